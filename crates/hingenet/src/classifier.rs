@@ -1,0 +1,88 @@
+//! What every fitted family can do, and the rows every family learns from. Families implement
+//! [`Classifier`]; `model` joins them in one enum.
+
+use crate::error::Result;
+use crate::table::{Codes, Table};
+
+/// Rows to learn from. The class codes lie below `classes.len()`; a missing class code is an
+/// unlabelled row, which only a semi-supervised fit accepts.
+#[derive(Debug, Clone, Copy)]
+pub struct Training<'a> {
+    /// Feature columns, in the order the model keeps. Cells may be missing.
+    pub features: &'a Table,
+    /// Class code of each row.
+    pub class: &'a Codes,
+    /// Class names, in code order.
+    pub classes: &'a [String],
+    /// Sample weights; `None` means 1 for every row.
+    pub weights: Option<&'a [f64]>,
+}
+
+/// A fitted model of one family: nothing unfitted can predict. Tables given to it have the training
+/// columns in the training order, categories coded as in training (unseen ones missing).
+pub trait Classifier {
+    /// Number of classes K.
+    fn n_classes(&self) -> usize;
+
+    /// `log P(c | observed cells)`, row by row, K values a row; missing features are marginalised or
+    /// dropped by the family's stated rule.
+    fn log_proba(&self, rows: &Table) -> Result<Vec<f64>>;
+
+    /// The terms behind the decision for one row.
+    fn explain(&self, rows: &Table, row: usize) -> Result<Explanation>;
+}
+
+/// Why a row got its class scores.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// How to read the terms.
+    pub kind: ExplanationKind,
+    /// Score of each class before any term.
+    pub base: Vec<f64>,
+    /// The terms.
+    pub terms: Vec<Term>,
+    /// Total score of each class, up to a constant common to all classes.
+    pub scores: Vec<f64>,
+}
+
+/// How the terms of an [`Explanation`] relate to its scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExplanationKind {
+    /// `base + Σ terms = scores`, exactly (complete rows of additive models).
+    Additive,
+    /// A term is the change of the class log-odds when that feature alone is treated as missing.
+    LeaveOneOut,
+}
+
+/// One local term of a class score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Term {
+    /// Feature the term belongs to (the child node), by position.
+    pub feature: usize,
+    /// Other features the term depends on (its parents), by position.
+    pub given: Vec<usize>,
+    /// Contribution to each class score.
+    pub scores: Vec<f64>,
+}
+
+impl Term {
+    /// Contribution to class `c` against the mean of all classes: what ranks the terms.
+    pub fn against_mean(&self, c: usize) -> f64 {
+        self.scores[c] - self.scores.iter().sum::<f64>() / self.scores.len() as f64
+    }
+}
+
+/// How a solver ended: every iterative fit returns one.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct SolverReport {
+    /// Which solver ran.
+    pub method: String,
+    /// Whether the stopping rule was met before the iteration limit.
+    pub converged: bool,
+    /// Iterations used.
+    pub iterations: usize,
+    /// Final objective.
+    pub objective: f64,
+    /// Certificate: relative duality gap or optimality residual, named in `method`; `None` for closed forms.
+    pub gap: Option<f64>,
+}

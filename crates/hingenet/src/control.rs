@@ -1,0 +1,82 @@
+//! How a caller watches and stops long work: every long loop calls [`Control::check`] and
+//! [`Control::progress`]. The library itself prints nothing and knows no signals.
+
+use crate::error::{Error, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a long computation tells its caller.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress<'a> {
+    /// What is being done, for people.
+    pub stage: &'a str,
+    /// Steps done.
+    pub done: usize,
+    /// Steps in all; 0 when unknown.
+    pub total: usize,
+}
+
+type Listener = dyn Fn(Progress<'_>) + Send + Sync;
+type Warner = dyn Fn(&str) + Send + Sync;
+
+/// Handle by which a computation can be stopped and reports its progress and its warnings.
+/// `Control::default()` never stops and reports to nobody.
+#[derive(Clone, Default)]
+pub struct Control {
+    stop: Option<Arc<AtomicBool>>,
+    listener: Option<Arc<Listener>>,
+    warner: Option<Arc<Warner>>,
+}
+
+impl Control {
+    /// A control that stops the work once `stop` is true.
+    pub fn new(stop: Arc<AtomicBool>) -> Self {
+        Control { stop: Some(stop), ..Self::default() }
+    }
+
+    /// Calls `listener` at every reported step.
+    pub fn on_progress(mut self, listener: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Arc::new(listener));
+        self
+    }
+
+    /// Calls `warner` with every warning (a stated rule was applied instead of an error).
+    pub fn on_warning(mut self, warner: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.warner = Some(Arc::new(warner));
+        self
+    }
+
+    /// The same stop flag and warnings, without progress: for work nested inside a step.
+    pub fn quiet(&self) -> Self {
+        Control { listener: None, ..self.clone() }
+    }
+
+    /// `Err(Interrupted)` once the caller asked to stop.
+    pub fn check(&self) -> Result<()> {
+        match &self.stop {
+            Some(stop) if stop.load(Ordering::Relaxed) => Err(Error::Interrupted),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reports a step, then checks whether to stop.
+    pub fn progress(&self, stage: &str, done: usize, total: usize) -> Result<()> {
+        if let Some(listener) = &self.listener {
+            listener(Progress { stage, done, total });
+        }
+        self.check()
+    }
+
+    /// Reports that a stated rule was applied to unusual input.
+    pub fn warn(&self, message: &str) {
+        if let Some(warner) = &self.warner {
+            warner(message);
+        }
+    }
+}
+
+impl std::fmt::Debug for Control {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Control").field("stop", &self.stop).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,17 @@
+//! Discrete Bayesian-network classifiers: naive Bayes, TAN and other structures with covering parents.
+//!
+//! Letters, the same in every file: variable 0 is the class C with K = r_0 states, features are
+//! 1..=N; `i` a node, `r_i` its number of states, `h` a row of its table (the states of its parents as
+//! a mixed-radix number, lowest-numbered parent most significant), `j` a state, `m` a sample,
+//! `w^i_{j|h}` a log weight. All tables of a network stand behind each other in one vector `w` of
+//! length D, nodes in order, each table row by row.
+//!
+//! Peharz, Tschiatschek, Pernkopf: The Most Generative Maximum Margin Bayesian Networks, ICML 2013.
+
+mod network;
+mod samples;
+mod structure;
+
+pub use network::Network;
+pub use samples::Samples;
+pub use structure::Structure;

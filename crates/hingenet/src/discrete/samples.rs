@@ -1,0 +1,93 @@
+//! Coded training or test rows of the discrete family: column 0 is the class, the others are features.
+
+use crate::error::{Error, Result, require_len};
+use crate::table::Codes;
+
+/// Coded rows with weights. Cells may be missing; whether a fit accepts that is its own matter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Samples {
+    card: Vec<usize>,
+    columns: Vec<Codes>,
+    /// Sample weights s_m; `None` means 1 for every row, which counting makes use of.
+    weights: Option<Vec<f64>>,
+}
+
+impl Samples {
+    /// Checks lengths, states below their numbers, and weights (finite, not negative, not all zero).
+    pub fn new(card: Vec<usize>, columns: Vec<Codes>, weights: Option<Vec<f64>>) -> Result<Self> {
+        require_len("coded columns", card.len(), columns.len())?;
+        let n = columns.first().map_or(0, Codes::len);
+        if n == 0 {
+            return Err(Error::data("there are no rows", "give at least two rows of different classes"));
+        }
+        for (i, column) in columns.iter().enumerate() {
+            require_len(&format!("rows of variable {i}"), n, column.len())?;
+            let largest = column.iter().flatten().max();
+            if let Some(j) = largest.filter(|&j| j >= card[i]) {
+                return Err(Error::data(
+                    format!("variable {i} has state {j}, but only {} states", card[i]),
+                    "states are numbered from 0",
+                ));
+            }
+        }
+        if let Some(weights) = &weights {
+            check_weights(weights, n)?;
+        }
+        Ok(Samples { card, columns, weights })
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.columns[0].len()
+    }
+
+    /// Numbers of states r_i.
+    pub fn card(&self) -> &[usize] {
+        &self.card
+    }
+
+    /// Coded column of variable `i`.
+    pub fn column(&self, i: usize) -> &Codes {
+        &self.columns[i]
+    }
+
+    /// All coded columns.
+    pub fn columns(&self) -> &[Codes] {
+        &self.columns
+    }
+
+    /// The weights, if any were given.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// Weight s_m of row `m`.
+    pub fn weight(&self, m: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[m])
+    }
+
+    /// Σ s_m.
+    pub fn total_weight(&self) -> f64 {
+        self.weights.as_ref().map_or(self.n_rows() as f64, |w| w.iter().sum())
+    }
+
+    /// Whether any cell (class included) is missing.
+    pub fn has_missing(&self) -> bool {
+        self.columns.iter().any(|c| c.n_missing() > 0)
+    }
+}
+
+/// Weights must be finite, not negative and not all zero.
+pub fn check_weights(weights: &[f64], n_rows: usize) -> Result<()> {
+    require_len("sample weights", n_rows, weights.len())?;
+    if let Some(m) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
+        return Err(Error::data(
+            format!("the weight of row {} is {}", m + 1, weights[m]),
+            "weights are finite and not negative",
+        ));
+    }
+    if weights.iter().all(|w| *w == 0.0) {
+        return Err(Error::data("all sample weights are zero", "give at least one row a positive weight"));
+    }
+    Ok(())
+}

@@ -1,0 +1,1 @@
+//! Sparse Gaussian Bayesian networks, one per class (Zhou et al., 2015).

@@ -1,0 +1,5 @@
+//! Directed graphs and trees. Knows no probabilities.
+
+mod dag;
+
+pub use dag::Dag;

@@ -1,0 +1,278 @@
+//! Small dense linear algebra on row-major `f64` matrices. `faer` does the work, sequentially, so the
+//! bits do not depend on the number of threads; parallel loops stand outside. Nothing of `faer` is
+//! visible in our types.
+
+use crate::error::{Error, Result};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par, Side};
+
+/// A dense matrix, row by row.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Matrix {
+    rows: usize,
+    cols: usize,
+    data: Vec<f64>,
+}
+
+impl Matrix {
+    /// A matrix of zeros.
+    pub fn zeros(rows: usize, cols: usize) -> Self {
+        Matrix { rows, cols, data: vec![0.0; rows * cols] }
+    }
+
+    /// The identity.
+    pub fn identity(n: usize) -> Self {
+        Self::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 })
+    }
+
+    /// Entry by entry.
+    pub fn from_fn(rows: usize, cols: usize, mut f: impl FnMut(usize, usize) -> f64) -> Self {
+        let mut data = Vec::with_capacity(rows * cols);
+        for i in 0..rows {
+            for j in 0..cols {
+                data.push(f(i, j));
+            }
+        }
+        Matrix { rows, cols, data }
+    }
+
+    /// Takes over row-major data.
+    pub fn from_vec(rows: usize, cols: usize, data: Vec<f64>) -> Result<Self> {
+        crate::error::require_len("entries of a matrix", rows * cols, data.len())?;
+        Ok(Matrix { rows, cols, data })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.data[i * self.cols..(i + 1) * self.cols]
+    }
+
+    /// Row `i`, to write.
+    pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
+        &mut self.data[i * self.cols..(i + 1) * self.cols]
+    }
+
+    /// Column `j`, copied.
+    pub fn col(&self, j: usize) -> Vec<f64> {
+        (0..self.rows).map(|i| self[(i, j)]).collect()
+    }
+
+    /// All entries, row by row.
+    pub fn data(&self) -> &[f64] {
+        &self.data
+    }
+
+    /// All entries, row by row, to write.
+    pub fn data_mut(&mut self) -> &mut [f64] {
+        &mut self.data
+    }
+
+    /// The transpose.
+    pub fn transpose(&self) -> Matrix {
+        Matrix::from_fn(self.cols, self.rows, |i, j| self[(j, i)])
+    }
+
+    /// `self · other`.
+    pub fn mul(&self, other: &Matrix) -> Matrix {
+        product(self.view(), other.view())
+    }
+
+    /// `selfᵀ · other`.
+    pub fn transpose_mul(&self, other: &Matrix) -> Matrix {
+        product(self.view().transpose(), other.view())
+    }
+
+    /// `self · otherᵀ`.
+    pub fn mul_transpose(&self, other: &Matrix) -> Matrix {
+        product(self.view(), other.view().transpose())
+    }
+
+    /// `self · v`.
+    pub fn mul_vec(&self, v: &[f64]) -> Vec<f64> {
+        (0..self.rows).map(|i| dot(self.row(i), v)).collect()
+    }
+
+    /// The sub-matrix of the given rows and columns.
+    pub fn select(&self, rows: &[usize], cols: &[usize]) -> Matrix {
+        Matrix::from_fn(rows.len(), cols.len(), |i, j| self[(rows[i], cols[j])])
+    }
+
+    fn view(&self) -> MatRef<'_, f64> {
+        MatRef::from_row_major_slice(&self.data, self.rows, self.cols)
+    }
+}
+
+impl std::ops::Index<(usize, usize)> for Matrix {
+    type Output = f64;
+    fn index(&self, (i, j): (usize, usize)) -> &f64 {
+        &self.data[i * self.cols + j]
+    }
+}
+
+impl std::ops::IndexMut<(usize, usize)> for Matrix {
+    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
+        &mut self.data[i * self.cols + j]
+    }
+}
+
+/// `a · b` of two vectors.
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    debug_assert_eq!(a.len(), b.len());
+    // Four running sums let the processor overlap the additions; the order is fixed.
+    let mut sums = [0.0f64; 4];
+    let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
+    let tail: f64 = a4.remainder().iter().zip(b4.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a4.zip(b4) {
+        for k in 0..4 {
+            sums[k] += x[k] * y[k];
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + tail
+}
+
+/// Lower Cholesky factor `L` of a symmetric positive definite matrix, `A = L Lᵀ`.
+#[derive(Debug, Clone)]
+pub struct Cholesky {
+    factor: Matrix,
+}
+
+impl Cholesky {
+    /// Factorises; only the lower triangle of `a` is read.
+    pub fn new(a: &Matrix) -> Result<Self> {
+        let n = a.rows;
+        let llt = a.view().llt(Side::Lower).map_err(|_| Error::Numeric {
+            method: "Cholesky".into(),
+            problem: format!("the {n} x {n} matrix is not positive definite"),
+        })?;
+        let l = llt.L();
+        let factor = Matrix::from_fn(n, n, |i, j| if j <= i { l[(i, j)] } else { 0.0 });
+        if factor.data.iter().all(|x| x.is_finite()) {
+            Ok(Cholesky { factor })
+        } else {
+            Err(Error::Numeric { method: "Cholesky".into(), problem: "the matrix is not finite".into() })
+        }
+    }
+
+    /// The factor `L`.
+    pub fn factor(&self) -> &Matrix {
+        &self.factor
+    }
+
+    /// `ln det A`.
+    pub fn log_det(&self) -> f64 {
+        2.0 * (0..self.factor.rows).map(|i| self.factor[(i, i)].ln()).sum::<f64>()
+    }
+
+    /// Solves `L z = v` in place.
+    pub fn forward(&self, v: &mut [f64]) {
+        for i in 0..v.len() {
+            let row = self.factor.row(i);
+            v[i] = (v[i] - dot(&row[..i], &v[..i])) / row[i];
+        }
+    }
+
+    /// Solves `A x = v` in place.
+    pub fn solve(&self, v: &mut [f64]) {
+        self.forward(v);
+        for i in (0..v.len()).rev() {
+            v[i] /= self.factor[(i, i)];
+            let x = v[i];
+            let row = self.factor.row(i);
+            for k in 0..i {
+                v[k] -= row[k] * x;
+            }
+        }
+    }
+
+    /// `A⁻¹ B`.
+    pub fn solve_matrix(&self, b: &Matrix) -> Matrix {
+        let mut columns = b.transpose();
+        for j in 0..columns.rows {
+            self.solve(columns.row_mut(j));
+        }
+        columns.transpose()
+    }
+
+    /// `A⁻¹`.
+    pub fn inverse(&self) -> Matrix {
+        self.solve_matrix(&Matrix::identity(self.factor.rows))
+    }
+}
+
+/// Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix; the lower triangle is read.
+pub fn symmetric_eigen(a: &Matrix) -> Result<(Vec<f64>, Matrix)> {
+    let n = a.rows;
+    let failed =
+        || Error::Numeric { method: "symmetric eigenvalues".into(), problem: "no convergence".into() };
+    let eigen = a.view().self_adjoint_eigen(Side::Lower).map_err(|_| failed())?;
+    let values: Vec<f64> = (0..n).map(|i| eigen.S()[i]).collect();
+    let vectors = Matrix::from_fn(n, n, |i, j| eigen.U()[(i, j)]);
+    if values.iter().all(|v| v.is_finite()) { Ok((values, vectors)) } else { Err(failed()) }
+}
+
+fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
+    let mut out = Matrix::zeros(a.nrows(), b.ncols());
+    let (rows, cols) = (out.rows, out.cols);
+    let view = MatMut::from_row_major_slice_mut(&mut out.data, rows, cols);
+    matmul(view, Accum::Replace, a, b, 1.0, Par::Seq);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spd() -> Matrix {
+        Matrix::from_vec(3, 3, vec![4.0, 1.0, 0.5, 1.0, 3.0, -0.2, 0.5, -0.2, 2.0]).unwrap()
+    }
+
+    #[test]
+    fn cholesky_solves_and_gives_the_determinant() {
+        let a = spd();
+        let c = Cholesky::new(&a).unwrap();
+        let mut x = vec![1.0, -2.0, 0.3];
+        c.solve(&mut x);
+        for (y, want) in a.mul_vec(&x).iter().zip([1.0, -2.0, 0.3]) {
+            assert!((y - want).abs() < 1e-12);
+        }
+        let det = 4.0 * (6.0 - 0.04) - 1.0 * (2.0 + 0.1) + 0.5 * (-0.2 - 1.5);
+        assert!((c.log_det() - f64::ln(det)).abs() < 1e-12);
+        assert!(Cholesky::new(&Matrix::from_vec(2, 2, vec![1.0, 2.0, 2.0, 1.0]).unwrap()).is_err());
+    }
+
+    #[test]
+    fn eigenvectors_rebuild_the_matrix() {
+        let a = spd();
+        let (values, u) = symmetric_eigen(&a).unwrap();
+        let scaled = Matrix::from_fn(3, 3, |i, j| u[(i, j)] * values[j]);
+        let back = scaled.mul_transpose(&u);
+        for (x, y) in back.data().iter().zip(a.data()) {
+            assert!((x - y).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn products_agree_with_the_definition() {
+        let a = Matrix::from_fn(3, 5, |i, j| (i * 5 + j) as f64);
+        let b = Matrix::from_fn(5, 2, |i, j| (i as f64) - (j as f64) * 0.5);
+        let c = a.mul(&b);
+        for i in 0..3 {
+            for j in 0..2 {
+                let want: f64 = (0..5).map(|k| a[(i, k)] * b[(k, j)]).sum();
+                assert!((c[(i, j)] - want).abs() < 1e-12);
+            }
+        }
+        assert_eq!(a.transpose().transpose_mul(&b), c);
+        assert_eq!(a.mul_transpose(&b.transpose()), c);
+    }
+}

@@ -1,0 +1,64 @@
+//! Sums and normalisation in log space. `lse(v) = ln Σ exp(v)` is always computed with the maximum
+//! subtracted; `-inf` is a legal value (probability zero), NaN is not.
+
+/// `ln Σ_j exp(v_j)`; `-inf` for an empty slice or one that is all `-inf`.
+pub fn log_sum_exp(v: &[f64]) -> f64 {
+    let max = v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if max == f64::NEG_INFINITY || max == f64::INFINITY {
+        return max;
+    }
+    max + v.iter().map(|x| (x - max).exp()).sum::<f64>().ln()
+}
+
+/// `ln(e^a + e^b)`.
+pub fn log_add(a: f64, b: f64) -> f64 {
+    let (hi, lo) = if a >= b { (a, b) } else { (b, a) };
+    if lo == f64::NEG_INFINITY { hi } else { hi + (lo - hi).exp().ln_1p() }
+}
+
+/// Shifts `v` so that `lse(v) = 0` and returns the old `lse`. A slice that is all `-inf` stays.
+pub fn log_normalise(v: &mut [f64]) -> f64 {
+    let total = log_sum_exp(v);
+    if total.is_finite() {
+        v.iter_mut().for_each(|x| *x -= total);
+    }
+    total
+}
+
+/// Turns log weights into probabilities that sum to one, in place; returns the old `lse`.
+pub fn softmax(v: &mut [f64]) -> f64 {
+    let total = log_normalise(v);
+    v.iter_mut().for_each(|x| *x = x.exp());
+    total
+}
+
+/// Index of the largest value, ties to the smallest index.
+pub fn argmax(v: &[f64]) -> usize {
+    let mut best = 0;
+    for (i, x) in v.iter().enumerate() {
+        if *x > v[best] {
+            best = i;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn huge_and_tiny_values_do_not_overflow() {
+        assert!((log_sum_exp(&[1000.0, 1000.0]) - (1000.0 + 2f64.ln())).abs() < 1e-12);
+        assert!((log_sum_exp(&[-1000.0, -1001.0]) - (-1000.0 + (1.0 + (-1f64).exp()).ln())).abs() < 1e-12);
+        assert_eq!(log_sum_exp(&[]), f64::NEG_INFINITY);
+        assert_eq!(log_sum_exp(&[f64::NEG_INFINITY; 3]), f64::NEG_INFINITY);
+        assert_eq!(log_add(f64::NEG_INFINITY, f64::NEG_INFINITY), f64::NEG_INFINITY);
+        assert!((log_add(-3.0, 2.0) - log_sum_exp(&[-3.0, 2.0])).abs() < 1e-15);
+    }
+
+    #[test]
+    fn ties_go_to_the_smallest_index() {
+        assert_eq!(argmax(&[1.0, 2.0, 2.0]), 1);
+    }
+}

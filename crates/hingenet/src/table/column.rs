@@ -1,0 +1,158 @@
+//! One named column: numbers or categories, each with missing cells.
+
+use super::Codes;
+
+/// A named column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    name: String,
+    data: ColumnData,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ColumnData {
+    /// Finite numbers.
+    Numeric(Numeric),
+    /// Categories.
+    Categorical(Categorical),
+}
+
+/// Finite numbers with missing cells (stored as NaN, which is never a value).
+#[derive(Debug, Clone, Default)]
+pub struct Numeric {
+    values: Vec<f64>,
+}
+
+/// Category codes and the names of the categories, in their stated order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Categorical {
+    categories: Vec<String>,
+    codes: Codes,
+}
+
+impl Column {
+    /// A column of numbers; NaN is a missing cell. Infinities must have been refused before.
+    pub fn numeric(name: impl Into<String>, values: Vec<f64>) -> Self {
+        debug_assert!(values.iter().all(|v| !v.is_infinite()));
+        Column { name: name.into(), data: ColumnData::Numeric(Numeric { values }) }
+    }
+
+    /// A column of categories; codes must lie below the number of categories.
+    pub fn categorical(name: impl Into<String>, categories: Vec<String>, codes: Codes) -> Self {
+        debug_assert!(codes.iter().flatten().all(|c| c < categories.len()));
+        Column { name: name.into(), data: ColumnData::Categorical(Categorical { categories, codes }) }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The cells.
+    pub fn data(&self) -> &ColumnData {
+        &self.data
+    }
+
+    /// The numbers, if this is a numeric column.
+    pub fn as_numeric(&self) -> Option<&Numeric> {
+        match &self.data {
+            ColumnData::Numeric(n) => Some(n),
+            ColumnData::Categorical(_) => None,
+        }
+    }
+
+    /// The categories, if this is a categorical column.
+    pub fn as_categorical(&self) -> Option<&Categorical> {
+        match &self.data {
+            ColumnData::Numeric(_) => None,
+            ColumnData::Categorical(c) => Some(c),
+        }
+    }
+
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        match &self.data {
+            ColumnData::Numeric(n) => n.values.len(),
+            ColumnData::Categorical(c) => c.codes.len(),
+        }
+    }
+
+    /// Whether there are no cells.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of missing cells.
+    pub fn n_missing(&self) -> usize {
+        match &self.data {
+            ColumnData::Numeric(n) => n.values.iter().filter(|v| v.is_nan()).count(),
+            ColumnData::Categorical(c) => c.codes.n_missing(),
+        }
+    }
+
+    /// Whether the cell of row `i` is missing.
+    pub fn is_missing(&self, i: usize) -> bool {
+        match &self.data {
+            ColumnData::Numeric(n) => n.values[i].is_nan(),
+            ColumnData::Categorical(c) => c.codes.get(i).is_none(),
+        }
+    }
+
+    /// The given rows, in the given order.
+    pub fn rows(&self, rows: &[usize]) -> Column {
+        let data = match &self.data {
+            ColumnData::Numeric(n) => {
+                ColumnData::Numeric(Numeric { values: rows.iter().map(|&i| n.values[i]).collect() })
+            }
+            ColumnData::Categorical(c) => ColumnData::Categorical(Categorical {
+                categories: c.categories.clone(),
+                codes: c.codes.rows(rows),
+            }),
+        };
+        Column { name: self.name.clone(), data }
+    }
+}
+
+impl Numeric {
+    /// The value of row `i`, `None` when missing.
+    #[inline]
+    pub fn get(&self, i: usize) -> Option<f64> {
+        let v = self.values[i];
+        (!v.is_nan()).then_some(v)
+    }
+
+    /// All cells in row order.
+    pub fn iter(&self) -> impl Iterator<Item = Option<f64>> + '_ {
+        self.values.iter().map(|v| (!v.is_nan()).then_some(*v))
+    }
+
+    /// The cells as stored: NaN stands for missing.
+    pub fn with_nan(&self) -> &[f64] {
+        &self.values
+    }
+}
+
+impl PartialEq for Numeric {
+    /// Equal values, and missing in the same rows.
+    fn eq(&self, other: &Self) -> bool {
+        self.values.len() == other.values.len() && self.iter().eq(other.iter())
+    }
+}
+
+impl Categorical {
+    /// Names of the categories; the code is the position.
+    pub fn categories(&self) -> &[String] {
+        &self.categories
+    }
+
+    /// The codes.
+    pub fn codes(&self) -> &Codes {
+        &self.codes
+    }
+
+    /// The category of row `i`, `None` when missing.
+    pub fn get(&self, i: usize) -> Option<&str> {
+        self.codes.get(i).map(|c| self.categories[c].as_str())
+    }
+}
