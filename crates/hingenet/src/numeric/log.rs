@@ -4,7 +4,7 @@
 /// `ln Σ_j exp(v_j)`; `-inf` for an empty slice or one that is all `-inf`.
 pub fn log_sum_exp(v: &[f64]) -> f64 {
     let max = v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if max == f64::NEG_INFINITY || max == f64::INFINITY {
+    if max.is_infinite() {
         return max;
     }
     max + v.iter().map(|x| (x - max).exp()).sum::<f64>().ln()
