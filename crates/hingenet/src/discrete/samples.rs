@@ -22,8 +22,7 @@ impl Samples {
         }
         for (i, column) in columns.iter().enumerate() {
             require_len(&format!("rows of variable {i}"), n, column.len())?;
-            let largest = column.iter().flatten().max();
-            if let Some(j) = largest.filter(|&j| j >= card[i]) {
+            if let Some(j) = column.max().filter(|&j| j >= card[i]) {
                 return Err(Error::data(
                     format!("variable {i} has state {j}, but only {} states", card[i]),
                     "states are numbered from 0",
@@ -73,7 +72,7 @@ impl Samples {
 
     /// Whether any cell (class included) is missing.
     pub fn has_missing(&self) -> bool {
-        self.columns.iter().any(|c| c.n_missing() > 0)
+        self.columns.iter().any(Codes::has_missing)
     }
 }
 

@@ -63,6 +63,24 @@ impl Codes {
         }
     }
 
+    /// Whether any cell is missing.
+    pub fn has_missing(&self) -> bool {
+        match self {
+            Codes::U8(v) => v.contains(&Self::MISSING_U8),
+            Codes::U16(v) => v.contains(&Self::MISSING_U16),
+        }
+    }
+
+    /// The largest code, `None` when every cell is missing.
+    pub fn max(&self) -> Option<usize> {
+        // One above each code, with the mark of a missing cell wrapping round to 0: a plain maximum.
+        let above = match self {
+            Codes::U8(v) => v.iter().map(|c| c.wrapping_add(1)).max().map_or(0, usize::from),
+            Codes::U16(v) => v.iter().map(|c| c.wrapping_add(1)).max().map_or(0, usize::from),
+        };
+        above.checked_sub(1)
+    }
+
     /// Number of missing cells.
     pub fn n_missing(&self) -> usize {
         match self {

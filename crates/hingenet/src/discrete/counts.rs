@@ -1,0 +1,179 @@
+//! Smoothed counts n, Eq. (4), and the maximum-likelihood parameters they give, Eq. (3). Counts come
+//! from coded rows without missing cells; all tables are marginals of one smoothed sample, so they are
+//! consistent in the sense of Eq. (7).
+
+use super::{Samples, Structure};
+use crate::error::{Error, Result, require, require_len};
+use crate::table::Codes;
+use rayon::prelude::*;
+
+/// Rows whose cells are turned into table positions at a time: the positions stay in the first cache.
+const BLOCK: usize = 2048;
+
+/// Counts of Eq. (4): `n^i_{j|h} = Σ_m s_m ν^i_{j|h}(x^m) + α/(r_i H_i)`, laid out as the parameters.
+///
+/// `alpha` is one virtual sample spread evenly over each whole table (`α ≥ 0`), so every table sums to
+/// `Σ s_m + α`. Rows must be complete.
+pub fn smoothed_counts(structure: &Structure, samples: &Samples, alpha: f64) -> Result<Vec<f64>> {
+    require_alpha(alpha)?;
+    let mut counts = raw_counts(structure, samples)?;
+    smooth(structure, &mut counts, alpha);
+    Ok(counts)
+}
+
+/// `Σ_m s_m φ(x^m)` without smoothing. Rows must be complete.
+pub fn raw_counts(structure: &Structure, samples: &Samples) -> Result<Vec<f64>> {
+    require_len("variables of the rows", structure.n_nodes(), samples.card().len())?;
+    if let Some(i) = (0..structure.n_nodes()).find(|&i| samples.card()[i] != structure.card()[i]) {
+        let what = format!("states of variable {i}");
+        require_len(&what, structure.card()[i], samples.card()[i])?;
+    }
+    if let Some(i) = samples.columns().iter().position(Codes::has_missing) {
+        return Err(missing_cell(i));
+    }
+    let mut counts = vec![0.0; structure.n_entries()];
+    let tables = split_tables(structure, &mut counts);
+    // One task per table, rows in order: the same sums for any number of threads.
+    tables.into_par_iter().enumerate().for_each(|(i, table)| count_table(structure, samples, i, table));
+    Ok(counts)
+}
+
+/// Adds `α/(r_i H_i)` to every entry of every table.
+pub fn smooth(structure: &Structure, counts: &mut [f64], alpha: f64) {
+    for table in split_tables(structure, counts) {
+        let share = alpha / table.len() as f64;
+        table.iter_mut().for_each(|n| *n += share);
+    }
+}
+
+/// Maximum-likelihood parameters, Eq. (3): `w = log n - log Σ_j n` in every row. A count of zero gives
+/// `-inf`; a row without any count is uniform.
+pub fn ml_parameters(structure: &Structure, counts: &[f64]) -> Result<Vec<f64>> {
+    require_len("counts", structure.n_entries(), counts.len())?;
+    let mut w = counts.to_vec();
+    for (i, table) in split_tables(structure, &mut w).into_iter().enumerate() {
+        let r = structure.card()[i];
+        for row in table.chunks_exact_mut(r) {
+            let total: f64 = row.iter().sum();
+            if total > 0.0 {
+                let log_total = total.ln();
+                row.iter_mut().for_each(|n| *n = n.ln() - log_total);
+            } else {
+                row.fill(-(r as f64).ln());
+            }
+        }
+    }
+    Ok(w)
+}
+
+/// Refuses a virtual sample size α that is negative or not finite.
+pub fn require_alpha(alpha: f64) -> Result<()> {
+    require("alpha", alpha, "a finite number >= 0", alpha.is_finite() && alpha >= 0.0)
+}
+
+/// One slice per table, in node order.
+pub(super) fn split_tables<'a>(structure: &Structure, mut all: &'a mut [f64]) -> Vec<&'a mut [f64]> {
+    let mut tables = Vec::with_capacity(structure.n_nodes());
+    for i in 0..structure.n_nodes() {
+        let (table, rest) = all.split_at_mut(structure.table(i).len());
+        tables.push(table);
+        all = rest;
+    }
+    tables
+}
+
+fn missing_cell(i: usize) -> Error {
+    if i == 0 {
+        Error::data("a class label is missing", "remove unlabelled rows, or use a semi-supervised fit")
+    } else {
+        Error::data(format!("variable {i} has missing cells"), "use the fit for incomplete rows (EM)")
+    }
+}
+
+/// Adds the rows to node `i`'s table.
+fn count_table(structure: &Structure, samples: &Samples, i: usize, table: &mut [f64]) {
+    let r = structure.card()[i] as u32;
+    let parents = structure.dag().parents(i);
+    let mut position = [0u32; BLOCK];
+    let mut tally = vec![0u32; if samples.weights().is_none() { table.len() } else { 0 }];
+    for start in (0..samples.n_rows()).step_by(BLOCK) {
+        let range = start..(start + BLOCK).min(samples.n_rows());
+        let position = &mut position[..range.len()];
+        position.fill(0);
+        add_scaled(samples.column(i), range.clone(), 1, position);
+        for (&p, &stride) in parents.iter().zip(structure.strides(i)) {
+            add_scaled(samples.column(p), range.clone(), stride as u32 * r, position);
+        }
+        match samples.weights() {
+            Some(weights) => {
+                for (&k, s) in position.iter().zip(&weights[range]) {
+                    table[k as usize] += s;
+                }
+            }
+            None => position.iter().for_each(|&k| tally[k as usize] += 1),
+        }
+        // Whole numbers below 2^53 add exactly, so when the tally is emptied does not matter.
+        if start % (BLOCK << 19) == 0 {
+            empty_into(&mut tally, table);
+        }
+    }
+    empty_into(&mut tally, table);
+}
+
+fn empty_into(tally: &mut [u32], table: &mut [f64]) {
+    for (n, t) in table.iter_mut().zip(tally) {
+        *n += f64::from(std::mem::take(t));
+    }
+}
+
+/// `position += scale * code` for the rows of a complete column.
+fn add_scaled(column: &Codes, rows: std::ops::Range<usize>, scale: u32, position: &mut [u32]) {
+    match column {
+        Codes::U8(v) => position.iter_mut().zip(&v[rows]).for_each(|(p, &c)| *p += scale * u32::from(c)),
+        Codes::U16(v) => position.iter_mut().zip(&v[rows]).for_each(|(p, &c)| *p += scale * u32::from(c)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Dag;
+
+    fn samples(weights: Option<Vec<f64>>) -> Samples {
+        let columns = vec![Codes::U8(vec![0, 1, 1]), Codes::U8(vec![2, 0, 2])];
+        Samples::new(vec![2, 3], columns, weights).unwrap()
+    }
+
+    #[test]
+    fn one_virtual_sample_is_spread_over_each_whole_table() {
+        let s = Structure::naive_bayes(vec![2, 3]).unwrap();
+        let n = smoothed_counts(&s, &samples(None), 6.0).unwrap();
+        assert_eq!(n, [4.0, 5.0, 1.0, 1.0, 2.0, 2.0, 1.0, 2.0]);
+    }
+
+    #[test]
+    fn rows_without_data_are_uniform_and_zero_counts_have_probability_zero() {
+        let s = Structure::new(vec![2, 3], Dag::new(vec![vec![1], vec![]]).unwrap()).unwrap();
+        let n = smoothed_counts(&s, &samples(None), 0.0).unwrap();
+        let w = ml_parameters(&s, &n).unwrap();
+        assert_eq!(w[2..4], [-(2f64.ln()); 2]);
+        assert_eq!(w[0], f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn a_weight_of_two_equals_two_rows() {
+        let s = Structure::naive_bayes(vec![2, 3]).unwrap();
+        let n = raw_counts(&s, &samples(Some(vec![1.0, 2.0, 0.0]))).unwrap();
+        assert_eq!(n, [1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn missing_cells_and_bad_alpha_are_refused() {
+        let s = Structure::naive_bayes(vec![2, 3]).unwrap();
+        assert!(smoothed_counts(&s, &samples(None), f64::NAN).is_err());
+        assert!(smoothed_counts(&s, &samples(None), -1.0).is_err());
+        let columns = vec![Codes::U8(vec![0, 1]), Codes::U8(vec![2, Codes::MISSING_U8])];
+        let gap = Samples::new(vec![2, 3], columns, None).unwrap();
+        assert!(raw_counts(&s, &gap).unwrap_err().to_string().contains("missing"));
+    }
+}
