@@ -10,9 +10,11 @@
 
 pub mod counts;
 mod network;
+mod normalise;
 mod samples;
 mod structure;
 
 pub use network::Network;
+pub use normalise::Normaliser;
 pub use samples::Samples;
 pub use structure::Structure;

@@ -4,6 +4,7 @@
 pub mod density;
 pub mod discrete;
 pub mod gaussian;
+pub mod margin;
 
 use serde_json::Value;
 use std::path::Path;
@@ -12,7 +13,7 @@ use std::path::Path;
 pub type Check = fn(&Value, &Path);
 
 /// Every known case.
-pub const ALL: &[&[(&str, Check)]] = &[discrete::CASES, density::CASES, gaussian::CASES];
+pub const ALL: &[&[(&str, Check)]] = &[discrete::CASES, margin::CASES, density::CASES, gaussian::CASES];
 
 /// Files whose family is not built yet.
 pub const PENDING: &[&[&str]] = &[discrete::PENDING, density::PENDING, gaussian::PENDING];
