@@ -1,6 +1,7 @@
 //! One named column: numbers or categories, each with missing cells.
 
 use super::Codes;
+use std::collections::HashMap;
 
 /// A named column.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,6 +116,16 @@ impl Column {
 }
 
 impl Numeric {
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are no cells.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
     /// The value of row `i`, `None` when missing.
     #[inline]
     pub fn get(&self, i: usize) -> Option<f64> {
@@ -154,5 +165,17 @@ impl Categorical {
     /// The category of row `i`, `None` when missing.
     pub fn get(&self, i: usize) -> Option<&str> {
         self.codes.get(i).map(|c| self.categories[c].as_str())
+    }
+
+    /// The codes in another dictionary; categories it lacks become missing.
+    pub fn recode(&self, to: &[String]) -> Codes {
+        if self.categories == to {
+            return self.codes.clone();
+        }
+        let positions: HashMap<&str, usize> =
+            to.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
+        let map: Vec<Option<usize>> =
+            self.categories.iter().map(|name| positions.get(name.as_str()).copied()).collect();
+        Codes::from_options(to.len(), self.codes.iter().map(|c| c.and_then(|c| map[c])))
     }
 }

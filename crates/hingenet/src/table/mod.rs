@@ -1,11 +1,15 @@
 //! Typed columns with missing cells. Readers (CSV, ARFF, Parquet, Arrow) make a [`Table`]; encoders and
 //! families read it. A missing cell is `None` at the interface, whatever stands in memory.
 
+mod category;
 mod codes;
 mod column;
+mod schema;
 
+pub use category::{category_order, parse_number};
 pub use codes::Codes;
 pub use column::{Categorical, Column, ColumnData, Numeric};
+pub use schema::{AlignReport, FeatureKind, FeatureSpec, Schema, Unseen, UnseenPolicy};
 
 use crate::error::{Error, Result, require_len};
 

@@ -2,17 +2,18 @@
 
 use super::{Check, all_close, flat, indices, list};
 use hingenet::discrete::{Samples, Structure, counts};
+use hingenet::encode::FeatureCoder;
 use hingenet::graph::Dag;
-use hingenet::table::Codes;
+use hingenet::table::{Codes, Column};
 use serde_json::Value;
 use std::path::Path;
 
 /// What is checked.
-pub const CASES: &[(&str, Check)] = &[("c1", c1), ("counts", counts), ("datasets", datasets)];
+pub const CASES: &[(&str, Check)] = &[("c1", c1), ("counts", counts), ("datasets", datasets), (mdl)];
 
 /// What waits for its code.
 pub const PENDING: &[&str] =
-    &["loglik", "mcl_mm", "mdl", "missing", "objective11", "optimum", "projection", "soft_hinge", "tan"];
+    &["loglik", "mcl_mm", "missing", "objective11", "optimum", "projection", "soft_hinge", "tan"];
 
 /// The graph of a case.
 pub fn dag(case: &Value) -> Dag {
@@ -70,4 +71,21 @@ fn c1(file: &Value, _: &Path) {
 /// Rows that other files refer to by `X_ref`; nothing to check but that they are there.
 fn datasets(file: &Value, _: &Path) {
     assert!(!file["datasets"].as_object().unwrap().is_empty());
+}
+
+fn mdl(file: &Value, _: &Path) {
+    let tolerance = file["tolerance"]["cuts_abs"].as_f64().unwrap();
+    for case in list(file, "cases") {
+        let name = case["name"].as_str().unwrap();
+        let class = indices(&case["y"]);
+        let n_classes = class.iter().max().unwrap() + 1;
+        let class = Codes::from_options(n_classes, class.into_iter().map(Some));
+        let x = Column::numeric(name, flat(&case["x"]));
+        let coder = FeatureCoder::learn(&x, &class, n_classes, None).unwrap();
+        let FeatureCoder::Cuts { cuts } = &coder else { panic!("{name}: no cuts") };
+        all_close(cuts, &flat(&case["cuts"]), tolerance, name);
+        let codes: Vec<usize> = coder.code_column(&x).unwrap().iter().flatten().collect();
+        assert_eq!(codes, indices(&case["codes_of_x"]), "{name}");
+        assert_eq!(coder.n_states(), case["bins"].as_u64().unwrap() as usize, "{name}");
+    }
 }
