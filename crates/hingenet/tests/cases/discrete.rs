@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// What is checked.
-pub const CASES: &[(&str, Check)] = &[("c1", c1), ("counts", counts), ("datasets", datasets), (mdl)];
+pub const CASES: &[(&str, Check)] = &[("c1", c1), ("counts", counts), ("datasets", datasets), ("mdl", mdl)];
 
 /// What waits for its code.
 pub const PENDING: &[&str] =
