@@ -1,7 +1,7 @@
 //! What every fitted family can do, and the rows every family learns from. Families implement
 //! [`Classifier`]; `model` joins them in one enum.
 
-use crate::error::Result;
+use crate::error::{Error, Result, require_len};
 use crate::table::{Codes, Table};
 
 /// Rows to learn from. The class codes lie below `classes.len()`; a missing class code is an
@@ -85,4 +85,19 @@ pub struct SolverReport {
     pub objective: f64,
     /// Certificate: relative duality gap or optimality residual, named in `method`; `None` for closed forms.
     pub gap: Option<f64>,
+}
+
+/// Weights must be finite, not negative and not all zero.
+pub fn check_weights(weights: &[f64], n_rows: usize) -> Result<()> {
+    require_len("sample weights", n_rows, weights.len())?;
+    if let Some(m) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
+        return Err(Error::data(
+            format!("the weight of row {} is {}", m + 1, weights[m]),
+            "weights are finite and not negative",
+        ));
+    }
+    if weights.iter().all(|w| *w == 0.0) {
+        return Err(Error::data("all sample weights are zero", "give at least one row a positive weight"));
+    }
+    Ok(())
 }

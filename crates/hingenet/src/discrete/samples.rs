@@ -1,5 +1,6 @@
 //! Coded training or test rows of the discrete family: column 0 is the class, the others are features.
 
+use crate::classifier::check_weights;
 use crate::error::{Error, Result, require_len};
 use crate::table::Codes;
 
@@ -74,19 +75,4 @@ impl Samples {
     pub fn has_missing(&self) -> bool {
         self.columns.iter().any(Codes::has_missing)
     }
-}
-
-/// Weights must be finite, not negative and not all zero.
-pub fn check_weights(weights: &[f64], n_rows: usize) -> Result<()> {
-    require_len("sample weights", n_rows, weights.len())?;
-    if let Some(m) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
-        return Err(Error::data(
-            format!("the weight of row {} is {}", m + 1, weights[m]),
-            "weights are finite and not negative",
-        ));
-    }
-    if weights.iter().all(|w| *w == 0.0) {
-        return Err(Error::data("all sample weights are zero", "give at least one row a positive weight"));
-    }
-    Ok(())
 }

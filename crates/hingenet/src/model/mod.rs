@@ -1,1 +1,118 @@
 //! One enum over the families, the model file, and the exchange formats. Alone knows all families.
+//!
+//! A [`Dataset`] (features, class, weights) and a [`ModelSpec`] (name and options) go into [`fit`]; a
+//! [`Model`] comes out: it knows its columns by name, so any table can be given to it.
+
+mod dataset;
+mod fit;
+mod majority;
+mod registry;
+mod spec;
+
+pub use dataset::Dataset;
+pub use fit::{FitOptions, fit};
+pub use majority::Majority;
+pub use registry::{ModelInfo, OptionInfo, find, models};
+pub use spec::ModelSpec;
+
+use crate::classifier::{Classifier, Explanation, SolverReport};
+use crate::error::Result;
+use crate::table::{AlignReport, Schema, Table, UnseenPolicy};
+
+/// A fitted classifier with the names it needs to read any table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// Name and options as asked for.
+    pub spec: ModelSpec,
+    /// Name of the target column.
+    pub target: String,
+    /// Class names in code order.
+    pub classes: Vec<String>,
+    /// Feature columns as in training.
+    pub schema: Schema,
+    /// Facts of the fit, for people: rows, total weight, options chosen by inner search.
+    pub facts: Facts,
+    /// The fitted family.
+    pub fitted: Fitted,
+}
+
+/// What is worth knowing about how a model came about.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Facts {
+    /// Training rows.
+    pub rows: usize,
+    /// Cells that were missing in them.
+    pub missing_cells: usize,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Options chosen by inner cross-validation, as `key = value`.
+    pub chosen: std::collections::BTreeMap<String, f64>,
+    /// How the solver ended, where one ran.
+    pub solver: Option<SolverReport>,
+    /// Warnings of the fit (a stated rule was applied to unusual data).
+    pub warnings: Vec<String>,
+}
+
+/// The families. Closed: a model file can hold nothing else.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fitted {
+    /// The class frequencies, whatever the features say.
+    Majority(Majority),
+}
+
+impl Fitted {
+    /// The family behind the common interface.
+    pub fn classifier(&self) -> &dyn Classifier {
+        match self {
+            Fitted::Majority(m) => m,
+        }
+    }
+}
+
+/// Class probabilities of rows, and what had to be done to read the rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predictions {
+    /// `log P(c | observed)`, K values a row.
+    pub log_proba: Vec<f64>,
+    /// Number of classes K.
+    pub n_classes: usize,
+    /// Columns absent, ignored or with unseen categories.
+    pub report: AlignReport,
+}
+
+impl Predictions {
+    /// Most probable class of row `i`, ties to the smallest code.
+    pub fn class(&self, i: usize) -> usize {
+        crate::numeric::log::argmax(self.row(i))
+    }
+
+    /// Log probabilities of row `i`.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.log_proba[i * self.n_classes..(i + 1) * self.n_classes]
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.log_proba.len() / self.n_classes
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.log_proba.is_empty()
+    }
+}
+
+impl Model {
+    /// Class probabilities of any table: columns are found by name, absent ones are missing features.
+    pub fn predict(&self, table: &Table, unseen: UnseenPolicy) -> Result<Predictions> {
+        let (rows, report) = self.schema.align(table, unseen)?;
+        let log_proba = self.fitted.classifier().log_proba(&rows)?;
+        Ok(Predictions { log_proba, n_classes: self.classes.len(), report })
+    }
+
+    /// The terms behind the decision for row `row` of a table.
+    pub fn explain(&self, table: &Table, row: usize, unseen: UnseenPolicy) -> Result<Explanation> {
+        let (rows, _) = self.schema.align(&table.rows(&[row]), unseen)?;
+        self.fitted.classifier().explain(&rows, 0)
+    }
+}

@@ -1,0 +1,128 @@
+//! A table split into features, class and weights, ready to learn from.
+
+use crate::classifier::{Training, check_weights};
+use crate::error::{Error, Result};
+use crate::table::{Codes, Column, ColumnData, Table};
+
+/// Features, class and weights of the same rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    /// Name of the target column.
+    pub target: String,
+    /// Feature columns.
+    pub features: Table,
+    /// Class names in code order.
+    pub classes: Vec<String>,
+    /// Class code of each row.
+    pub class: Codes,
+    /// Sample weights, if any.
+    pub weights: Option<Vec<f64>>,
+}
+
+impl Dataset {
+    /// Takes the target (and the weights column, if named) out of a table. Every row must have a class.
+    pub fn new(table: Table, target: &str, weights: Option<&str>) -> Result<Self> {
+        let (target_column, rest) = table.split_off(target)?;
+        let (weights, features) = match weights {
+            None => (None, rest),
+            Some(name) => {
+                let (column, rest) = rest.split_off(name)?;
+                (Some(weights_of(&column)?), rest)
+            }
+        };
+        let (classes, class) = categories_of(&target_column);
+        let dataset = Dataset { target: target.into(), features, classes, class, weights };
+        dataset.check()?;
+        Ok(dataset)
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.class.len()
+    }
+
+    /// The given rows, in the given order. Classes keep their codes, also those without rows.
+    pub fn rows(&self, rows: &[usize]) -> Dataset {
+        Dataset {
+            target: self.target.clone(),
+            features: self.features.rows(rows),
+            classes: self.classes.clone(),
+            class: self.class.rows(rows),
+            weights: self.weights.as_ref().map(|w| rows.iter().map(|&m| w[m]).collect()),
+        }
+    }
+
+    /// What a family learns from.
+    pub fn training(&self) -> Training<'_> {
+        Training {
+            features: &self.features,
+            class: &self.class,
+            classes: &self.classes,
+            weights: self.weights.as_deref(),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let n = self.n_rows();
+        if n == 0 {
+            return Err(Error::data("there are no rows", "give at least two rows of different classes"));
+        }
+        if self.features.n_columns() == 0 {
+            return Err(Error::data(
+                "there are no feature columns beside the target",
+                "give at least one feature column",
+            ));
+        }
+        if let Some(m) = (0..n).find(|&m| self.class.get(m).is_none()) {
+            return Err(Error::column(
+                &self.target,
+                format!("the class of row {} is missing", m + 1),
+                "remove rows without a class, or fill them in",
+            ));
+        }
+        if let Some(weights) = &self.weights {
+            check_weights(weights, n)?;
+        }
+        let weight = |m: usize| self.weights.as_ref().map_or(1.0, |w| w[m]);
+        let mut present = vec![false; self.classes.len()];
+        self.class.iter().enumerate().filter(|(m, _)| weight(*m) > 0.0).for_each(|(_, c)| {
+            if let Some(c) = c {
+                present[c] = true;
+            }
+        });
+        if present.iter().filter(|p| **p).count() < 2 {
+            let only = present.iter().position(|p| *p).map_or("", |c| self.classes[c].as_str());
+            return Err(Error::column(
+                &self.target,
+                format!("there is one class only (`{only}`)"),
+                "a classifier needs rows of at least two classes; is this the right target column?",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Categories and codes of a target column; numbers become categories in numeric order.
+fn categories_of(column: &Column) -> (Vec<String>, Codes) {
+    match column.data() {
+        ColumnData::Categorical(c) => (c.categories().to_vec(), c.codes().clone()),
+        ColumnData::Numeric(n) => {
+            let mut values: Vec<f64> = n.iter().flatten().collect();
+            values.sort_by(f64::total_cmp);
+            values.dedup();
+            let code = |v: f64| values.binary_search_by(|x| x.total_cmp(&v)).ok();
+            let codes = Codes::from_options(values.len(), n.iter().map(|v| v.and_then(code)));
+            (values.iter().map(f64::to_string).collect(), codes)
+        }
+    }
+}
+
+fn weights_of(column: &Column) -> Result<Vec<f64>> {
+    let problem = |text: String| Error::column(column.name(), text, "weights are finite and not negative");
+    let numeric = column.as_numeric().ok_or_else(|| problem("weights must be numbers".into()))?;
+    numeric
+        .iter()
+        .enumerate()
+        .map(|(m, w)| w.ok_or_else(|| problem(format!("the weight of row {} is missing", m + 1))))
+        .collect()
+}

@@ -1,0 +1,34 @@
+//! From a data set and a model name to a fitted model.
+
+use super::{Dataset, Facts, Fitted, Majority, Model, ModelSpec};
+use crate::control::Control;
+use crate::error::Result;
+use crate::table::Schema;
+
+/// What a fit needs beside data and model name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FitOptions {
+    /// Seed of every random choice.
+    pub seed: u64,
+}
+
+/// Fits the named model.
+pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Control) -> Result<Model> {
+    control.check()?;
+    super::find(&spec.name)?;
+    let facts = Facts {
+        rows: data.n_rows(),
+        missing_cells: data.features.n_missing(),
+        seed: options.seed,
+        ..Facts::default()
+    };
+    let fitted = Fitted::Majority(Majority::fit(&data.training()));
+    Ok(Model {
+        spec: spec.clone(),
+        target: data.target.clone(),
+        classes: data.classes.clone(),
+        schema: Schema::of(&data.features),
+        facts,
+        fitted,
+    })
+}

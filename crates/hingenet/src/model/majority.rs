@@ -1,0 +1,46 @@
+//! The baseline every classifier has to beat: class frequencies, whatever the features say.
+
+use crate::classifier::{Classifier, Explanation, ExplanationKind, Training};
+use crate::error::Result;
+use crate::table::Table;
+
+/// Log class frequencies of the training rows.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Majority {
+    /// `log P(c)`, smoothed by one virtual row spread over the classes, so that no class is impossible.
+    pub log_prior: Vec<f64>,
+}
+
+impl Majority {
+    /// Weighted class frequencies with one virtual row.
+    pub fn fit(training: &Training) -> Self {
+        let k = training.classes.len();
+        let mut counts = vec![1.0 / k as f64; k];
+        for (m, class) in training.class.iter().enumerate() {
+            if let Some(c) = class {
+                counts[c] += training.weights.map_or(1.0, |w| w[m]);
+            }
+        }
+        let total: f64 = counts.iter().sum();
+        Majority { log_prior: counts.iter().map(|n| (n / total).ln()).collect() }
+    }
+}
+
+impl Classifier for Majority {
+    fn n_classes(&self) -> usize {
+        self.log_prior.len()
+    }
+
+    fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
+        Ok(self.log_prior.repeat(rows.n_rows()))
+    }
+
+    fn explain(&self, _: &Table, _: usize) -> Result<Explanation> {
+        Ok(Explanation {
+            kind: ExplanationKind::Additive,
+            base: self.log_prior.clone(),
+            terms: Vec::new(),
+            scores: self.log_prior.clone(),
+        })
+    }
+}
