@@ -4,6 +4,8 @@
 //! [`Model`] comes out: it knows its columns by name, so any table can be given to it.
 
 mod dataset;
+pub mod exchange;
+pub mod file;
 mod fit;
 mod majority;
 mod registry;

@@ -1,0 +1,353 @@
+//! The Bayesian Interchange Format (BIF) as pyAgrum, pgmpy, bnlearn and others read and write it.
+
+use super::names::{decode, encode, safe_names};
+use super::{Definition, NamedNetwork, Variable, assemble};
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// BIF text. Names become plain identifiers; the originals stand in property lines that [`read`] knows.
+pub fn write(net: &NamedNetwork) -> String {
+    let structure = net.network.structure();
+    let names = safe_names(net.variables.iter().map(|v| v.name.as_str()));
+    let states: Vec<Vec<String>> =
+        net.variables.iter().map(|v| safe_names(v.states.iter().map(String::as_str))).collect();
+    let mut out = format!("network {} {{\n}}\n", safe_names([net.name.as_str()]).concat());
+    for (i, variable) in net.variables.iter().enumerate() {
+        write_variable(&mut out, variable, &names[i], &states[i]);
+    }
+    for i in 0..names.len() {
+        let parents = structure.dag().parents(i);
+        let given: Vec<&str> = parents.iter().map(|&p| names[p].as_str()).collect();
+        let bar = if given.is_empty() { String::new() } else { format!(" | {}", given.join(", ")) };
+        // Writing to a string cannot fail; the results are dropped on purpose.
+        let _ = writeln!(out, "probability ( {}{bar} ) {{", names[i]);
+        for h in 0..structure.n_rows(i) {
+            let row: Vec<String> = net.network.row(i, h).iter().map(|w| w.exp().to_string()).collect();
+            if parents.is_empty() {
+                let _ = writeln!(out, "  table {};", row.join(", "));
+            } else {
+                let strides = structure.strides(i);
+                let assignment =
+                    parents.iter().zip(strides).map(|(&p, s)| states[p][h / s % states[p].len()].as_str());
+                let _ =
+                    writeln!(out, "  ({}) {};", assignment.collect::<Vec<_>>().join(", "), row.join(", "));
+            }
+        }
+        out.push_str("}\n");
+    }
+    out
+}
+
+fn write_variable(out: &mut String, variable: &Variable, name: &str, states: &[String]) {
+    let _ = writeln!(out, "variable {name} {{");
+    let _ = writeln!(out, "  type discrete [ {} ] {{ {} }};", states.len(), states.join(", "));
+    if name != variable.name {
+        let _ = writeln!(out, "  property name = {};", encode(&variable.name));
+    }
+    for (j, (safe, original)) in states.iter().zip(&variable.states).enumerate() {
+        if safe != original {
+            let _ = writeln!(out, "  property state{j} = {};", encode(original));
+        }
+    }
+    out.push_str("}\n");
+}
+
+/// Reads BIF text; everything is checked (names, sizes, sums, cycles).
+pub fn read(text: &str) -> Result<NamedNetwork> {
+    let mut parser = Parser { tokens: tokenise(text)?, at: 0, variables: Vec::new(), index: BTreeMap::new() };
+    let mut name = String::new();
+    let mut definitions = Vec::new();
+    while let Some(token) = parser.next() {
+        match token.as_str() {
+            "network" => name = parser.network()?,
+            "variable" => parser.variable()?,
+            "probability" => definitions.push(parser.probability()?),
+            other => {
+                return Err(
+                    parser.error(format!("expected network, variable or probability, found `{other}`"))
+                );
+            }
+        }
+    }
+    if parser.variables.is_empty() {
+        return Err(parser.error("there are no variables".into()));
+    }
+    let variables = parser.variables.into_iter().map(|v| v.original).collect();
+    assemble(name, variables, definitions)
+}
+
+/// A variable with the names used inside the file and the original ones.
+struct Known {
+    original: Variable,
+    states: BTreeMap<String, usize>,
+}
+
+struct Parser {
+    tokens: Vec<(String, usize)>,
+    at: usize,
+    variables: Vec<Known>,
+    index: BTreeMap<String, usize>,
+}
+
+impl Parser {
+    fn next(&mut self) -> Option<String> {
+        let token = self.tokens.get(self.at).map(|(t, _)| t.clone());
+        self.at += 1;
+        token
+    }
+
+    fn take(&mut self) -> Result<String> {
+        self.next().ok_or_else(|| self.error("the file ends in the middle of a block".into()))
+    }
+
+    fn expect(&mut self, want: &str) -> Result<()> {
+        let found = self.take()?;
+        if found == want { Ok(()) } else { Err(self.error(format!("expected `{want}`, found `{found}`"))) }
+    }
+
+    fn error(&self, problem: String) -> Error {
+        let line = self.tokens.get(self.at.saturating_sub(1)).or(self.tokens.last()).map_or(1, |(_, l)| *l);
+        Error::ModelFile {
+            problem: format!("BIF, line {line}: {problem}"),
+            hint: "correct the network file".into(),
+        }
+    }
+
+    /// Words up to `;`.
+    fn statement(&mut self) -> Result<Vec<String>> {
+        let mut words = Vec::new();
+        loop {
+            match self.take()?.as_str() {
+                ";" => return Ok(words),
+                word => words.push(word.to_string()),
+            }
+        }
+    }
+
+    fn network(&mut self) -> Result<String> {
+        let name = self.take()?;
+        if name == "{" {
+            self.at -= 1;
+        }
+        self.expect("{")?;
+        while self.take()? != "}" {}
+        Ok(if name == "{" { String::new() } else { name })
+    }
+
+    fn variable(&mut self) -> Result<()> {
+        let name = self.take()?;
+        self.expect("{")?;
+        let mut states: Vec<String> = Vec::new();
+        let mut original: BTreeMap<String, String> = BTreeMap::new();
+        loop {
+            match self.take()?.as_str() {
+                "}" => break,
+                "type" => states = self.states()?,
+                "property" => {
+                    if let [key, equals, value] = self.statement()?.as_slice()
+                        && equals == "="
+                        && let Some(value) = decode(value)
+                    {
+                        original.insert(key.clone(), value);
+                    }
+                }
+                other => return Err(self.error(format!("expected type or property, found `{other}`"))),
+            }
+        }
+        if states.is_empty() {
+            return Err(self.error(format!("variable `{name}` has no states")));
+        }
+        self.add_variable(name, states, &original)
+    }
+
+    /// `discrete [ n ] { a, b };` behind the word `type`.
+    fn states(&mut self) -> Result<Vec<String>> {
+        self.expect("discrete")?;
+        self.expect("[")?;
+        let count = self.take()?;
+        self.expect("]")?;
+        self.expect("{")?;
+        let mut states = Vec::new();
+        loop {
+            match self.take()?.as_str() {
+                "}" => break,
+                "," => {}
+                state => states.push(state.to_string()),
+            }
+        }
+        self.expect(";")?;
+        if count.parse() == Ok(states.len()) {
+            Ok(states)
+        } else {
+            Err(self.error(format!("{count} states are announced, {} are listed", states.len())))
+        }
+    }
+
+    fn add_variable(
+        &mut self,
+        name: String,
+        states: Vec<String>,
+        original: &BTreeMap<String, String>,
+    ) -> Result<()> {
+        let mut codes = BTreeMap::new();
+        for (j, state) in states.iter().enumerate() {
+            if codes.insert(state.clone(), j).is_some() {
+                return Err(self.error(format!("state `{state}` of variable `{name}` occurs twice")));
+            }
+        }
+        let restore = |key: &str, safe: &String| original.get(key).unwrap_or(safe).clone();
+        let variable = Variable {
+            name: restore("name", &name),
+            states: states.iter().enumerate().map(|(j, s)| restore(&format!("state{j}"), s)).collect(),
+        };
+        let duplicate = self.variables.iter().any(|v| v.original.name == variable.name);
+        if duplicate || self.index.insert(name.clone(), self.variables.len()).is_some() {
+            return Err(self.error(format!("variable `{name}` occurs twice")));
+        }
+        self.variables.push(Known { original: variable, states: codes });
+        Ok(())
+    }
+
+    /// `( X | A, B ) { ... }` behind the word `probability`.
+    fn probability(&mut self) -> Result<Definition> {
+        self.expect("(")?;
+        let variable = self.known_variable()?;
+        let mut parents = Vec::new();
+        loop {
+            match self.take()?.as_str() {
+                ")" => break,
+                "|" | "," => parents.push(self.known_variable()?),
+                other => return Err(self.error(format!("expected `)`, found `{other}`"))),
+            }
+        }
+        self.expect("{")?;
+        let sizes: Vec<usize> = parents.iter().map(|&p| self.variables[p].states.len()).collect();
+        let n_rows =
+            sizes.iter().try_fold(1usize, |n, r| n.checked_mul(*r)).filter(|n| *n <= self.tokens.len());
+        let Some(n_rows) = n_rows else {
+            return Err(self.error("the file is too short for a table of this size".into()));
+        };
+        let rows = self.rows(variable, &parents, &sizes, n_rows)?;
+        Ok(Definition { variable, parents, rows })
+    }
+
+    fn rows(
+        &mut self,
+        variable: usize,
+        parents: &[usize],
+        sizes: &[usize],
+        n_rows: usize,
+    ) -> Result<Vec<Vec<f64>>> {
+        let mut rows: Vec<Option<Vec<f64>>> = vec![None; n_rows];
+        let mut default = None;
+        loop {
+            match self.take()?.as_str() {
+                "}" => break,
+                "property" => drop(self.statement()?),
+                "default" => default = Some(self.numbers()?),
+                "table" => {
+                    let values = self.numbers()?;
+                    let r = self.variables[variable].states.len();
+                    if values.len() != r * n_rows {
+                        return Err(self.error(format!(
+                            "the table has {} numbers, needs {}",
+                            values.len(),
+                            r * n_rows
+                        )));
+                    }
+                    // `table` lists the states of the variable slowest, the parents behind it.
+                    let row = |h: usize| (0..r).map(|j| values[j * n_rows + h]).collect();
+                    rows = (0..n_rows).map(|h| Some(row(h))).collect();
+                }
+                "(" => {
+                    let h = self.assignment(parents, sizes)?;
+                    if rows[h].replace(self.numbers()?).is_some() {
+                        return Err(self.error("an assignment of the parents occurs twice".into()));
+                    }
+                }
+                other => return Err(self.error(format!("expected a row of probabilities, found `{other}`"))),
+            }
+        }
+        let complete = rows.into_iter().map(|row| row.or_else(|| default.clone()));
+        complete.collect::<Option<_>>().ok_or_else(|| {
+            let name = &self.variables[variable].original.name;
+            self.error(format!("variable `{name}` lacks the row of some parent assignment"))
+        })
+    }
+
+    /// Parent states up to `)`, as a row number with the last parent fastest.
+    fn assignment(&mut self, parents: &[usize], sizes: &[usize]) -> Result<usize> {
+        let mut h = 0;
+        for (k, &p) in parents.iter().enumerate() {
+            if k > 0 {
+                self.expect(",")?;
+            }
+            let state = self.take()?;
+            let code = self.variables[p].states.get(&state).copied();
+            let code = code.ok_or_else(|| self.error(format!("unknown state `{state}`")))?;
+            h = h * sizes[k] + code;
+        }
+        self.expect(")")?;
+        Ok(h)
+    }
+
+    fn known_variable(&mut self) -> Result<usize> {
+        let name = self.take()?;
+        self.index.get(&name).copied().ok_or_else(|| self.error(format!("unknown variable `{name}`")))
+    }
+
+    fn numbers(&mut self) -> Result<Vec<f64>> {
+        let words = self.statement()?;
+        let number = |w: &String| w.parse::<f64>().map_err(|_| self.error(format!("`{w}` is not a number")));
+        words.iter().filter(|w| *w != ",").map(number).collect()
+    }
+}
+
+/// Words, quoted strings and punctuation with their line numbers; comments are dropped.
+fn tokenise(text: &str) -> Result<Vec<(String, usize)>> {
+    let mut tokens = Vec::new();
+    let mut line = 1;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' => line += 1,
+            c if c.is_whitespace() => {}
+            '/' if chars.peek() == Some(&'/') => while chars.next_if(|c| *c != '\n').is_some() {},
+            '/' if chars.peek() == Some(&'*') => {
+                let mut last = ' ';
+                for c in chars.by_ref() {
+                    line += usize::from(c == '\n');
+                    if last == '*' && c == '/' {
+                        break;
+                    }
+                    last = c;
+                }
+            }
+            '"' => {
+                let mut word = String::new();
+                loop {
+                    match chars.next() {
+                        Some('"') => break,
+                        Some(c) => word.push(c),
+                        None => {
+                            return Err(Error::model_file(format!(
+                                "BIF, line {line}: a quote is not closed"
+                            )));
+                        }
+                    }
+                }
+                tokens.push((word, line));
+            }
+            '{' | '}' | '(' | ')' | '[' | ']' | ',' | ';' | '|' | '=' => tokens.push((c.to_string(), line)),
+            c => {
+                let mut word = String::from(c);
+                while let Some(c) = chars.next_if(|c| !c.is_whitespace() && !"{}()[],;|=\"".contains(*c)) {
+                    word.push(c);
+                }
+                tokens.push((word, line));
+            }
+        }
+    }
+    Ok(tokens)
+}

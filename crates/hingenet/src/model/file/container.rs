@@ -1,0 +1,308 @@
+//! The bytes of a model file: a size-limited JSON header and raw little-endian number sections, with
+//! checksums. Knows nothing of models. A file is data: whatever it holds, reading it can fail but not
+//! harm: nothing is allocated beyond the size of the file, and nothing in it is ever executed.
+//!
+//! ```text
+//! offset  bytes  what
+//! 0       8      magic 89 48 47 4E 0D 0A 1A 0A (shows damage by text-mode transfers)
+//! 8       4      format version
+//! 12      4      length H of the header, at most 64 MiB
+//! 16      4      CRC-32 of the header
+//! 20      H      header: JSON, {"about": {...}, "sections": [{"name", "type", "count"}, ...]}
+//! 20+H    ...    the sections, one after the other, little-endian
+//! end-4   4      CRC-32 of everything before
+//! ```
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::Read;
+
+/// Version written by this library; it reads this and all older ones.
+pub const FORMAT_VERSION: u32 = 1;
+
+const MAGIC: [u8; 8] = [0x89, b'H', b'G', b'N', b'\r', b'\n', 0x1a, b'\n'];
+const PREFIX: usize = 20;
+const MAX_HEADER: usize = 64 << 20;
+
+/// A header and named sections of numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Container {
+    /// What the sections mean.
+    pub about: Value,
+    sections: BTreeMap<String, Section>,
+}
+
+/// Numbers of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Section {
+    /// Double precision.
+    F64(Vec<f64>),
+    /// Single precision (lookup tables with a stated error).
+    F32(Vec<f32>),
+    /// Whole numbers.
+    U32(Vec<u32>),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    about: Value,
+    sections: Vec<SectionInfo>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SectionInfo {
+    name: String,
+    #[serde(rename = "type")]
+    kind: String,
+    count: u64,
+}
+
+impl Container {
+    /// A container without sections.
+    pub fn new(about: Value) -> Self {
+        Container { about, sections: BTreeMap::new() }
+    }
+
+    /// Adds a section; a later one with the same name replaces it.
+    pub fn put(&mut self, name: impl Into<String>, section: Section) {
+        self.sections.insert(name.into(), section);
+    }
+
+    /// Takes the doubles of a section out.
+    pub fn take_f64(&mut self, name: &str) -> Result<Vec<f64>> {
+        match self.sections.remove(name) {
+            Some(Section::F64(v)) => Ok(v),
+            other => Err(wrong_section(name, other)),
+        }
+    }
+
+    /// Takes the singles of a section out.
+    pub fn take_f32(&mut self, name: &str) -> Result<Vec<f32>> {
+        match self.sections.remove(name) {
+            Some(Section::F32(v)) => Ok(v),
+            other => Err(wrong_section(name, other)),
+        }
+    }
+
+    /// Takes the whole numbers of a section out.
+    pub fn take_u32(&mut self, name: &str) -> Result<Vec<u32>> {
+        match self.sections.remove(name) {
+            Some(Section::U32(v)) => Ok(v),
+            other => Err(wrong_section(name, other)),
+        }
+    }
+
+    /// Refuses sections that nobody asked for.
+    pub fn require_empty(&self) -> Result<()> {
+        match self.sections.keys().next() {
+            None => Ok(()),
+            Some(name) => Err(Error::model_file(format!("unknown section `{name}`"))),
+        }
+    }
+
+    /// All bytes of the file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let infos = self.sections.iter().map(|(name, s)| SectionInfo {
+            name: name.clone(),
+            kind: s.kind().into(),
+            count: s.count() as u64,
+        });
+        let header = Header { about: self.about.clone(), sections: infos.collect() };
+        let header = serde_json::to_vec(&header).map_err(|e| Error::model_file(format!("header: {e}")))?;
+        if header.len() > MAX_HEADER {
+            return Err(Error::TooLarge {
+                what: "the header of the model file (bytes)".into(),
+                size: header.len() as f64,
+                limit: MAX_HEADER as f64,
+                hint: "ignore columns with very many or very long categories".into(),
+            });
+        }
+        let mut bytes = Vec::with_capacity(PREFIX + header.len() + 4);
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&crc32(&header).to_le_bytes());
+        bytes.extend_from_slice(&header);
+        self.sections.values().for_each(|s| s.write(&mut bytes));
+        let checksum = crc32(&bytes);
+        bytes.extend_from_slice(&checksum.to_le_bytes());
+        Ok(bytes)
+    }
+
+    /// Reads and checks all bytes of a file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let header_end = header_end(bytes)?;
+        let Some(body_end) = bytes.len().checked_sub(4).filter(|&end| end >= header_end) else {
+            return Err(Error::model_file("the file is truncated"));
+        };
+        if word(bytes, body_end) != crc32(&bytes[..body_end]) {
+            return Err(Error::model_file("the checksum does not agree: the file is damaged or truncated"));
+        }
+        let header = parse_header(&bytes[PREFIX..header_end])?;
+        let mut sections = BTreeMap::new();
+        let mut rest = &bytes[header_end..body_end];
+        for info in &header.sections {
+            let (section, after) = Section::read(info, rest)?;
+            rest = after;
+            if sections.insert(info.name.clone(), section).is_some() {
+                return Err(Error::model_file(format!("section `{}` occurs twice", info.name)));
+            }
+        }
+        if !rest.is_empty() {
+            return Err(Error::model_file(format!("{} bytes belong to no section", rest.len())));
+        }
+        Ok(Container { about: header.about, sections })
+    }
+
+    /// Reads the header only; the sections are neither read nor checked.
+    pub fn read_about(mut input: impl Read) -> Result<Value> {
+        let failed = |e: std::io::Error| Error::model_file(format!("the file is truncated ({e})"));
+        let mut prefix = vec![0; PREFIX];
+        input.read_exact(&mut prefix).map_err(failed)?;
+        let length = header_length(&prefix)?;
+        let mut header = Vec::new();
+        input.take(length as u64).read_to_end(&mut header).map_err(failed)?;
+        prefix.extend_from_slice(&header);
+        let end = header_end(&prefix)?;
+        Ok(parse_header(&prefix[PREFIX..end])?.about)
+    }
+}
+
+impl Section {
+    fn kind(&self) -> &'static str {
+        match self {
+            Section::F64(_) => "f64",
+            Section::F32(_) => "f32",
+            Section::U32(_) => "u32",
+        }
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Section::F64(v) => v.len(),
+            Section::F32(v) => v.len(),
+            Section::U32(v) => v.len(),
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Section::F64(v) => v.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes())),
+            Section::F32(v) => v.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes())),
+            Section::U32(v) => v.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes())),
+        }
+    }
+
+    /// Splits a section off the front of `bytes`; its size is checked against what is there.
+    fn read<'a>(info: &SectionInfo, bytes: &'a [u8]) -> Result<(Section, &'a [u8])> {
+        let width: u64 = match info.kind.as_str() {
+            "f64" => 8,
+            "f32" | "u32" => 4,
+            other => {
+                return Err(Error::model_file(format!("section `{}` has unknown type `{other}`", info.name)));
+            }
+        };
+        let length =
+            info.count.checked_mul(width).filter(|&l| l <= bytes.len() as u64).ok_or_else(|| {
+                Error::model_file(format!("section `{}` is larger than the file", info.name))
+            })? as usize;
+        let (own, rest) = bytes.split_at(length);
+        let section = match info.kind.as_str() {
+            "f64" => Section::F64(own.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b)).collect()),
+            "f32" => Section::F32(own.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect()),
+            _ => Section::U32(own.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)).collect()),
+        };
+        Ok((section, rest))
+    }
+}
+
+/// Checks magic and version; the header length behind them.
+fn header_length(bytes: &[u8]) -> Result<usize> {
+    if bytes.len() < PREFIX || bytes[..8] != MAGIC {
+        let problem =
+            if bytes.len() < PREFIX { "the file is truncated" } else { "this is not a Hingenet model" };
+        return Err(Error::ModelFile {
+            problem: problem.into(),
+            hint: "give a file written by `hingenet fit`".into(),
+        });
+    }
+    let version = word(bytes, 8);
+    if version == 0 || version > FORMAT_VERSION {
+        return Err(Error::ModelFile {
+            problem: format!(
+                "format version {version} is unknown (this program reads 1 to {FORMAT_VERSION})"
+            ),
+            hint: "update Hingenet".into(),
+        });
+    }
+    let length = word(bytes, 12) as usize;
+    if length > MAX_HEADER { Err(Error::model_file("the header is too long")) } else { Ok(length) }
+}
+
+/// Where the header ends; its checksum agrees.
+fn header_end(bytes: &[u8]) -> Result<usize> {
+    let end = PREFIX + header_length(bytes)?;
+    let header = bytes.get(PREFIX..end).ok_or_else(|| Error::model_file("the file is truncated"))?;
+    if word(bytes, 16) == crc32(header) {
+        Ok(end)
+    } else {
+        Err(Error::model_file("the checksum of the header does not agree: the file is damaged"))
+    }
+}
+
+fn parse_header(bytes: &[u8]) -> Result<Header> {
+    serde_json::from_slice(bytes).map_err(|e| Error::model_file(format!("the header is not valid: {e}")))
+}
+
+fn wrong_section(name: &str, found: Option<Section>) -> Error {
+    match found {
+        None => Error::model_file(format!("section `{name}` is absent")),
+        Some(section) => Error::model_file(format!("section `{name}` has the wrong type {}", section.kind())),
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    crc.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Container {
+        let mut c = Container::new(serde_json::json!({"kind": "test"}));
+        c.put("a", Section::F64(vec![1.5, f64::NEG_INFINITY]));
+        c.put("b", Section::U32(vec![7]));
+        c.put("c", Section::F32(vec![0.25, -1.0, 3.0]));
+        c
+    }
+
+    #[test]
+    fn bytes_come_back_as_they_were() {
+        let c = sample();
+        let bytes = c.to_bytes().unwrap();
+        assert_eq!(Container::from_bytes(&bytes).unwrap(), c);
+        assert_eq!(Container::read_about(&bytes[..]).unwrap(), c.about);
+    }
+
+    #[test]
+    fn every_truncation_and_every_flipped_byte_is_an_error() {
+        let bytes = sample().to_bytes().unwrap();
+        for n in 0..bytes.len() {
+            assert!(Container::from_bytes(&bytes[..n]).is_err(), "truncated to {n}");
+            let mut damaged = bytes.clone();
+            damaged[n] ^= 0xff;
+            assert!(Container::from_bytes(&damaged).is_err(), "byte {n} flipped");
+        }
+    }
+}
