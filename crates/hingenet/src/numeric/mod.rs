@@ -3,5 +3,6 @@
 
 pub mod linalg;
 pub mod log;
+pub mod omega;
 pub mod random;
 pub mod sum;

@@ -1,14 +1,25 @@
 //! Golden cases of the margin-trained parameters of the discrete family.
 
-use super::discrete::structure;
-use super::{Check, all_close, flat, indices, list};
-use hingenet::discrete::Network;
-use hingenet::numeric::log::softmax;
+use super::discrete::{samples, structure};
+use super::{Check, all_close, close, flat, indices, list, number};
+use hingenet::discrete::margin::hinge::SoftHinge;
+use hingenet::discrete::margin::{Likelihood, MarginLoss, Problem, Rows, Smoothing};
+use hingenet::discrete::{Network, counts};
+use hingenet::numeric::log::{log_sum_exp, softmax};
+use hingenet::optimise::projection::project_sub_normalised;
 use serde_json::Value;
 use std::path::Path;
 
 /// What is checked.
-pub const CASES: &[(&str, Check)] = &[("normalise", normalise)];
+pub const CASES: &[(&str, Check)] = &[
+    ("normalise", normalise),
+    ("objective11", objective11),
+    ("projection", projection),
+    ("soft_hinge", soft_hinge),
+];
+
+/// What waits for its code.
+pub const PENDING: &[&str] = &["mcl_mm", "optimum"];
 
 fn normalise(file: &Value, _: &Path) {
     for case in list(file, "cases") {
@@ -26,4 +37,50 @@ fn posterior(network: &Network, row: &[usize]) -> Vec<f64> {
     let mut scores: Vec<f64> = (0..network.structure().n_classes()).map(score).collect();
     softmax(&mut scores);
     scores
+}
+
+fn soft_hinge(file: &Value, _: &Path) {
+    for case in list(file, "cases") {
+        let hinge = SoftHinge::new(number(&case["R"]));
+        let got: Vec<(f64, f64)> = flat(&case["z"]).into_iter().map(|z| hinge.value_and_slope(z)).collect();
+        let (h, dh): (Vec<f64>, Vec<f64>) = got.into_iter().unzip();
+        all_close(&h, &flat(&case["h"]), 1e-12, "h");
+        all_close(&dh, &flat(&case["dh"]), 1e-12, "dh");
+    }
+}
+
+fn projection(file: &Value, _: &Path) {
+    for case in list(file, "cases") {
+        let mut w = flat(&case["v"]);
+        let multiplier = project_sub_normalised(&mut w);
+        all_close(&w, &flat(&case["w"]), 1e-9, "projection");
+        close(multiplier, number(&case["multiplier"]), 1e-9, "multiplier");
+        assert!(log_sum_exp(&w) <= 1e-12, "{w:?}");
+    }
+}
+
+/// The problem of a case: counts, merged rows and the loss of (11).
+fn problem(case: &Value, dir: &Path) -> Problem {
+    let (structure, samples) = (structure(case), samples(case, dir));
+    let n = counts::smoothed_counts(&structure, &samples, number(&case["alpha"])).unwrap();
+    let k = structure.n_classes();
+    let smoothing = Smoothing { radius: number(&case["R"]), eta: number(&case["eta"]) };
+    Problem {
+        likelihood: Likelihood::new(&structure, n).unwrap(),
+        rows: Rows::new(&structure, &samples).unwrap(),
+        loss: MarginLoss::new(number(&case["lambda"]), k, vec![number(&case["gamma"]); k * k], smoothing),
+    }
+}
+
+fn objective11(file: &Value, dir: &Path) {
+    for case in list(file, "cases") {
+        let problem = problem(case, dir);
+        let w = flat(&case["w"]);
+        let mut gradient = vec![0.0; w.len()];
+        let value = problem.objective_and_gradient(&w, &mut gradient);
+        close(value, number(&case["objective"]), 1e-10, "objective");
+        close(problem.objective(&w), number(&case["objective"]), 1e-10, "objective alone");
+        all_close(&gradient, &flat(&case["gradient"]), 1e-9, "gradient");
+        close(problem.hard_objective(&w), number(&case["hard_objective_10"]), 1e-10, "hard objective");
+    }
 }

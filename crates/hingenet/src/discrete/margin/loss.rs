@@ -1,0 +1,176 @@
+//! Margin loss of one row, Eq. (11): soft hinge of the soft maximum over the wrong classes,
+//!
+//! ```text
+//! t_m = (1/η) ln Σ_{c ≠ c_m} exp(η (γ_{c_m c} + S_c − S_{c_m})),     loss = λ s_m h_R(t_m)
+//! ```
+//!
+//! With one γ for all pairs this is the paper's loss; a matrix of required margins makes the errors cost
+//! differently. R = 0 and η = ∞ give the hinge of problem (10).
+
+use super::hinge::SoftHinge;
+use super::rows::RowLoss;
+
+/// How far problem (11) is smoothed: arc radius R and sharpness η of the soft maximum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Smoothing {
+    /// Radius R of the arc; 0 is the plain hinge.
+    pub radius: f64,
+    /// Sharpness η of the soft maximum; infinity is the maximum.
+    pub eta: f64,
+}
+
+impl Smoothing {
+    /// No smoothing: problem (10).
+    pub const NONE: Smoothing = Smoothing { radius: 0.0, eta: f64::INFINITY };
+
+    /// The same problem smoothed `factor` times as far.
+    pub fn scaled(self, factor: f64) -> Self {
+        Smoothing { radius: self.radius * factor, eta: self.eta / factor }
+    }
+}
+
+/// The loss of every row of one problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MarginLoss {
+    lambda: f64,
+    n_classes: usize,
+    /// Required log margin γ_{c c'} of class c against c', row by row; the diagonal is not used.
+    gamma: Vec<f64>,
+    hinge: SoftHinge,
+    eta: f64,
+    /// No row whose largest difference lies below has a loss.
+    quiet_below: f64,
+}
+
+impl MarginLoss {
+    /// `gamma` is K x K, row by row.
+    pub fn new(lambda: f64, n_classes: usize, gamma: Vec<f64>, smoothing: Smoothing) -> Self {
+        let hinge = SoftHinge::new(smoothing.radius);
+        let lift =
+            if smoothing.eta.is_finite() { ((n_classes - 1) as f64).ln() / smoothing.eta } else { 0.0 };
+        let quiet_below = hinge.start() - lift;
+        MarginLoss { lambda, n_classes, gamma, hinge, eta: smoothing.eta, quiet_below }
+    }
+
+    /// The same loss with other smoothing.
+    pub fn with_smoothing(&self, smoothing: Smoothing) -> Self {
+        Self::new(self.lambda, self.n_classes, self.gamma.clone(), smoothing)
+    }
+
+    /// The same loss with another λ.
+    pub fn with_lambda(&self, lambda: f64) -> Self {
+        MarginLoss { lambda, ..self.clone() }
+    }
+
+    /// Weight λ of the loss.
+    pub fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    /// Required margins of class `c` against every class.
+    #[inline]
+    pub fn gamma_row(&self, c: usize) -> &[f64] {
+        &self.gamma[c * self.n_classes..(c + 1) * self.n_classes]
+    }
+
+    /// The soft hinge.
+    pub fn hinge(&self) -> &SoftHinge {
+        &self.hinge
+    }
+
+    /// Sharpness η; infinite for the plain maximum.
+    pub fn eta(&self) -> f64 {
+        self.eta
+    }
+
+    /// Replaces `s` by the differences `γ + S_c − S_{c_m}` (−∞ at the own class) and returns the largest.
+    #[inline(always)]
+    fn differences(&self, class: usize, s: &mut [f64]) -> f64 {
+        let own = s[class];
+        let mut max = f64::NEG_INFINITY;
+        for (x, gamma) in s.iter_mut().zip(self.gamma_row(class)) {
+            *x = gamma + *x - own;
+        }
+        s[class] = f64::NEG_INFINITY;
+        for x in s.iter() {
+            max = max.max(*x);
+        }
+        max
+    }
+
+    /// Turns differences into the shares π_c and returns t.
+    #[inline(always)]
+    fn soft_maximum(&self, max: f64, s: &mut [f64]) -> f64 {
+        if self.n_classes == 2 || self.eta.is_infinite() {
+            // One competitor, or the plain maximum: the first largest takes all.
+            let mut free = 1.0;
+            for x in s.iter_mut() {
+                let share = if *x == max { free } else { 0.0 };
+                free -= share;
+                *x = share;
+            }
+            return max;
+        }
+        let mut total = 0.0;
+        for x in s.iter_mut() {
+            *x = (self.eta * (*x - max)).exp();
+            total += *x;
+        }
+        s.iter_mut().for_each(|x| *x /= total);
+        max + total.ln() / self.eta
+    }
+}
+
+impl RowLoss for MarginLoss {
+    #[inline(always)]
+    fn first(&self, class: usize, weight: f64, s: &mut [f64]) -> Option<f64> {
+        let max = self.differences(class, s);
+        if max <= self.quiet_below {
+            return None;
+        }
+        let t = self.soft_maximum(max, s);
+        let (value, slope) = self.hinge.value_and_slope(t);
+        if slope == 0.0 {
+            return None;
+        }
+        let scale = self.lambda * weight;
+        let b = scale * slope;
+        s.iter_mut().for_each(|share| *share *= b);
+        s[class] = -b;
+        Some(scale * value)
+    }
+
+    #[inline(always)]
+    fn second(&self, class: usize, weight: f64, scores: &[f64], ds: &mut [f64]) -> bool {
+        let mut share = [0.0; 64];
+        let mut large;
+        let pi: &mut [f64] = if scores.len() <= 64 {
+            &mut share[..scores.len()]
+        } else {
+            large = vec![0.0; scores.len()];
+            &mut large
+        };
+        pi.copy_from_slice(scores);
+        let max = self.differences(class, pi);
+        if max <= self.quiet_below {
+            return false;
+        }
+        let t = self.soft_maximum(max, pi);
+        let (_, slope) = self.hinge.value_and_slope(t);
+        if slope == 0.0 {
+            return false;
+        }
+        let own = ds[class];
+        let dt: f64 = pi.iter().zip(ds.iter()).map(|(p, d)| p * (d - own)).sum();
+        let scale = self.lambda * weight;
+        let along = scale * self.hinge.curvature(t) * dt;
+        let spread = if self.eta.is_finite() { scale * slope * self.eta } else { 0.0 };
+        let mut back = 0.0;
+        for (p, d) in pi.iter().zip(ds.iter_mut()) {
+            *d = p * (along + spread * (*d - own - dt));
+            back += *d;
+        }
+        ds[class] = -back;
+        true
+    }
+}

@@ -1,0 +1,21 @@
+//! Parameters trained with a margin: ML-BN-SVM, BN-SVM, maximum margin and maximum conditional likelihood.
+//!
+//! The rows of a fit are merged and reduced to the entries that depend on the class ([`rows`]); a loss of
+//! their class scores ([`loss`]) and the likelihood ([`likelihood`]) make the [`problem`]; solvers minimise
+//! it, and the [`certificate`] says how far from the optimum they ended.
+//!
+//! `gamma` is the required log margin γ, `lambda` the weight λ of the loss, `R` and `eta` the smoothing of
+//! problem (11); `a_{mc}` the multiplier of row m against class c, `q` the tilted counts.
+
+mod certificate;
+pub mod hinge;
+mod likelihood;
+mod loss;
+mod problem;
+mod rows;
+
+pub use certificate::Certificate;
+pub use likelihood::{Expansion, Likelihood};
+pub use loss::{MarginLoss, Smoothing};
+pub use problem::{Point, Problem};
+pub use rows::{RowLoss, Rows};

@@ -1,0 +1,331 @@
+//! The rows of a margin problem: equal rows merged into weights, and of each row only the cells that
+//! depend on the class. For node i those are the entries `w^i_{x_i|c, rest}` for all classes c; such K
+//! entries form a group, and the solvers keep them side by side (vector `v`, group by group), so the
+//! scores of all classes are sums of short contiguous pieces.
+
+use crate::discrete::{Samples, Structure};
+use crate::error::{Error, Result};
+use crate::numeric::sum::{add_into, ordered_chunks};
+use crate::table::Codes;
+use rayon::prelude::*;
+
+/// Fewest rows of a parallel chunk, and most chunks: both fixed, so that sums keep their bits.
+const CHUNK: usize = 512;
+const MAX_CHUNKS: usize = 64;
+
+/// A loss of one row as a function of its K class scores.
+pub trait RowLoss: Sync {
+    /// Replaces the scores by the derivatives of the loss and returns the loss; `None` (scores left as they
+    /// are) when loss and derivatives are all zero.
+    fn first(&self, class: usize, weight: f64, scores: &mut [f64]) -> Option<f64>;
+
+    /// Replaces the direction `ds` by the Hessian of the loss at `scores` times `ds`; `false` when it is zero.
+    fn second(&self, class: usize, weight: f64, scores: &[f64], ds: &mut [f64]) -> bool;
+}
+
+/// Merged rows, sorted by class and cells.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rows {
+    n_classes: usize,
+    /// Class-dependent nodes: the class first, then its children.
+    slots: usize,
+    /// Group of each row and slot, row by row.
+    groups: Vec<u32>,
+    class: Vec<u32>,
+    weight: Vec<f64>,
+    /// Entry in w of `group * K + c`.
+    entry: Vec<u32>,
+}
+
+impl Rows {
+    /// Takes the class-dependent cells of complete rows and merges equal rows; rows of weight 0 vanish.
+    pub fn new(structure: &Structure, samples: &Samples) -> Result<Self> {
+        if samples.has_missing() {
+            return Err(Error::data(
+                "rows with missing cells cannot be used in a margin",
+                "complete them first (completion-EM), or remove them",
+            ));
+        }
+        let k = structure.n_classes();
+        let nodes: Vec<usize> =
+            (0..structure.n_nodes()).filter(|&i| i == 0 || structure.is_class_child(i)).collect();
+        let mut entry = Vec::new();
+        let mut first_group = Vec::with_capacity(nodes.len());
+        for &i in &nodes {
+            first_group.push((entry.len() / k) as u32);
+            let table = structure.table(i);
+            // The class has number 0: as a parent it is the most significant digit of the row number.
+            let per_class = table.len() / k;
+            let (step, count) = if i == 0 { (1, per_class) } else { (per_class, per_class) };
+            for g in 0..count {
+                let base = table.start + if i == 0 { g * k } else { g };
+                entry.extend((0..k).map(|c| (base + c * step) as u32));
+            }
+        }
+        let cells = group_columns(structure, samples, &nodes, &first_group);
+        Ok(merge(k, entry, &cells, samples))
+    }
+
+    /// Number of merged rows.
+    pub fn len(&self) -> usize {
+        self.class.len()
+    }
+
+    /// Number of classes K.
+    pub fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    /// Length of `v`: all class-dependent entries.
+    pub fn n_cells(&self) -> usize {
+        self.entry.len()
+    }
+
+    /// Entry in w of each cell of `v`.
+    pub fn entries(&self) -> &[u32] {
+        &self.entry
+    }
+
+    /// Number of class-dependent nodes.
+    pub fn n_slots(&self) -> usize {
+        self.slots
+    }
+
+    /// Groups of row `m`, one per class-dependent node.
+    #[inline]
+    pub fn groups(&self, m: usize) -> &[u32] {
+        &self.groups[m * self.slots..(m + 1) * self.slots]
+    }
+
+    /// Class of row `m`.
+    #[inline]
+    pub fn class(&self, m: usize) -> usize {
+        self.class[m] as usize
+    }
+
+    /// Weight s_m of row `m`.
+    #[inline]
+    pub fn weight(&self, m: usize) -> f64 {
+        self.weight[m]
+    }
+
+    /// Σ s_m.
+    pub fn total_weight(&self) -> f64 {
+        self.weight.iter().sum()
+    }
+
+    /// The class-dependent entries of a vector laid out as w.
+    pub fn gather(&self, w: &[f64]) -> Vec<f64> {
+        self.entry.iter().map(|&e| w[e as usize]).collect()
+    }
+
+    /// Adds `v` to the class-dependent entries of a vector laid out as w.
+    pub fn scatter_add(&self, v: &[f64], w: &mut [f64]) {
+        for (&e, x) in self.entry.iter().zip(v) {
+            w[e as usize] += x;
+        }
+    }
+
+    /// Rows of a parallel chunk.
+    pub fn chunk(&self) -> usize {
+        CHUNK.max(self.len().div_ceil(MAX_CHUNKS))
+    }
+
+    /// Class scores of row `m` into `scores`.
+    #[inline(always)]
+    pub fn scores(&self, m: usize, v: &[f64], scores: &mut [f64]) {
+        sum_groups(self.groups(m), self.n_classes, v, scores);
+    }
+
+    /// Σ of a loss over the rows.
+    pub fn loss(&self, v: &[f64], loss: &impl RowLoss) -> f64 {
+        let k = self.n_classes;
+        let work = |range: std::ops::Range<usize>| {
+            let mut scores = vec![0.0; k];
+            let mut total = 0.0;
+            for m in range {
+                self.scores(m, v, &mut scores);
+                total += loss.first(self.class(m), self.weight[m], &mut scores).unwrap_or(0.0);
+            }
+            total
+        };
+        ordered_chunks(self.len(), self.chunk(), work).into_iter().sum()
+    }
+
+    /// Σ of a loss over the rows; its gradient with respect to `v` is added to `gradient`.
+    pub fn loss_and_gradient(&self, v: &[f64], loss: &impl RowLoss, gradient: &mut [f64]) -> f64 {
+        // A constant number of classes lets the compiler unroll the inner loops.
+        let parts = ordered_chunks(self.len(), self.chunk(), |range| match self.n_classes {
+            2 => self.first_chunk(2, range, v, loss),
+            3 => self.first_chunk(3, range, v, loss),
+            4 => self.first_chunk(4, range, v, loss),
+            k => self.first_chunk(k, range, v, loss),
+        });
+        add_parts(parts, gradient)
+    }
+
+    #[inline(always)]
+    fn first_chunk(
+        &self,
+        k: usize,
+        range: std::ops::Range<usize>,
+        v: &[f64],
+        loss: &impl RowLoss,
+    ) -> (f64, Vec<f64>) {
+        let mut gradient = vec![0.0; v.len()];
+        let mut scores = vec![0.0; k];
+        let mut total = 0.0;
+        for m in range {
+            let groups = self.groups(m);
+            sum_groups(groups, k, v, &mut scores);
+            if let Some(value) = loss.first(self.class(m), self.weight[m], &mut scores) {
+                total += value;
+                spread_groups(groups, k, &scores, &mut gradient);
+            }
+        }
+        (total, gradient)
+    }
+
+    /// Adds the Hessian of the loss at `v` times `dv` to `out`.
+    pub fn hessian_product(&self, v: &[f64], dv: &[f64], loss: &impl RowLoss, out: &mut [f64]) {
+        let parts = ordered_chunks(self.len(), self.chunk(), |range| {
+            let k = self.n_classes;
+            let mut product = vec![0.0; v.len()];
+            let (mut scores, mut ds) = (vec![0.0; k], vec![0.0; k]);
+            for m in range {
+                let groups = self.groups(m);
+                sum_groups(groups, k, v, &mut scores);
+                sum_groups(groups, k, dv, &mut ds);
+                if loss.second(self.class(m), self.weight[m], &scores, &mut ds) {
+                    spread_groups(groups, k, &ds, &mut product);
+                }
+            }
+            (0.0, product)
+        });
+        add_parts(parts, out);
+    }
+}
+
+fn add_parts(parts: Vec<(f64, Vec<f64>)>, gradient: &mut [f64]) -> f64 {
+    let mut total = 0.0;
+    for (value, part) in parts {
+        total += value;
+        add_into(gradient, &part);
+    }
+    total
+}
+
+/// `scores_c = Σ_groups v[g K + c]`.
+#[inline(always)]
+pub fn sum_groups(groups: &[u32], k: usize, v: &[f64], scores: &mut [f64]) {
+    scores.fill(0.0);
+    for &g in groups {
+        let cells = &v[g as usize * k..g as usize * k + k];
+        for (s, x) in scores.iter_mut().zip(cells) {
+            *s += x;
+        }
+    }
+}
+
+/// `v[g K + c] += coefficient_c` for every group.
+#[inline(always)]
+pub fn spread_groups(groups: &[u32], k: usize, coefficients: &[f64], v: &mut [f64]) {
+    for &g in groups {
+        let cells = &mut v[g as usize * k..g as usize * k + k];
+        for (x, s) in cells.iter_mut().zip(coefficients) {
+            *x += s;
+        }
+    }
+}
+
+/// Groups of all rows, slot by slot: position in the table with class state 0, plus the slot's first group.
+fn group_columns(
+    structure: &Structure,
+    samples: &Samples,
+    nodes: &[usize],
+    first_group: &[u32],
+) -> Vec<Vec<u32>> {
+    nodes
+        .par_iter()
+        .zip(first_group)
+        .map(|(&i, &first)| {
+            let mut group = vec![first; samples.n_rows()];
+            let r = if i == 0 { 1 } else { structure.card()[i] };
+            if i != 0 {
+                add_scaled(samples.column(i), 1, &mut group);
+            }
+            for (&p, &stride) in structure.dag().parents(i).iter().zip(structure.strides(i)) {
+                if p != 0 {
+                    add_scaled(samples.column(p), (stride * r) as u32, &mut group);
+                }
+            }
+            group
+        })
+        .collect()
+}
+
+fn add_scaled(column: &Codes, scale: u32, out: &mut [u32]) {
+    match column {
+        Codes::U8(codes) => out.iter_mut().zip(codes).for_each(|(o, &c)| *o += scale * u32::from(c)),
+        Codes::U16(codes) => out.iter_mut().zip(codes).for_each(|(o, &c)| *o += scale * u32::from(c)),
+    }
+}
+
+/// Sorts the rows by class and groups and adds the weights of equal ones.
+fn merge(n_classes: usize, entry: Vec<u32>, cells: &[Vec<u32>], samples: &Samples) -> Rows {
+    let slots = cells.len();
+    let class = |m: usize| samples.column(0).get(m).unwrap_or(0) as u32;
+    let order = sorted_rows(cells, samples);
+    let same = |a: usize, b: usize| class(a) == class(b) && cells.iter().all(|column| column[a] == column[b]);
+    let mut rows = Rows { n_classes, slots, groups: vec![], class: vec![], weight: vec![], entry };
+    let mut last: Option<usize> = None;
+    for &m in &order {
+        let m = m as usize;
+        match (last, rows.weight.last_mut()) {
+            (Some(l), Some(weight)) if same(l, m) => *weight += samples.weight(m),
+            _ => {
+                rows.groups.extend(cells.iter().map(|column| column[m]));
+                rows.class.push(class(m));
+                rows.weight.push(samples.weight(m));
+            }
+        }
+        last = Some(m);
+    }
+    rows
+}
+
+/// Rows of positive weight ordered by class, groups and weight, so that the result does not depend on the
+/// order they came in.
+fn sorted_rows(cells: &[Vec<u32>], samples: &Samples) -> Vec<u32> {
+    let kept = (0..samples.n_rows()).filter(|&m| samples.weight(m) > 0.0);
+    let class = samples.column(0);
+    // Codes packed into one word sort much faster than rows compared cell by cell.
+    let ranges: Vec<(u32, u64)> = cells.iter().map(|column| range_of(column)).collect();
+    let bits = ranges.iter().fold(samples.card()[0] as f64, |p, r| p * r.1 as f64).log2();
+    if bits < 63.0 {
+        let mut keyed: Vec<(u64, u64, u32)> = kept
+            .map(|m| {
+                let mut key = class.get(m).unwrap_or(0) as u64;
+                for (column, (low, size)) in cells.iter().zip(&ranges) {
+                    key = key * size + u64::from(column[m] - low);
+                }
+                (key, samples.weight(m).to_bits(), m as u32)
+            })
+            .collect();
+        keyed.par_sort_unstable();
+        return keyed.into_iter().map(|(_, _, m)| m).collect();
+    }
+    let mut order: Vec<u32> = kept.map(|m| m as u32).collect();
+    let key = |m: u32| (class.get(m as usize), cells.iter().map(move |column| column[m as usize]));
+    order.par_sort_unstable_by(|&a, &b| {
+        let ((class_a, cells_a), (class_b, cells_b)) = (key(a), key(b));
+        let weights = || samples.weight(a as usize).total_cmp(&samples.weight(b as usize)).then(a.cmp(&b));
+        class_a.cmp(&class_b).then_with(|| cells_a.cmp(cells_b)).then_with(weights)
+    });
+    order
+}
+
+fn range_of(column: &[u32]) -> (u32, u64) {
+    let (low, high) = column.iter().fold((u32::MAX, 0), |(l, h), &g| (l.min(g), h.max(g)));
+    (low.min(high), u64::from(high.saturating_sub(low.min(high))) + 1)
+}
