@@ -92,45 +92,71 @@ fn missing_cell(i: usize) -> Error {
 
 /// Adds the rows to node `i`'s table.
 fn count_table(structure: &Structure, samples: &Samples, i: usize, table: &mut [f64]) {
-    let r = structure.card()[i] as u32;
-    let parents = structure.dag().parents(i);
+    let r = structure.card()[i];
+    let own = (i, 1);
+    let parents = structure.dag().parents(i).iter().zip(structure.strides(i)).map(|(&p, s)| (p, s * r));
+    let digits = std::iter::once(own).chain(parents);
+    let digits: Vec<Digit<'_>> =
+        digits.map(|(v, scale)| Digit { column: samples.column(v), scale, missing: 0 }).collect();
+    tally(&digits, samples.weights(), table);
+}
+
+/// One column's share in the position of a row in a table: `scale` times its code.
+pub(super) struct Digit<'a> {
+    pub column: &'a Codes,
+    pub scale: usize,
+    /// The code a missing cell counts as.
+    pub missing: usize,
+}
+
+/// Adds the weight of every row (1 without weights) to its position in `table`, rows in order.
+pub(super) fn tally(digits: &[Digit<'_>], weights: Option<&[f64]>, table: &mut [f64]) {
+    let n_rows = digits.first().map_or(0, |d| d.column.len());
     let mut position = [0u32; BLOCK];
-    let mut tally = vec![0u32; if samples.weights().is_none() { table.len() } else { 0 }];
-    for start in (0..samples.n_rows()).step_by(BLOCK) {
-        let range = start..(start + BLOCK).min(samples.n_rows());
-        let position = &mut position[..range.len()];
+    let mut whole = vec![0u32; if weights.is_none() { table.len() } else { 0 }];
+    for start in (0..n_rows).step_by(BLOCK) {
+        let rows = start..(start + BLOCK).min(n_rows);
+        let position = &mut position[..rows.len()];
         position.fill(0);
-        add_scaled(samples.column(i), range.clone(), 1, position);
-        for (&p, &stride) in parents.iter().zip(structure.strides(i)) {
-            add_scaled(samples.column(p), range.clone(), stride as u32 * r, position);
+        for digit in digits {
+            add_digit(digit, rows.clone(), position);
         }
-        match samples.weights() {
+        match weights {
             Some(weights) => {
-                for (&k, s) in position.iter().zip(&weights[range]) {
+                for (&k, s) in position.iter().zip(&weights[rows]) {
                     table[k as usize] += s;
                 }
             }
-            None => position.iter().for_each(|&k| tally[k as usize] += 1),
+            None => position.iter().for_each(|&k| whole[k as usize] += 1),
         }
-        // Whole numbers below 2^53 add exactly, so when the tally is emptied does not matter.
+        // Whole numbers below 2^53 add exactly, so it does not matter when they are handed over.
         if start % (BLOCK << 19) == 0 {
-            empty_into(&mut tally, table);
+            hand_over(&mut whole, table);
         }
     }
-    empty_into(&mut tally, table);
+    hand_over(&mut whole, table);
 }
 
-fn empty_into(tally: &mut [u32], table: &mut [f64]) {
-    for (n, t) in table.iter_mut().zip(tally) {
+fn hand_over(whole: &mut [u32], table: &mut [f64]) {
+    for (n, t) in table.iter_mut().zip(whole) {
         *n += f64::from(std::mem::take(t));
     }
 }
 
-/// `position += scale * code` for the rows of a complete column.
-fn add_scaled(column: &Codes, rows: std::ops::Range<usize>, scale: u32, position: &mut [u32]) {
-    match column {
-        Codes::U8(v) => position.iter_mut().zip(&v[rows]).for_each(|(p, &c)| *p += scale * u32::from(c)),
-        Codes::U16(v) => position.iter_mut().zip(&v[rows]).for_each(|(p, &c)| *p += scale * u32::from(c)),
+/// `position += scale * code` for some rows of a column.
+fn add_digit(digit: &Digit<'_>, rows: std::ops::Range<usize>, position: &mut [u32]) {
+    let (scale, missing) = (digit.scale as u32, digit.missing as u32);
+    match digit.column {
+        Codes::U8(v) => {
+            for (p, &c) in position.iter_mut().zip(&v[rows]) {
+                *p += scale * if c == Codes::MISSING_U8 { missing } else { u32::from(c) };
+            }
+        }
+        Codes::U16(v) => {
+            for (p, &c) in position.iter_mut().zip(&v[rows]) {
+                *p += scale * if c == Codes::MISSING_U16 { missing } else { u32::from(c) };
+            }
+        }
     }
 }
 

@@ -33,6 +33,8 @@ impl Samples {
         if let Some(weights) = &weights {
             check_weights(weights, n)?;
         }
+        // Weights of one are no weights: counting whole numbers is exact and faster.
+        let weights = weights.filter(|w| w.iter().any(|&s| s != 1.0));
         Ok(Samples { card, columns, weights })
     }
 

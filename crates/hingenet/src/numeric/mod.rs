@@ -1,6 +1,7 @@
 //! Numbers without statistics: log-space sums, sums whose bits do not depend on the number of
 //! threads, seeded random numbers, small dense linear algebra. Knows nothing else of ours.
 
+pub mod bits;
 pub mod linalg;
 pub mod log;
 pub mod omega;

@@ -1,6 +1,8 @@
 //! Golden cases of the discrete family.
 
-use super::{Check, all_close, flat, indices, list};
+use super::{Check, all_close, close, flat, indices, list};
+use hingenet::Control;
+use hingenet::discrete::learn::{self, PairStatistics, Root};
 use hingenet::discrete::{Samples, Structure, counts};
 use hingenet::encode::FeatureCoder;
 use hingenet::graph::Dag;
@@ -9,10 +11,11 @@ use serde_json::Value;
 use std::path::Path;
 
 /// What is checked.
-pub const CASES: &[(&str, Check)] = &[("c1", c1), ("counts", counts), ("datasets", datasets), ("mdl", mdl)];
+pub const CASES: &[(&str, Check)] =
+    &[("c1", c1), ("counts", counts), ("datasets", datasets), ("mdl", mdl), ("tan", tan)];
 
 /// What waits for its code.
-pub const PENDING: &[&str] = &["loglik", "missing", "tan"];
+pub const PENDING: &[&str] = &["loglik", "missing"];
 
 /// The graph of a case.
 pub fn dag(case: &Value) -> Dag {
@@ -50,6 +53,26 @@ fn counts(file: &Value, dir: &Path) {
         all_close(&n, &flat(&case["counts"]), 1e-10, "counts");
         let w = counts::ml_parameters(&s, &n).unwrap();
         all_close(&w, &flat(&case["ml_params"]), 1e-10, "ml_params");
+    }
+}
+
+fn tan(file: &Value, dir: &Path) {
+    for case in list(file, "cases") {
+        let pairs = PairStatistics::new(&samples(case, dir), &Control::default()).unwrap();
+        let want: Vec<Vec<f64>> = list(case, "cmi_nats").iter().map(flat).collect();
+        for i in 1..want.len() {
+            for j in 1..want.len() {
+                close(pairs.conditional_information(i, j), want[i][j], 1e-12, "cmi_nats");
+            }
+        }
+        for (key, root) in [("root_first", Root::First), ("root_min_params", Root::MinParams)] {
+            let tree = learn::tan(&pairs, root).unwrap();
+            assert_eq!(tree.dag(), &dag(&case[key]), "{key}");
+            let arcs = tree.dag().arcs().filter(|(from, _)| *from != 0);
+            let mut edges: Vec<Vec<usize>> = arcs.map(|(a, b)| vec![a.min(b), a.max(b)]).collect();
+            edges.sort();
+            assert_eq!(edges, list(case, "tree_edges").iter().map(indices).collect::<Vec<_>>());
+        }
     }
 }
 
