@@ -1,7 +1,15 @@
 //! Directed graphs and trees. Knows no probabilities.
 
+mod components;
+mod cpdag;
 mod dag;
+mod potential;
+mod recovery;
 mod tree;
 
+pub use components::strong_components;
+pub use cpdag::Pdag;
 pub use dag::Dag;
+pub use potential::{Potentials, WeightedArc, smallest_potentials};
+pub use recovery::{ArcErrors, arc_errors, class_errors};
 pub use tree::{Edge, maximum_spanning_tree, orient};
