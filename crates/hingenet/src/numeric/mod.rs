@@ -6,4 +6,5 @@ pub mod linalg;
 pub mod log;
 pub mod omega;
 pub mod random;
+pub mod simd;
 pub mod sum;
