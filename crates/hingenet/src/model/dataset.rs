@@ -1,7 +1,7 @@
 //! A table split into features, class and weights, ready to learn from.
 
 use crate::classifier::{Training, check_weights};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require_len};
 use crate::table::{Codes, Column, ColumnData, Table};
 
 /// Features, class and weights of the same rows.
@@ -31,6 +31,27 @@ impl Dataset {
             }
         };
         let (classes, class) = categories_of(&target_column);
+        let dataset = Dataset { target: target.into(), features, classes, class, weights };
+        dataset.check()?;
+        Ok(dataset)
+    }
+
+    /// Features, class codes with their names, and weights that are already apart.
+    pub fn from_parts(
+        target: impl Into<String>,
+        features: Table,
+        classes: Vec<String>,
+        class: Codes,
+        weights: Option<Vec<f64>>,
+    ) -> Result<Self> {
+        require_len("class labels", features.n_rows(), class.len())?;
+        if class.max().is_some_and(|c| c >= classes.len()) {
+            return Err(Error::Shape {
+                what: "class names".into(),
+                expected: class.max().unwrap_or_default() + 1,
+                found: classes.len(),
+            });
+        }
         let dataset = Dataset { target: target.into(), features, classes, class, weights };
         dataset.check()?;
         Ok(dataset)

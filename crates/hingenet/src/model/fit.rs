@@ -12,7 +12,8 @@ pub struct FitOptions {
     pub seed: u64,
 }
 
-/// Fits the named model.
+/// Fits the named model. Rows of weight zero are dropped, equal rows merged and all rows sorted first
+/// ([`Dataset::canonical`]), so that row order and duplication never matter.
 pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Control) -> Result<Model> {
     control.check()?;
     super::find(&spec.name)?;
@@ -22,6 +23,7 @@ pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Cont
         seed: options.seed,
         ..Facts::default()
     };
+    let data = data.canonical();
     let fitted = Fitted::Majority(Majority::fit(&data.training()));
     Ok(Model {
         spec: spec.clone(),

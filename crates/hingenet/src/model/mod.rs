@@ -3,6 +3,7 @@
 //! A [`Dataset`] (features, class, weights) and a [`ModelSpec`] (name and options) go into [`fit`]; a
 //! [`Model`] comes out: it knows its columns by name, so any table can be given to it.
 
+mod canonical;
 mod dataset;
 pub mod exchange;
 pub mod file;

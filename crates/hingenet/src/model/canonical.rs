@@ -1,0 +1,146 @@
+//! The one order of the training rows: what every fit starts from, so that neither the order of the rows
+//! nor their duplication matters, and a weight means the same as repetition.
+
+use super::Dataset;
+use crate::table::{Column, ColumnData, Table};
+use rayon::slice::ParallelSliceMut;
+use std::cmp::Ordering;
+
+impl Dataset {
+    /// Drops rows of weight zero, merges equal rows (features and class) into one with the sum of their
+    /// weights, and sorts: by the features in column order, then by class; missing cells come last, −0 is 0.
+    /// Weights are `None` when all are 1. Classes and categories keep their codes.
+    pub fn canonical(&self) -> Dataset {
+        let weight = |m: usize| self.weights.as_ref().map_or(1.0, |w| w[m]);
+        let mut order: Vec<usize> = (0..self.n_rows()).filter(|&m| weight(m) > 0.0).collect();
+        // Equal rows are summed in the order of their weights, so that the sum has the same bits for any
+        // order of the rows.
+        order.par_sort_unstable_by(|&a, &b| self.compare(a, b).then(weight(a).total_cmp(&weight(b))));
+        let mut kept: Vec<usize> = Vec::with_capacity(order.len());
+        let mut weights: Vec<f64> = Vec::with_capacity(order.len());
+        for m in order {
+            match (kept.last(), weights.last_mut()) {
+                (Some(&last), Some(total)) if self.compare(last, m).is_eq() => *total += weight(m),
+                _ => {
+                    kept.push(m);
+                    weights.push(weight(m));
+                }
+            }
+        }
+        let weights = weights.iter().any(|w| *w != 1.0).then_some(weights);
+        let mut data = self.rows(&kept);
+        data.features = without_negative_zero(data.features);
+        Dataset { weights, ..data }
+    }
+
+    /// Order of two rows by features, then class.
+    fn compare(&self, a: usize, b: usize) -> Ordering {
+        let by_cell = |column: &Column| match column.data() {
+            ColumnData::Numeric(n) => compare_numbers(n.get(a), n.get(b)),
+            ColumnData::Categorical(c) => missing_last(c.codes().get(a), c.codes().get(b), |x, y| x.cmp(&y)),
+        };
+        let different = self.features.columns().iter().map(by_cell).find(|o| o.is_ne());
+        different.unwrap_or_else(|| missing_last(self.class.get(a), self.class.get(b), |x, y| x.cmp(&y)))
+    }
+}
+
+fn compare_numbers(a: Option<f64>, b: Option<f64>) -> Ordering {
+    // + 0.0 makes −0 and 0 equal
+    missing_last(a, b, |x, y| (x + 0.0).total_cmp(&(y + 0.0)))
+}
+
+fn missing_last<T>(a: Option<T>, b: Option<T>, compare: impl Fn(T, T) -> Ordering) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) => compare(a, b),
+        (a, b) => a.is_none().cmp(&b.is_none()),
+    }
+}
+
+/// The same table with 0 for −0: of equal rows it must not matter which one was kept.
+fn without_negative_zero(table: Table) -> Table {
+    let is_negative_zero = |x: &f64| *x == 0.0 && x.is_sign_negative();
+    let clean = |column: &Column| match column.data() {
+        ColumnData::Numeric(n) if n.with_nan().iter().any(is_negative_zero) => {
+            Column::numeric(column.name(), n.with_nan().iter().map(|x| x + 0.0).collect())
+        }
+        _ => column.clone(),
+    };
+    let columns: Vec<Column> = table.columns().iter().map(clean).collect();
+    // Names and lengths are those of a checked table, so this cannot fail.
+    Table::new(columns).unwrap_or(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Codes;
+    use proptest::prelude::*;
+
+    type Row = (Option<i8>, Option<usize>, usize, u8);
+
+    /// Rows (number, category, class, whole weight) as a data set.
+    fn dataset(rows: &[Row], weights: Option<Vec<f64>>) -> Dataset {
+        let number = |x: Option<i8>| x.map_or(f64::NAN, |x| if x < 0 { -0.0 } else { f64::from(x) });
+        let x = Column::numeric("x", rows.iter().map(|r| number(r.0)).collect());
+        let names: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
+        let c = Column::categorical("c", names.clone(), Codes::from_options(3, rows.iter().map(|r| r.1)));
+        Dataset {
+            target: "y".into(),
+            features: Table::new(vec![x, c]).unwrap(),
+            classes: names,
+            class: Codes::from_options(3, rows.iter().map(|r| Some(r.2))),
+            weights,
+        }
+    }
+
+    fn weighted(rows: &[Row]) -> Dataset {
+        dataset(rows, Some(rows.iter().map(|r| f64::from(r.3)).collect()))
+    }
+
+    fn repeated(rows: &[Row]) -> Dataset {
+        let all: Vec<Row> = rows.iter().flat_map(|r| std::iter::repeat_n(*r, r.3.into())).collect();
+        dataset(&all, None)
+    }
+
+    fn rows() -> impl Strategy<Value = Vec<Row>> {
+        let row = (prop::option::of(-1i8..3), prop::option::of(0usize..3), 0usize..3, 0u8..4);
+        prop::collection::vec(row, 0..20)
+    }
+
+    proptest! {
+        /// Weights give the same data set as repetition, whatever the order of the rows.
+        #[test]
+        fn weights_equal_repetition_in_any_order(rows in rows(), turn in 0usize..20) {
+            let mut turned = rows.clone();
+            turned.rotate_left(turn % rows.len().max(1));
+            turned.reverse();
+            let expected = weighted(&rows).canonical();
+            prop_assert_eq!(&repeated(&turned).canonical(), &expected);
+            prop_assert_eq!(&weighted(&turned).canonical(), &expected);
+        }
+
+        /// No total weight is lost, no two rows are equal, and a second pass changes nothing.
+        #[test]
+        fn rows_are_distinct_and_keep_their_weight(rows in rows()) {
+            let data = weighted(&rows).canonical();
+            let n: f64 = (0..data.n_rows()).map(|m| data.weights.as_ref().map_or(1.0, |w| w[m])).sum();
+            prop_assert_eq!(n, rows.iter().map(|r| f64::from(r.3)).sum::<f64>());
+            prop_assert!((1..data.n_rows()).all(|m| data.compare(m - 1, m).is_lt()));
+            prop_assert_eq!(&data.canonical(), &data);
+        }
+    }
+
+    #[test]
+    fn sums_of_weights_have_the_same_bits_in_any_order() {
+        let rows = [(Some(1), Some(0), 0, 1); 4];
+        let sum = |w: [f64; 4]| dataset(&rows, Some(w.to_vec())).canonical().weights;
+        assert_eq!(sum([0.1, 0.2, 0.3, 1e16]), sum([1e16, 0.3, 0.1, 0.2]));
+    }
+
+    #[test]
+    fn zero_keeps_no_sign() {
+        let data = dataset(&[(Some(-1), None, 0, 1), (Some(0), None, 1, 1)], None).canonical();
+        let x = data.features.column(0).as_numeric().map(|n| n.with_nan().to_vec());
+        assert!(x.is_some_and(|x| x.iter().all(|x| x.is_sign_positive())));
+    }
+}
