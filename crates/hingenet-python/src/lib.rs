@@ -1,0 +1,26 @@
+//! The Python extension module `hingenet._engine`: arrays in, arrays out, errors mapped. No mathematics.
+//!
+//! The estimators are Python classes (`python/hingenet`); each makes a model name with options and calls
+//! [`model::fit`]. Work runs without the interpreter lock and stops on Ctrl-C ([`work`]).
+
+mod encode;
+mod error;
+mod features;
+mod model;
+mod work;
+
+use pyo3::prelude::*;
+
+/// The engine of Hingenet.
+#[pymodule]
+fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add("HingenetError", m.py().get_type::<error::HingenetError>())?;
+    m.add_class::<model::Model>()?;
+    m.add_function(wrap_pyfunction!(model::fit, m)?)?;
+    m.add_function(wrap_pyfunction!(model::models, m)?)?;
+    m.add_function(wrap_pyfunction!(model::read_header, m)?)?;
+    m.add_function(wrap_pyfunction!(encode::mdl_cuts, m)?)?;
+    m.add_function(wrap_pyfunction!(encode::category_order, m)?)?;
+    Ok(())
+}

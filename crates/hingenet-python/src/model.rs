@@ -1,0 +1,200 @@
+//! Fitting by model name, and fitted models.
+
+use crate::error::to_python;
+use crate::features::{Features, codes};
+use crate::work;
+use hingenet::ExplanationKind;
+use hingenet::model::{self, Dataset, FitOptions, ModelSpec};
+use hingenet::table::{AlignReport, Table, UnseenPolicy, category_order};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+/// Tables of at most this many cells are predicted on the calling thread: a worker would cost more than
+/// the work, which is too short to be interrupted.
+const SMALL: usize = 20_000;
+
+/// A fitted model.
+#[pyclass(frozen, module = "hingenet._engine")]
+pub struct Model(model::Model);
+
+/// Fits the model named `spec` to features, class codes with class names, and weights.
+#[pyfunction]
+#[pyo3(signature = (spec, features, names, y, classes, target, weights=None, seed=0, threads=1, progress=None))]
+#[allow(clippy::too_many_arguments)] // keyword arguments in Python
+pub fn fit(
+    py: Python<'_>,
+    spec: &str,
+    features: Features<'_>,
+    names: Vec<String>,
+    y: PyReadonlyArray1<'_, i64>,
+    classes: Vec<String>,
+    target: &str,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    seed: u64,
+    threads: usize,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Model> {
+    let spec: ModelSpec = spec.parse().map_err(to_python)?;
+    let features = features.table(names.iter().map(String::as_str))?;
+    let mut ordered = classes.clone();
+    category_order(&mut ordered);
+    let given = codes(target, &y, classes.len())?;
+    let class = hingenet::table::Column::categorical(target, classes, given);
+    let class = class.as_categorical().map(|c| c.recode(&ordered));
+    let class = class.ok_or_else(|| PyValueError::new_err("the classes cannot be read"))?;
+    let weights = weights.map(|w| w.as_array().to_vec());
+    let data = Dataset::from_parts(target, features, ordered, class, weights).map_err(to_python)?;
+    work::run(py, threads, progress.as_ref(), |control| {
+        model::fit(&spec, &data, FitOptions { seed }, control)
+    })
+    .map(Model)
+}
+
+/// Every model there is: name, what it is, and its options as (key, default, range, about).
+#[pyfunction]
+pub fn models<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for info in model::models() {
+        let options: Vec<_> = info.options.iter().map(|o| (o.key, o.default, o.range, o.about)).collect();
+        list.append((info.name, info.about, options))?;
+    }
+    Ok(list)
+}
+
+/// What a model file says about itself (JSON), without reading the parameters.
+#[pyfunction]
+pub fn read_header(path: &str) -> PyResult<String> {
+    model::Model::read_header(path).map(|header| header.to_string()).map_err(to_python)
+}
+
+#[pymethods]
+impl Model {
+    /// The model in the bytes of a model file.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        model::Model::from_bytes(bytes).map(Model).map_err(to_python)
+    }
+
+    /// The bytes of the model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.0.to_bytes().map(|bytes| PyBytes::new(py, &bytes)).map_err(to_python)
+    }
+
+    /// Reads a model file.
+    #[staticmethod]
+    fn load(path: &str) -> PyResult<Self> {
+        model::Model::load(path).map(Model).map_err(to_python)
+    }
+
+    /// Writes the model file.
+    fn save(&self, path: &str) -> PyResult<()> {
+        self.0.save(path).map_err(to_python)
+    }
+
+    /// Name and options.
+    #[getter]
+    fn spec(&self) -> String {
+        self.0.spec.to_string()
+    }
+
+    /// Name of the target.
+    #[getter]
+    fn target(&self) -> &str {
+        &self.0.target
+    }
+
+    /// Class names in the order of the columns of `log_proba`.
+    #[getter]
+    fn classes(&self) -> Vec<String> {
+        self.0.classes.clone()
+    }
+
+    /// Feature names and, for categorical features, their categories.
+    #[getter]
+    fn features(&self) -> Vec<(String, Option<Vec<String>>)> {
+        use hingenet::table::FeatureKind::{Categorical, Numeric};
+        let one = |f: &hingenet::table::FeatureSpec| match &f.kind {
+            Numeric => (f.name.clone(), None),
+            Categorical { categories } => (f.name.clone(), Some(categories.clone())),
+        };
+        self.0.schema.features.iter().map(one).collect()
+    }
+
+    /// Facts of the fit as JSON: rows, chosen options, how the solver ended, warnings.
+    fn facts(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.facts).map_err(|e| PyValueError::new_err(e.to_string()))
+    }
+
+    /// `log P(class | observed cells)`, one row per sample, and the columns with unseen categories as
+    /// (column, cells, first).
+    #[pyo3(signature = (features, names=None, threads=1))]
+    fn log_proba<'py>(
+        &self,
+        py: Python<'py>,
+        features: Features<'_>,
+        names: Option<Vec<String>>,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<(String, usize, String)>)> {
+        let table = self.table(&features, names)?;
+        let predict = || self.0.predict(&table, UnseenPolicy::Missing);
+        let predictions = if table.n_rows().saturating_mul(table.n_columns()) <= SMALL {
+            py.detach(predict).map_err(to_python)?
+        } else {
+            work::run(py, threads, None, |_| predict())?
+        };
+        let shape = [predictions.len(), predictions.n_classes];
+        Ok((predictions.log_proba.into_pyarray(py).reshape(shape)?, unseen(predictions.report)))
+    }
+
+    /// The terms behind the decisions, as arrays: `base` and `scores` (row by class), `additive` (row),
+    /// and one entry per term in `row`, `feature`, `given` and `terms` (term by class).
+    #[pyo3(signature = (features, names=None, threads=1))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        features: Features<'_>,
+        names: Option<Vec<String>>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let table = self.table(&features, names)?;
+        let explanations = work::run(py, threads, None, |control| {
+            let explain = |m| {
+                control.check()?;
+                self.0.explain(&table, m, UnseenPolicy::Missing)
+            };
+            (0..table.n_rows()).map(explain).collect::<hingenet::Result<Vec<_>>>()
+        })?;
+        let k = self.0.classes.len();
+        let matrix = |v: Vec<f64>| {
+            let n_rows = v.len() / k;
+            v.into_pyarray(py).reshape([n_rows, k])
+        };
+        let terms = || explanations.iter().enumerate().flat_map(|(m, e)| e.terms.iter().map(move |t| (m, t)));
+        let out = PyDict::new(py);
+        let additive = explanations.iter().map(|e| e.kind == ExplanationKind::Additive);
+        out.set_item("additive", PyArray1::from_iter(py, additive))?;
+        out.set_item("base", matrix(explanations.iter().flat_map(|e| e.base.clone()).collect())?)?;
+        out.set_item("scores", matrix(explanations.iter().flat_map(|e| e.scores.clone()).collect())?)?;
+        out.set_item("row", PyArray1::from_iter(py, terms().map(|(m, _)| m as i64)))?;
+        out.set_item("feature", PyArray1::from_iter(py, terms().map(|(_, t)| t.feature as i64)))?;
+        out.set_item("given", terms().map(|(_, t)| t.given.clone()).collect::<Vec<_>>())?;
+        out.set_item("terms", matrix(terms().flat_map(|(_, t)| t.scores.clone()).collect())?)?;
+        Ok(out)
+    }
+}
+
+impl Model {
+    /// The table of `features`; without names they are taken in the order of training.
+    fn table(&self, features: &Features<'_>, names: Option<Vec<String>>) -> PyResult<Table> {
+        match names {
+            Some(names) => features.table(names.iter().map(String::as_str)),
+            None => features.table(self.0.schema.features.iter().map(|f| f.name.as_str())),
+        }
+    }
+}
+
+fn unseen(report: AlignReport) -> Vec<(String, usize, String)> {
+    report.unseen.into_iter().map(|u| (u.column, u.cells, u.first)).collect()
+}
