@@ -2,6 +2,7 @@
 //! from coded rows without missing cells; all tables are marginals of one smoothed sample, so they are
 //! consistent in the sense of Eq. (7).
 
+use super::planes::{count_singles, narrow_columns, narrow_features};
 use super::{Samples, Structure};
 use crate::error::{Error, Result, require, require_len};
 use crate::table::Codes;
@@ -28,13 +29,23 @@ pub fn raw_counts(structure: &Structure, samples: &Samples) -> Result<Vec<f64>> 
         let what = format!("states of variable {i}");
         require_len(&what, structure.card()[i], samples.card()[i])?;
     }
-    if let Some(i) = samples.columns().iter().position(Codes::has_missing) {
+    if let Some(i) = (0..structure.n_nodes()).find(|&i| !samples.is_complete(i)) {
         return Err(missing_cell(i));
     }
     let mut counts = vec![0.0; structure.n_entries()];
-    let tables = split_tables(structure, &mut counts);
+    let mut tables = split_tables(structure, &mut counts);
+    // Whole numbers by bit planes where the class is the only parent, the others by a walk over the rows.
+    let mut given_class = narrow_features(samples);
+    given_class.retain(|i| structure.dag().parents(i + 1) == [0]);
+    if let Some((class, columns)) = narrow_columns(samples, &given_class) {
+        for (&i, single) in given_class.iter().zip(count_singles(&class, &columns)) {
+            tables[i + 1].copy_from_slice(&single);
+        }
+    }
     // One task per table, rows in order: the same sums for any number of threads.
-    tables.into_par_iter().enumerate().for_each(|(i, table)| count_table(structure, samples, i, table));
+    let counted = |i: usize| i > 0 && given_class.binary_search(&(i - 1)).is_ok();
+    let rest = tables.into_par_iter().enumerate().filter(|(i, _)| !counted(*i));
+    rest.for_each(|(i, table)| count_table(structure, samples, i, table));
     Ok(counts)
 }
 

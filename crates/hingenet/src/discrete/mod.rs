@@ -13,6 +13,7 @@ pub mod learn;
 pub mod margin;
 mod network;
 mod normalise;
+mod planes;
 mod samples;
 mod structure;
 

@@ -9,6 +9,8 @@ use crate::table::Codes;
 pub struct Samples {
     card: Vec<usize>,
     columns: Vec<Codes>,
+    /// Whether no cell of the column is missing.
+    complete: Vec<bool>,
     /// Sample weights s_m; `None` means 1 for every row, which counting makes use of.
     weights: Option<Vec<f64>>,
 }
@@ -35,7 +37,8 @@ impl Samples {
         }
         // Weights of one are no weights: counting whole numbers is exact and faster.
         let weights = weights.filter(|w| w.iter().any(|&s| s != 1.0));
-        Ok(Samples { card, columns, weights })
+        let complete = columns.iter().map(|c| !c.has_missing()).collect();
+        Ok(Samples { card, columns, complete, weights })
     }
 
     /// Number of rows.
@@ -75,6 +78,11 @@ impl Samples {
 
     /// Whether any cell (class included) is missing.
     pub fn has_missing(&self) -> bool {
-        self.columns.iter().any(Codes::has_missing)
+        self.complete.iter().any(|c| !c)
+    }
+
+    /// Whether no cell of variable `i` is missing.
+    pub fn is_complete(&self, i: usize) -> bool {
+        self.complete[i]
     }
 }

@@ -4,7 +4,6 @@
 mod information;
 mod ktree;
 mod pairs;
-mod planes;
 mod tan;
 mod user;
 

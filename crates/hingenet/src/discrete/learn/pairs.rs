@@ -4,17 +4,14 @@
 //! Columns with few states are counted by bit planes, the others row by row; the choice is made by cost.
 
 use super::information;
-use super::planes::{ClassPlanes, Narrow, count_pairs, count_singles};
 use crate::control::Control;
 use crate::discrete::counts::{Digit, tally};
+use crate::discrete::planes::{count_pairs, narrow_columns, narrow_features};
 use crate::discrete::{Samples, Structure};
 use crate::error::{Error, Result};
 use crate::table::Codes;
 use rayon::prelude::*;
 
-/// Bit planes pay while `K p_i p_j` planes pairs (64 rows each) cost less than one row-by-row step per
-/// row: about this many (measured with AVX-512; other processors lose at most a small factor).
-const PLANE_PAIRS: usize = 384;
 /// The tables of all pairs are kept for the parameters if they are no larger than this (32 MB).
 const KEEP_ENTRIES: usize = 1 << 22;
 
@@ -35,7 +32,7 @@ pub struct PairStatistics {
 impl PairStatistics {
     /// Counts all pairs. The class must be known in every row.
     pub fn new(samples: &Samples, control: &Control) -> Result<Self> {
-        if samples.column(0).has_missing() {
+        if !samples.is_complete(0) {
             return Err(Error::data(
                 "a class label is missing",
                 "remove unlabelled rows, or use a semi-supervised fit",
@@ -43,12 +40,11 @@ impl PairStatistics {
         }
         let columns = Columns::new(samples);
         let keep = kept_entries(samples.card()) <= KEEP_ENTRIES as f64;
-        let planes = columns.class_planes();
-        let singles = columns.singles(planes.as_ref());
         let n = columns.n_features();
+        let (singles, pairs) = columns.count(keep, control)?;
         let mut conditional = vec![0.0; n * n];
         let mut tables = vec![Vec::new(); if keep { n * n.saturating_sub(1) / 2 } else { 0 }];
-        for pair in columns.pairs(planes.as_ref(), &singles, keep, control)? {
+        for pair in pairs {
             conditional[pair.i * n + pair.j] = pair.information;
             conditional[pair.j * n + pair.i] = pair.information;
             if let Some(table) = pair.table {
@@ -59,7 +55,7 @@ impl PairStatistics {
             (0..n).map(|i| information::with_class(&singles[i], samples.card()[i + 1])).collect();
         Ok(PairStatistics {
             card: samples.card().to_vec(),
-            complete: columns.complete.iter().all(|&c| c),
+            complete: !samples.has_missing(),
             singles,
             class_information,
             conditional,
@@ -150,60 +146,56 @@ struct Pair {
 /// The feature columns, sorted by how they are counted.
 struct Columns<'a> {
     samples: &'a Samples,
-    complete: Vec<bool>,
     /// Features counted by bit planes.
     narrow: Vec<usize>,
-    is_narrow: Vec<bool>,
 }
 
 impl<'a> Columns<'a> {
     fn new(samples: &'a Samples) -> Self {
-        let complete: Vec<bool> = samples.columns()[1..].par_iter().map(|c| !c.has_missing()).collect();
-        let k = samples.card()[0];
-        let most = (PLANE_PAIRS / k).isqrt();
-        let plain = samples.weights().is_none() && matches!(samples.column(0), Codes::U8(_));
-        let narrow = |(i, column): (usize, &Codes)| {
-            let planes = samples.card()[i + 1] - usize::from(complete[i]);
-            plain && matches!(column, Codes::U8(_)) && planes <= most
-        };
-        let is_narrow: Vec<bool> = samples.columns()[1..].iter().enumerate().map(narrow).collect();
-        let narrow = (0..complete.len()).filter(|&i| is_narrow[i]).collect();
-        Columns { samples, complete, narrow, is_narrow }
+        Columns { samples, narrow: narrow_features(samples) }
     }
 
     fn n_features(&self) -> usize {
-        self.complete.len()
+        self.samples.card().len() - 1
     }
 
-    fn class_planes(&self) -> Option<ClassPlanes> {
-        match self.samples.column(0) {
-            Codes::U8(codes) if !self.narrow.is_empty() => {
-                Some(ClassPlanes::new(codes, self.samples.card()[0]))
-            }
-            _ => None,
-        }
-    }
-
-    fn narrow_columns(&self) -> Vec<Narrow<'a>> {
-        let column = |&i: &usize| match self.samples.column(i + 1) {
-            Codes::U8(codes) => {
-                Some(Narrow { codes, r: self.samples.card()[i + 1], complete: self.complete[i] })
-            }
-            Codes::U16(_) => None,
+    /// The tables `n(c, a)` of all features, and all pairs.
+    fn count(&self, keep: bool, control: &Control) -> Result<(Vec<Vec<f64>>, Vec<Pair>)> {
+        let card = self.samples.card();
+        let pair = |i: usize, j: usize, table: Vec<f64>| {
+            let information = information::conditional(&table, card[i + 1], card[j + 1]);
+            Pair { i, j, information, table: keep.then_some(table) }
         };
-        self.narrow.iter().filter_map(column).collect()
-    }
-
-    fn singles(&self, planes: Option<&ClassPlanes>) -> Vec<Vec<f64>> {
-        let narrow = planes.map_or(Vec::new(), |p| count_singles(p, &self.narrow_columns()));
-        let mut singles: Vec<Vec<f64>> = (0..self.n_features())
-            .into_par_iter()
-            .map(|i| if self.is_narrow[i] { Vec::new() } else { self.single(i) })
-            .collect();
-        for (&i, table) in self.narrow.iter().zip(narrow) {
-            singles[i] = table;
+        let mut singles = vec![Vec::new(); self.n_features()];
+        let mut pairs = Vec::new();
+        if let Some((class, columns)) = narrow_columns(self.samples, &self.narrow) {
+            let read = |i: usize, j: usize, table| pair(self.narrow[i], self.narrow[j], table);
+            let counted = count_pairs(&class, &columns, control, read)?;
+            self.narrow.iter().zip(counted.singles).for_each(|(&i, table)| singles[i] = table);
+            pairs = counted.pairs;
         }
         singles
+            .par_iter_mut()
+            .enumerate()
+            .filter(|(_, s)| s.is_empty())
+            .for_each(|(i, s)| *s = self.single(i));
+        let wide = self.wide_pairs().into_par_iter().map(|(i, j)| {
+            control.check()?;
+            Ok(match self.table(i, j) {
+                Some(table) => pair(i, j, table),
+                None => Pair { i, j, information: self.sparse_information(i, j), table: None },
+            })
+        });
+        pairs.extend(wide.collect::<Result<Vec<Pair>>>()?);
+        Ok((singles, pairs))
+    }
+
+    /// Pairs with at least one column that is not narrow.
+    fn wide_pairs(&self) -> Vec<(usize, usize)> {
+        let n = self.n_features();
+        let narrow = |i: usize| self.narrow.binary_search(&i).is_ok();
+        let all = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+        all.filter(|&(i, j)| !(narrow(i) && narrow(j))).collect()
     }
 
     /// `n(c, a)` of feature `i`, row by row.
@@ -221,43 +213,6 @@ impl<'a> Columns<'a> {
     /// Missing cells count as one more state.
     fn digit(&self, i: usize, scale: usize) -> Digit<'a> {
         Digit { column: self.samples.column(i + 1), scale, missing: self.samples.card()[i + 1] }
-    }
-
-    fn pairs(
-        &self,
-        planes: Option<&ClassPlanes>,
-        singles: &[Vec<f64>],
-        keep: bool,
-        control: &Control,
-    ) -> Result<Vec<Pair>> {
-        let card = self.samples.card();
-        let pair = |i: usize, j: usize, table: Vec<f64>| {
-            let information = information::conditional(&table, card[i + 1], card[j + 1]);
-            Pair { i, j, information, table: keep.then_some(table) }
-        };
-        let mut found = Vec::new();
-        if let Some(planes) = planes {
-            let narrow_singles: Vec<Vec<f64>> = self.narrow.iter().map(|&i| singles[i].clone()).collect();
-            let read = |i: usize, j: usize, table| pair(self.narrow[i], self.narrow[j], table);
-            found = count_pairs(planes, &self.narrow_columns(), &narrow_singles, control, read)?;
-        }
-        let n = self.n_features();
-        let wide: Vec<(usize, usize)> = (0..n)
-            .flat_map(|i| (i + 1..n).map(move |j| (i, j)))
-            .filter(|&(i, j)| !(self.is_narrow[i] && self.is_narrow[j]))
-            .collect();
-        let counted: Result<Vec<Pair>> = wide
-            .into_par_iter()
-            .map(|(i, j)| {
-                control.check()?;
-                Ok(match self.table(i, j) {
-                    Some(table) => pair(i, j, table),
-                    None => Pair { i, j, information: self.sparse_information(i, j), table: None },
-                })
-            })
-            .collect();
-        found.extend(counted?);
-        Ok(found)
     }
 
     /// `n(c, a, b)` row by row; `None` if the table would be far larger than the rows.

@@ -2,9 +2,11 @@
 //! Blocks of rows keep the planes in the nearest caches; counts are whole numbers, so the order in which
 //! blocks are added does not matter.
 
+use super::Samples;
 use crate::control::Control;
 use crate::error::Result;
 use crate::numeric::bits::{add_common_bits, pack_planes};
+use crate::table::Codes;
 use rayon::prelude::*;
 
 /// Rows per block: a plane is 2 kB.
@@ -14,6 +16,10 @@ const CACHED_PLANES: usize = 12;
 /// Most planes of one group of columns; limits the memory of the counts of two groups.
 const GROUP_PLANES: usize = 192;
 
+/// Bit planes pay while the `K p_i p_j` pairs of planes of two columns (64 rows each) cost less than one
+/// step per row: up to about this many (measured with AVX-512).
+const PLANE_PAIRS: usize = 384;
+
 /// A column with few states.
 #[derive(Clone, Copy)]
 pub(super) struct Narrow<'a> {
@@ -22,6 +28,39 @@ pub(super) struct Narrow<'a> {
     pub r: usize,
     /// Whether no cell is missing: then the last state needs no plane of its own.
     pub complete: bool,
+}
+
+/// The features (numbered from 0) that bit planes count faster than a walk over the rows: few states,
+/// bytes, no weights.
+pub(super) fn narrow_features(samples: &Samples) -> Vec<usize> {
+    let most = (PLANE_PAIRS / samples.card()[0]).isqrt();
+    let plain = samples.weights().is_none() && samples.is_complete(0);
+    let is_narrow = |&i: &usize| {
+        let planes = samples.card()[i + 1] - usize::from(samples.is_complete(i + 1));
+        let bytes = [0, i + 1].iter().all(|&v| matches!(samples.column(v), Codes::U8(_)));
+        plain && bytes && planes <= most
+    };
+    (0..samples.card().len() - 1).filter(is_narrow).collect()
+}
+
+/// The planes of the class and the columns of some narrow features; `None` without any.
+pub(super) fn narrow_columns<'a>(
+    samples: &'a Samples,
+    features: &[usize],
+) -> Option<(ClassPlanes, Vec<Narrow<'a>>)> {
+    let bytes = |i: usize| match samples.column(i) {
+        Codes::U8(codes) => Some(codes.as_slice()),
+        Codes::U16(_) => None,
+    };
+    let column = |&i: &usize| {
+        let (r, complete) = (samples.card()[i + 1], samples.is_complete(i + 1));
+        bytes(i + 1).map(|codes| Narrow { codes, r, complete })
+    };
+    let columns: Vec<Narrow<'_>> = features.iter().filter_map(column).collect();
+    if columns.is_empty() {
+        return None;
+    }
+    bytes(0).map(|codes| (ClassPlanes::new(codes, samples.card()[0]), columns))
 }
 
 impl Narrow<'_> {
@@ -35,6 +74,8 @@ pub(super) struct ClassPlanes {
     k: usize,
     n_rows: usize,
     blocks: Vec<Vec<u64>>,
+    /// Rows of each class.
+    counts: Vec<u64>,
 }
 
 impl ClassPlanes {
@@ -44,7 +85,15 @@ impl ClassPlanes {
             pack_planes(block, k, &mut planes);
             planes
         };
-        ClassPlanes { k, n_rows: codes.len(), blocks: codes.par_chunks(BLOCK).map(pack).collect() }
+        let blocks: Vec<Vec<u64>> = codes.par_chunks(BLOCK).map(pack).collect();
+        let mut counts = vec![0; k];
+        for planes in &blocks {
+            let words = planes.len() / k;
+            for (n, plane) in counts.iter_mut().zip(planes.chunks_exact(words)) {
+                *n += plane.iter().map(|w| u64::from(w.count_ones())).sum::<u64>();
+            }
+        }
+        ClassPlanes { k, n_rows: codes.len(), blocks, counts }
     }
 
     /// Adds what `count(rows, class planes, sums)` finds in every block of rows to `n_sums` sums.
@@ -66,49 +115,76 @@ impl ClassPlanes {
     }
 }
 
-/// What `read(i, j, table)` makes of the table `n(c, a, b)` of every pair `i < j` of columns (numbered as
-/// listed). `singles[i]` is the table `n(c, a)` of column `i`.
+/// What is known of columns given the class.
+pub(super) struct Counted<T> {
+    /// `n(c, a)` of every column.
+    pub singles: Vec<Vec<f64>>,
+    /// What the caller made of the table of every pair.
+    pub pairs: Vec<T>,
+}
+
+/// Counts every column, and hands the table `n(c, a, b)` of every pair `i < j` of columns (numbered as
+/// listed) to `read(i, j, table)`.
 pub(super) fn count_pairs<T: Send>(
     class: &ClassPlanes,
     columns: &[Narrow<'_>],
-    singles: &[Vec<f64>],
     control: &Control,
     read: impl Fn(usize, usize, Vec<f64>) -> T + Sync,
-) -> Result<Vec<T>> {
+) -> Result<Counted<T>> {
     let groups = groups(columns);
-    let mut found = Vec::with_capacity(columns.len() * columns.len().saturating_sub(1) / 2);
-    for (g, first) in groups.iter().enumerate() {
-        for second in &groups[g..] {
+    let mut singles = Vec::with_capacity(columns.len());
+    let mut pairs = Vec::with_capacity(columns.len() * columns.len().saturating_sub(1) / 2);
+    // Each group with itself first: that counts the single columns, which the other tiles need.
+    for distance in 0..groups.len() {
+        for (first, second) in groups.iter().zip(&groups[distance..]) {
             control.check()?;
             let tile = Tile::new(class.k, columns, first.clone(), second.clone());
             let common = tile.count(class);
-            let table = |(i, j)| read(i, j, tile.table(&common, i, j, &singles[i], &singles[j]));
-            found.par_extend(tile.pairs().into_par_iter().map(table));
+            if distance == 0 {
+                singles.extend(tile.singles(&common, &class.counts));
+            }
+            let table =
+                |(i, j): (usize, usize)| read(i, j, tile.table(&common, (i, &singles[i]), (j, &singles[j])));
+            pairs.par_extend(tile.pairs().into_par_iter().map(table));
         }
     }
-    Ok(found)
+    Ok(Counted { singles, pairs })
 }
 
 /// The tables `n(c, a)` of every column.
 pub(super) fn count_singles(class: &ClassPlanes, columns: &[Narrow<'_>]) -> Vec<Vec<f64>> {
-    let mut starts = vec![0];
-    for column in columns {
-        starts.push(starts[starts.len() - 1] + class.k * column.r);
-    }
-    let n_sums = starts[columns.len()];
-    let sums = class.sum_blocks(n_sums, |rows, class_planes, sums| {
+    let starts = plane_starts(columns);
+    let n_planes = starts[columns.len()];
+    let sums = class.sum_blocks(class.k * n_planes, |rows, class_planes, sums| {
         let words = rows.len().div_ceil(64);
         let mut planes = Vec::new();
         for (column, w) in columns.iter().zip(starts.windows(2)) {
-            planes.resize(words * column.r, 0);
-            pack_planes(&column.codes[rows.clone()], column.r, &mut planes);
-            let classes = class_planes.chunks_exact(words);
-            for (plane, out) in classes.zip(sums[w[0]..w[1]].chunks_exact_mut(column.r)) {
-                add_common_bits(plane, &planes, out);
+            planes.resize(words * column.n_planes(), 0);
+            pack_planes(&column.codes[rows.clone()], column.n_planes(), &mut planes);
+            for (c, plane) in class_planes.chunks_exact(words).enumerate() {
+                add_common_bits(plane, &planes, &mut sums[c * n_planes + w[0]..c * n_planes + w[1]]);
             }
         }
     });
-    starts.windows(2).map(|w| sums[w[0]..w[1]].iter().map(|&n| n as f64).collect()).collect()
+    single_tables(columns, &starts, &sums, &class.counts)
+}
+
+/// `n(c, a)` from the numbers of bits of (class, plane). The last state of a complete column is what the
+/// others leave of the class.
+fn single_tables(columns: &[Narrow<'_>], starts: &[usize], bits: &[u64], classes: &[u64]) -> Vec<Vec<f64>> {
+    let n_planes = starts[columns.len()];
+    let single = |(column, w): (&Narrow<'_>, &[usize])| {
+        let mut table = Vec::with_capacity(classes.len() * column.r);
+        for (c, &n_c) in classes.iter().enumerate() {
+            let counts = &bits[c * n_planes + w[0]..c * n_planes + w[1]];
+            table.extend(counts.iter().map(|&n| n as f64));
+            if column.complete {
+                table.push((n_c - counts.iter().sum::<u64>()) as f64);
+            }
+        }
+        table
+    };
+    columns.iter().zip(starts.windows(2)).map(single).collect()
 }
 
 /// Consecutive columns with at most [`GROUP_PLANES`] planes together.
@@ -162,11 +238,17 @@ impl<'a> Tile<'a> {
         self.first.clone().flat_map(|i| later(i).map(move |j| (i, j))).collect()
     }
 
-    /// Common bits of (class, plane of the first group, plane of the second group).
+    /// Common bits of (class, plane of the first group, plane of the second group), and at the end the
+    /// bits of (class, plane of the first group).
     fn count(&self, class: &ClassPlanes) -> Vec<u64> {
-        class.sum_blocks(self.k * self.n_first() * self.n_second(), |rows, class_planes, common| {
-            self.count_block(rows, class_planes, common);
-        })
+        let n_sums = self.k * self.n_first() * (self.n_second() + 1);
+        class.sum_blocks(n_sums, |rows, class_planes, common| self.count_block(rows, class_planes, common))
+    }
+
+    /// `n(c, a)` of the columns of the first group.
+    fn singles(&self, common: &[u64], classes: &[u64]) -> Vec<Vec<f64>> {
+        let bits = &common[self.k * self.n_first() * self.n_second()..];
+        single_tables(&self.columns[self.first.clone()], &self.first_plane, bits, classes)
     }
 
     fn count_block(&self, rows: std::ops::Range<usize>, class_planes: &[u64], common: &mut [u64]) {
@@ -176,14 +258,15 @@ impl<'a> Tile<'a> {
             .then(|| self.pack(self.second.clone(), &self.second_plane, rows.clone()));
         let second = other.as_ref().unwrap_or(&first);
         let mut masked = vec![0u64; first.len()];
-        let size = self.n_first() * self.n_second();
-        for (class_plane, common) in
-            class_planes.chunks_exact(words).zip(common.chunks_exact_mut(size.max(1)))
-        {
+        let (pairs, singles) = common.split_at_mut(self.k * self.n_first() * self.n_second());
+        for (c, class_plane) in class_planes.chunks_exact(words).enumerate() {
             for (m, plane) in masked.chunks_exact_mut(words).zip(first.chunks_exact(words)) {
                 m.iter_mut().zip(plane).zip(class_plane).for_each(|((m, p), c)| *m = p & c);
             }
-            self.compare(words, &masked, second, common);
+            let size = self.n_first() * self.n_second();
+            self.compare(words, &masked, second, &mut pairs[c * size..(c + 1) * size]);
+            let size = self.n_first();
+            add_common_bits(class_plane, &first, &mut singles[c * size..(c + 1) * size]);
         }
     }
 
@@ -224,7 +307,7 @@ impl<'a> Tile<'a> {
 
     /// The table `n(c, a, b)` of columns `i < j`. The last state of a complete column is what the others
     /// leave of the partner's own counts.
-    fn table(&self, common: &[u64], i: usize, j: usize, n_i: &[f64], n_j: &[f64]) -> Vec<f64> {
+    fn table(&self, common: &[u64], (i, n_i): (usize, &[f64]), (j, n_j): (usize, &[f64])) -> Vec<f64> {
         let (ci, cj) = (&self.columns[i], &self.columns[j]);
         let (r_i, r_j) = (ci.r, cj.r);
         let (p_i, p_j) = (ci.n_planes(), cj.n_planes());
