@@ -1,13 +1,16 @@
-//! Learning the graph and the arc weights of one class: OR-SGBN ([`fit_or`]) and H-SGBN ([`fit_h`]).
+//! Learning the graph and the arc weights of one class: OR-SGBN ([`fit_or`]), H-SGBN ([`fit_h`]), order search
+//! ([`fit_search`]).
 //! Input are the moments of the rows, output is a weight matrix Θ with `Θ[(i, j)]` for the arc i -> j.
 
 mod h;
 mod or;
+mod search;
 mod start;
 mod weights;
 
 pub use h::{HParams, fit_h};
 pub use or::{HalfStep, OrParams, Schedule, TraceStep, fit_or, sufficient_lambda_dag};
+pub use search::{SearchFit, SearchParams, fit_search, order_score};
 pub use start::Start;
 
 use crate::classifier::SolverReport;

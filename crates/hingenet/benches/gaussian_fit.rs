@@ -1,0 +1,67 @@
+//! Times of the Gaussian family: OR-SGBN at 40, 100 and 1000 nodes, the order search at 40 and 200 nodes.
+//! Run with `cargo bench --bench gaussian_fit [-- NAME]`; prints the best of several runs in milliseconds.
+
+#![allow(clippy::print_stdout)]
+
+use hingenet::Control;
+use hingenet::gaussian::constraints::Constraints;
+use hingenet::gaussian::moments::Moments;
+use hingenet::gaussian::structure::{OrParams, SearchParams, fit_or, fit_search};
+use hingenet::numeric::linalg::Matrix;
+use hingenet::numeric::random::Random;
+use std::time::Instant;
+
+/// Rows of a linear model with two parents a node (mean degree 4), standardised later.
+fn rows(n: usize, m: usize, seed: u64) -> Matrix {
+    let mut random = Random::new(seed);
+    let order = random.permutation(m);
+    let mut x = Matrix::zeros(n, m);
+    for (k, &j) in order.iter().enumerate() {
+        let mut parents: Vec<(usize, f64)> = Vec::new();
+        for _ in 0..k.min(2) {
+            let size = 0.5 + 0.5 * random.uniform();
+            parents.push((order[random.below(k)], if random.below(2) == 0 { size } else { -size }));
+        }
+        for a in 0..n {
+            x[(a, j)] = random.normal() + parents.iter().map(|&(i, w)| w * x[(a, i)]).sum::<f64>();
+        }
+    }
+    x
+}
+
+fn time(name: &str, target: f64, runs: usize, mut work: impl FnMut() -> String) {
+    if std::env::args().skip(1).any(|a| !a.starts_with("--") && !name.contains(&a)) {
+        return;
+    }
+    let mut best = f64::INFINITY;
+    let mut note = String::new();
+    for _ in 0..runs {
+        let start = Instant::now();
+        note = work();
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    println!("{name:28} {:9.1} ms   target {:8.0} ms   {note}", 1e3 * best, 1e3 * target);
+}
+
+fn or(n: usize, m: usize, lambda1: f64) -> String {
+    let moments = Moments::of_rows(&rows(n, m, 1), None).unwrap().standardised();
+    let fit = fit_or(&moments, &OrParams::new(lambda1), &Constraints::none(m), &Control::default()).unwrap();
+    let arcs = fit.theta.data().iter().filter(|t| **t != 0.0).count();
+    format!("{arcs} arcs, {} rounds", fit.report.iterations)
+}
+
+fn search(n: usize, m: usize, rounds: usize) -> String {
+    let moments = Moments::of_rows(&rows(n, m, 1), None).unwrap();
+    let params = SearchParams { rounds, ..SearchParams::default() };
+    let fit = fit_search(&moments, &params, &Constraints::none(m), &Control::default()).unwrap();
+    format!("score {:.3}, last gain in round {}", fit.score, fit.last_gain)
+}
+
+fn main() {
+    time("or 40 nodes n=1000", 0.05, 5, || or(1000, 40, 600.0));
+    time("or 40 nodes n=1000 dense", 0.05, 5, || or(1000, 40, 100.0));
+    time("or 100 nodes n=1000", 0.5, 3, || or(1000, 100, 600.0));
+    time("search 40 nodes 100 rounds", 0.3, 3, || search(1000, 40, 100));
+    time("search 200 nodes 100 rounds", 60.0, 1, || search(500, 200, 100));
+    time("or 1000 nodes n=500", 60.0, 1, || or(500, 1000, 300.0));
+}
