@@ -1,0 +1,146 @@
+//! Where the nodes stand: layers by longest path, order inside a layer by the mean position of the
+//! neighbours (Sugiyama's method), wide layers broken into several rows.
+
+use hingenet::report::NetworkPicture;
+
+/// Centre and width of a node box.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    /// Horizontal centre.
+    pub x: f64,
+    /// Vertical centre.
+    pub y: f64,
+    /// Width of the box.
+    pub width: f64,
+}
+
+/// Places of all nodes and the size of the whole picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layout {
+    /// One place per node.
+    pub places: Vec<Place>,
+    /// Width of the picture.
+    pub width: f64,
+    /// Height of the picture.
+    pub height: f64,
+}
+
+/// Height of a node box.
+pub const BOX_HEIGHT: f64 = 26.0;
+/// Longest label drawn; the rest is shown on demand.
+pub const LABEL_CHARS: usize = 18;
+
+const CHAR_WIDTH: f64 = 7.3;
+const GAP: f64 = 14.0;
+const ROW_HEIGHT: f64 = 74.0;
+const SUB_ROW_HEIGHT: f64 = 44.0;
+const MARGIN: f64 = 16.0;
+const MAX_ROW: f64 = 1000.0;
+const SWEEPS: usize = 12;
+
+/// Lays a picture out. Works for any graph; a node on a cycle stays where its known parents put it.
+pub fn layout(picture: &NetworkPicture) -> Layout {
+    let widths: Vec<f64> = picture.nodes.iter().map(|n| box_width(&n.name)).collect();
+    let mut layers = into_layers(&layer_numbers(picture));
+    reduce_crossings(&mut layers, picture);
+    place_rows(&layers, &widths)
+}
+
+fn box_width(name: &str) -> f64 {
+    name.chars().count().min(LABEL_CHARS) as f64 * CHAR_WIDTH + 18.0
+}
+
+/// Longest path from a root; the class has layer 0 and everything else is below it.
+fn layer_numbers(picture: &NetworkPicture) -> Vec<usize> {
+    let n = picture.nodes.len();
+    let has_class = picture.nodes.iter().any(|node| node.is_class);
+    let floor = |i: usize| usize::from(has_class && !picture.nodes[i].is_class);
+    let mut layer: Vec<usize> = (0..n).map(floor).collect();
+    // At most n rounds settle a graph without cycles; with cycles the bound stops the climbing.
+    for _ in 0..n {
+        let mut changed = false;
+        for arc in &picture.arcs {
+            let below = layer[arc.from] + 1;
+            if !picture.nodes[arc.to].is_class && layer[arc.to] < below && below <= n {
+                layer[arc.to] = below;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    layer
+}
+
+fn into_layers(layer: &[usize]) -> Vec<Vec<usize>> {
+    let count = layer.iter().max().map_or(0, |m| m + 1);
+    let mut layers = vec![Vec::new(); count];
+    layer.iter().enumerate().for_each(|(i, &l)| layers[l].push(i));
+    layers.retain(|l| !l.is_empty());
+    layers
+}
+
+/// Sorts each layer by the mean relative position of its neighbours, downwards and upwards in turn.
+fn reduce_crossings(layers: &mut [Vec<usize>], picture: &NetworkPicture) {
+    let n = picture.nodes.len();
+    let mut neighbours = vec![Vec::new(); n];
+    for arc in &picture.arcs {
+        // Arcs from the class go everywhere and would only pull nodes to the middle.
+        if !picture.nodes[arc.from].is_class {
+            neighbours[arc.from].push(arc.to);
+            neighbours[arc.to].push(arc.from);
+        }
+    }
+    let mut position = vec![0.5; n];
+    for sweep in 0..SWEEPS {
+        let count = layers.len();
+        for k in 0..count {
+            let k = if sweep % 2 == 0 { k } else { count - 1 - k };
+            let mean = |i: usize| {
+                let near = &neighbours[i];
+                if near.is_empty() { position[i] } else { near.iter().map(|&j| position[j]).sum::<f64>() / near.len() as f64 }
+            };
+            let mut keyed: Vec<(f64, usize)> = layers[k].iter().map(|&i| (mean(i), i)).collect();
+            keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            layers[k] = keyed.iter().map(|&(_, i)| i).collect();
+            for (rank, &i) in layers[k].iter().enumerate() {
+                position[i] = (rank as f64 + 0.5) / layers[k].len() as f64;
+            }
+        }
+    }
+}
+
+/// Rows of boxes, each row centred; a layer wider than the page becomes several rows.
+fn place_rows(layers: &[Vec<usize>], widths: &[f64]) -> Layout {
+    let mut rows: Vec<(Vec<usize>, bool)> = Vec::new();
+    for layer in layers {
+        let mut first = true;
+        let mut row: Vec<usize> = Vec::new();
+        let mut used = 0.0;
+        for &i in layer {
+            if !row.is_empty() && used + GAP + widths[i] > MAX_ROW {
+                rows.push((std::mem::take(&mut row), first));
+                (used, first) = (0.0, false);
+            }
+            used += widths[i] + if row.is_empty() { 0.0 } else { GAP };
+            row.push(i);
+        }
+        rows.push((row, first));
+    }
+    let row_width = |row: &[usize]| row.iter().map(|&i| widths[i] + GAP).sum::<f64>() - GAP;
+    let width = rows.iter().map(|(row, _)| row_width(row)).fold(0.0, f64::max) + 2.0 * MARGIN;
+    let mut places = vec![Place { x: 0.0, y: 0.0, width: 0.0 }; widths.len()];
+    let mut y = MARGIN + BOX_HEIGHT / 2.0;
+    for (k, (row, first)) in rows.iter().enumerate() {
+        if k > 0 {
+            y += if *first { ROW_HEIGHT } else { SUB_ROW_HEIGHT };
+        }
+        let mut x = (width - row_width(row)) / 2.0;
+        for &i in row {
+            places[i] = Place { x: x + widths[i] / 2.0, y, width: widths[i] };
+            x += widths[i] + GAP;
+        }
+    }
+    Layout { places, width, height: y + BOX_HEIGHT / 2.0 + MARGIN }
+}

@@ -1,0 +1,118 @@
+//! The picture of a network as SVG text.
+
+use super::layout::{BOX_HEIGHT, LABEL_CHARS, Layout, Place, layout};
+use crate::escape;
+use hingenet::report::{NetworkPicture, PictureArc};
+use std::fmt::Write;
+
+const LEGEND_HEIGHT: f64 = 22.0;
+/// Blue and orange of the Okabe-Ito palette: told apart by colour-blind readers too.
+const POSITIVE: &str = "#0072b2";
+const NEGATIVE: &str = "#d55e00";
+
+/// A self-contained SVG picture; follows the reader's light or dark setting.
+pub fn network_svg(picture: &NetworkPicture) -> String {
+    let layout = layout(picture);
+    let height = layout.height + if picture.strength.is_some() { LEGEND_HEIGHT } else { 0.0 };
+    let mut out = String::new();
+    // Writing to a string cannot fail; the results are dropped on purpose.
+    let _ = writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0} {height:.0}\" width=\"{:.0}\" height=\"{height:.0}\" \
+         role=\"img\" aria-label=\"{}\" font-family=\"system-ui, sans-serif\" font-size=\"13\">",
+        layout.width, layout.width, escape(&picture.title)
+    );
+    out.push_str(STYLE);
+    let strongest = picture.arcs.iter().map(|a| a.strength.abs()).fold(0.0, f64::max);
+    for arc in &picture.arcs {
+        draw_arc(&mut out, picture, &layout, arc, strongest);
+    }
+    for (node, place) in picture.nodes.iter().zip(&layout.places) {
+        let class = if node.is_class { "node class" } else { "node" };
+        let note = if node.note.is_empty() { node.name.clone() } else { format!("{}: {}", node.name, node.note) };
+        let _ = writeln!(
+            out,
+            "<g class=\"{class}\"><title>{}</title><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{BOX_HEIGHT}\" rx=\"{}\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text></g>",
+            escape(&note),
+            place.x - place.width / 2.0,
+            place.y - BOX_HEIGHT / 2.0,
+            place.width,
+            if node.is_class { 3 } else { 13 },
+            place.x,
+            place.y + 4.5,
+            escape(&shorten(&node.name))
+        );
+    }
+    if let Some(strength) = &picture.strength {
+        let _ = writeln!(
+            out,
+            "<text class=\"legend\" x=\"16\" y=\"{:.1}\">arc width: {}</text>",
+            height - 8.0,
+            escape(strength)
+        );
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+const STYLE: &str = "<style>\
+.node rect{fill:#ffffff;stroke:#444444;stroke-width:1.2}.node text{fill:#111111}\
+.class rect{fill:#cfe2f3;stroke:#1f4e79;stroke-width:2}.class text{font-weight:600}\
+.arc{fill:none}.from-class{stroke:#bbbbbb;stroke-dasharray:3 3}.legend{fill:#555555;font-size:12px}\
+@media (prefers-color-scheme: dark){.node rect{fill:#1e1e1e;stroke:#bbbbbb}.node text{fill:#eeeeee}\
+.class rect{fill:#123a5a;stroke:#9fc5e8}.from-class{stroke:#555555}.legend{fill:#bbbbbb}}\
+</style>\n";
+
+fn draw_arc(out: &mut String, picture: &NetworkPicture, layout: &Layout, arc: &PictureArc, strongest: f64) {
+    let (from, to) = (layout.places[arc.from], layout.places[arc.to]);
+    let share = if strongest > 0.0 { arc.strength.abs() / strongest } else { 0.5 };
+    let from_class = picture.nodes[arc.from].is_class;
+    let (class, stroke, width) = if from_class {
+        ("arc from-class", String::new(), 1.0)
+    } else {
+        let colour = if arc.strength < 0.0 { NEGATIVE } else { POSITIVE };
+        ("arc", format!(" stroke=\"{colour}\""), 1.0 + 4.0 * share)
+    };
+    let names = format!("{} → {}", picture.nodes[arc.from].name, picture.nodes[arc.to].name);
+    let label = match &picture.strength {
+        Some(unit) if !from_class => format!("{names}: {} {:.4}", unit, arc.strength),
+        _ => names,
+    };
+    let _ = writeln!(
+        out,
+        "<path class=\"{class}\"{stroke} stroke-width=\"{width:.2}\" d=\"{}\"><title>{}</title></path>",
+        curve(from, to),
+        escape(&label)
+    );
+    if !from_class {
+        let colour = if arc.strength < 0.0 { NEGATIVE } else { POSITIVE };
+        let _ = writeln!(out, "<path fill=\"{colour}\" d=\"{}\"/>", arrow_head(from, to));
+    }
+}
+
+/// From the lower edge of one box to the upper edge of another; sideways arcs bow around.
+fn curve(from: Place, to: Place) -> String {
+    let (y1, y2) = ends(from, to);
+    let bend = ((y2 - y1).abs() / 2.0).max(18.0) * if y2 >= y1 { 1.0 } else { -1.0 };
+    format!("M{:.1} {y1:.1} C{:.1} {:.1} {:.1} {:.1} {:.1} {y2:.1}", from.x, from.x, y1 + bend, to.x, y2 - bend, to.x)
+}
+
+fn ends(from: Place, to: Place) -> (f64, f64) {
+    let half = BOX_HEIGHT / 2.0;
+    if to.y > from.y { (from.y + half, to.y - half) } else { (from.y - half, to.y + half) }
+}
+
+fn arrow_head(from: Place, to: Place) -> String {
+    let (y1, y2) = ends(from, to);
+    let back = if y2 >= y1 { -8.0 } else { 8.0 };
+    format!("M{:.1} {y2:.1} l-4.5 {back:.1} h9 z", to.x)
+}
+
+fn shorten(name: &str) -> String {
+    if name.chars().count() <= LABEL_CHARS {
+        name.to_string()
+    } else {
+        name.chars().take(LABEL_CHARS - 1).chain(['…']).collect()
+    }
+}
