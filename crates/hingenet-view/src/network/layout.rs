@@ -99,7 +99,11 @@ fn reduce_crossings(layers: &mut [Vec<usize>], picture: &NetworkPicture) {
             let k = if sweep % 2 == 0 { k } else { count - 1 - k };
             let mean = |i: usize| {
                 let near = &neighbours[i];
-                if near.is_empty() { position[i] } else { near.iter().map(|&j| position[j]).sum::<f64>() / near.len() as f64 }
+                if near.is_empty() {
+                    position[i]
+                } else {
+                    near.iter().map(|&j| position[j]).sum::<f64>() / near.len() as f64
+                }
             };
             let mut keyed: Vec<(f64, usize)> = layers[k].iter().map(|&i| (mean(i), i)).collect();
             keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

@@ -20,7 +20,9 @@ pub fn network_svg(picture: &NetworkPicture) -> String {
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0} {height:.0}\" width=\"{:.0}\" height=\"{height:.0}\" \
          role=\"img\" aria-label=\"{}\" font-family=\"system-ui, sans-serif\" font-size=\"13\">",
-        layout.width, layout.width, escape(&picture.title)
+        layout.width,
+        layout.width,
+        escape(&picture.title)
     );
     out.push_str(STYLE);
     let strongest = picture.arcs.iter().map(|a| a.strength.abs()).fold(0.0, f64::max);
@@ -29,7 +31,8 @@ pub fn network_svg(picture: &NetworkPicture) -> String {
     }
     for (node, place) in picture.nodes.iter().zip(&layout.places) {
         let class = if node.is_class { "node class" } else { "node" };
-        let note = if node.note.is_empty() { node.name.clone() } else { format!("{}: {}", node.name, node.note) };
+        let note =
+            if node.note.is_empty() { node.name.clone() } else { format!("{}: {}", node.name, node.note) };
         let _ = writeln!(
             out,
             "<g class=\"{class}\"><title>{}</title><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{BOX_HEIGHT}\" rx=\"{}\"/>\
@@ -95,7 +98,15 @@ fn draw_arc(out: &mut String, picture: &NetworkPicture, layout: &Layout, arc: &P
 fn curve(from: Place, to: Place) -> String {
     let (y1, y2) = ends(from, to);
     let bend = ((y2 - y1).abs() / 2.0).max(18.0) * if y2 >= y1 { 1.0 } else { -1.0 };
-    format!("M{:.1} {y1:.1} C{:.1} {:.1} {:.1} {:.1} {:.1} {y2:.1}", from.x, from.x, y1 + bend, to.x, y2 - bend, to.x)
+    format!(
+        "M{:.1} {y1:.1} C{:.1} {:.1} {:.1} {:.1} {:.1} {y2:.1}",
+        from.x,
+        from.x,
+        y1 + bend,
+        to.x,
+        y2 - bend,
+        to.x
+    )
 }
 
 fn ends(from: Place, to: Place) -> (f64, f64) {
@@ -114,5 +125,59 @@ fn shorten(name: &str) -> String {
         name.to_string()
     } else {
         name.chars().take(LABEL_CHARS - 1).chain(['…']).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hingenet::report::PictureNode;
+
+    /// A class above a chain of `n` features, with one hostile name.
+    fn picture(n: usize) -> NetworkPicture {
+        let node = |i: usize| PictureNode {
+            name: if i == 1 { "<img onerror=alert(1)>".into() } else { format!("feature {i}") },
+            is_class: i == 0,
+            note: String::new(),
+        };
+        let from_class = (1..=n).map(|to| PictureArc { from: 0, to, strength: 0.0 });
+        let chain = (2..=n).map(|to| PictureArc { from: to / 2, to, strength: 0.1 * to as f64 });
+        NetworkPicture {
+            title: "test".into(),
+            nodes: (0..=n).map(node).collect(),
+            arcs: from_class.chain(chain).collect(),
+            strength: Some("conditional mutual information".into()),
+        }
+    }
+
+    #[test]
+    fn names_stay_text_and_every_node_and_arc_is_drawn() {
+        let svg = network_svg(&picture(9));
+        assert!(!svg.contains("<img") && svg.contains("&lt;img onerror=aler"));
+        assert_eq!(svg.matches("<g class=\"node").count(), 10);
+        assert_eq!(svg.matches("class=\"arc").count(), 17);
+    }
+
+    #[test]
+    fn boxes_never_overlap_and_stay_inside() {
+        for n in [1, 2, 30, 200] {
+            let layout = layout(&picture(n));
+            for (i, a) in layout.places.iter().enumerate() {
+                assert!(a.x - a.width / 2.0 >= 0.0 && a.x + a.width / 2.0 <= layout.width);
+                assert!(a.y > 0.0 && a.y < layout.height);
+                for b in &layout.places[..i] {
+                    let apart =
+                        (a.y - b.y).abs() >= BOX_HEIGHT || (a.x - b.x).abs() >= (a.width + b.width) / 2.0;
+                    assert!(apart, "{a:?} {b:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_cyclic_picture_is_drawn_too() {
+        let mut p = picture(3);
+        p.arcs.push(PictureArc { from: 3, to: 1, strength: -1.0 });
+        assert!(network_svg(&p).contains(NEGATIVE));
     }
 }
