@@ -5,5 +5,6 @@
 //! bandwidths (H is a squared scale), `p` a density, `t` a log-density feature, `w` its weight.
 
 pub mod bandwidth;
+pub mod hsic;
 pub mod kernel;
 pub mod sample;

@@ -2,4 +2,8 @@
 //! how it ended.
 
 pub mod lasso;
+pub mod linear_svm;
+pub mod one_norm_svm;
 pub mod projection;
+mod svm_certificate;
+mod svm_polish;
