@@ -1,1 +1,12 @@
-//! How good is a model: splits, inner search, metrics, robustness to missing features.
+//! How good is a model: splits, metrics, robustness to missing features, and generated data to try it on.
+//!
+//! [`folds`] says which rows are tested when, [`CrossValidation`] fits and predicts, [`metrics`] scores,
+//! [`missing`] blanks cells. Results are plain data in [`crate::report`].
+
+mod cross_validate;
+pub mod folds;
+pub mod generate;
+pub mod metrics;
+pub mod missing;
+
+pub use cross_validate::{CrossValidation, Outcome, Protocol, TestSet, data_facts, train_test};

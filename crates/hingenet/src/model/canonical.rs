@@ -12,10 +12,7 @@ impl Dataset {
     /// Weights are `None` when all are 1. Classes and categories keep their codes.
     pub fn canonical(&self) -> Dataset {
         let weight = |m: usize| self.weights.as_ref().map_or(1.0, |w| w[m]);
-        let mut order: Vec<usize> = (0..self.n_rows()).filter(|&m| weight(m) > 0.0).collect();
-        // Equal rows are summed in the order of their weights, so that the sum has the same bits for any
-        // order of the rows.
-        order.par_sort_unstable_by(|&a, &b| self.compare(a, b).then(weight(a).total_cmp(&weight(b))));
+        let order = self.content_order();
         let mut kept: Vec<usize> = Vec::with_capacity(order.len());
         let mut weights: Vec<f64> = Vec::with_capacity(order.len());
         for m in order {
@@ -31,6 +28,16 @@ impl Dataset {
         let mut data = self.rows(&kept);
         data.features = without_negative_zero(data.features);
         Dataset { weights, ..data }
+    }
+
+    /// The rows of positive weight sorted by features, class and weight: an order that depends on the
+    /// content of the rows only. Equal rows stand in the order of their weights, so that a sum over them
+    /// has the same bits for any order of the file.
+    pub fn content_order(&self) -> Vec<usize> {
+        let weight = |m: usize| self.weights.as_ref().map_or(1.0, |w| w[m]);
+        let mut order: Vec<usize> = (0..self.n_rows()).filter(|&m| weight(m) > 0.0).collect();
+        order.par_sort_unstable_by(|&a, &b| self.compare(a, b).then(weight(a).total_cmp(&weight(b))));
+        order
     }
 
     /// Order of two rows by features, then class.

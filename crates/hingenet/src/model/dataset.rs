@@ -23,13 +23,7 @@ impl Dataset {
     /// Takes the target (and the weights column, if named) out of a table. Every row must have a class.
     pub fn new(table: Table, target: &str, weights: Option<&str>) -> Result<Self> {
         let (target_column, rest) = table.split_off(target)?;
-        let (weights, features) = match weights {
-            None => (None, rest),
-            Some(name) => {
-                let (column, rest) = rest.split_off(name)?;
-                (Some(weights_of(&column)?), rest)
-            }
-        };
+        let (weights, features) = split_weights(rest, weights)?;
         let (classes, class) = categories_of(&target_column);
         let dataset = Dataset { target: target.into(), features, classes, class, weights };
         dataset.check()?;
@@ -83,7 +77,8 @@ impl Dataset {
         }
     }
 
-    fn check(&self) -> Result<()> {
+    /// Rows, features, classes and weights that can be learnt from.
+    pub(crate) fn check(&self) -> Result<()> {
         let n = self.n_rows();
         if n == 0 {
             return Err(Error::data("there are no rows", "give at least two rows of different classes"));
@@ -123,8 +118,19 @@ impl Dataset {
     }
 }
 
+/// Takes the weights column, if one is named, out of a table.
+pub(crate) fn split_weights(table: Table, weights: Option<&str>) -> Result<(Option<Vec<f64>>, Table)> {
+    match weights {
+        None => Ok((None, table)),
+        Some(name) => {
+            let (column, rest) = table.split_off(name)?;
+            Ok((Some(weights_of(&column)?), rest))
+        }
+    }
+}
+
 /// Categories and codes of a target column; numbers become categories in numeric order.
-fn categories_of(column: &Column) -> (Vec<String>, Codes) {
+pub(crate) fn categories_of(column: &Column) -> (Vec<String>, Codes) {
     match column.data() {
         ColumnData::Categorical(c) => (c.categories().to_vec(), c.codes().clone()),
         ColumnData::Numeric(n) => {

@@ -4,7 +4,8 @@
 //! [`Model`] comes out: it knows its columns by name, so any table can be given to it.
 
 mod canonical;
-mod dataset;
+mod class_weight;
+pub(crate) mod dataset;
 pub mod exchange;
 pub mod file;
 mod fit;
@@ -12,10 +13,11 @@ mod majority;
 mod registry;
 mod spec;
 
+pub use class_weight::ClassWeight;
 pub use dataset::Dataset;
 pub use fit::{FitOptions, fit};
 pub use majority::Majority;
-pub use registry::{ModelInfo, OptionInfo, find, models};
+pub use registry::{DEFAULT_MODEL, ModelInfo, OptionInfo, find, models};
 pub use spec::ModelSpec;
 
 use crate::classifier::{Classifier, Explanation, SolverReport};

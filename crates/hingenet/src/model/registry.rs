@@ -2,6 +2,9 @@
 
 use crate::error::{Error, Result};
 
+/// The model that is fitted where none is named.
+pub const DEFAULT_MODEL: &str = "tan:ml";
+
 /// One model a user can name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelInfo {

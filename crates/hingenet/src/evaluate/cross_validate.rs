@@ -1,0 +1,341 @@
+//! Fits and tests models: cross-validation or a pair of training and test rows. Everything that is learnt
+//! is learnt on the training part of each split; splits run in parallel and are collected in order.
+
+use super::folds::{self, Split};
+use super::metrics::{self, Predicted};
+use super::missing;
+use crate::control::Control;
+use crate::error::{Error, Result, require};
+use crate::model::dataset::{categories_of, split_weights};
+use crate::model::{Dataset, FitOptions, ModelSpec, fit};
+use crate::numeric::random::Random;
+use crate::report::{BalancedError, DataFacts, FoldAccuracy, MissingPoint, ModelResult};
+use crate::table::{Table, UnseenPolicy};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// How to evaluate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Protocol {
+    /// Folds of the cross-validation, at least 2.
+    pub folds: usize,
+    /// How often to repeat it with other folds, at least 1.
+    pub repeats: usize,
+    /// Seed of folds, blanked cells and fits.
+    pub seed: u64,
+    /// Shares of test cells to blank, each from 0 to 1.
+    pub missing: Vec<f64>,
+}
+
+impl Default for Protocol {
+    fn default() -> Self {
+        Protocol { folds: 5, repeats: 1, seed: 0, missing: Vec::new() }
+    }
+}
+
+/// A data set with its splits: every model is tested on the same rows with the same cells blanked.
+#[derive(Debug, Clone)]
+pub struct CrossValidation {
+    data: Dataset,
+    protocol: Protocol,
+    /// All splits, repeat by repeat.
+    splits: Vec<Split>,
+    /// Name of each row: its position in content order.
+    ids: Vec<usize>,
+}
+
+/// What one model achieved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// The figures.
+    pub result: ModelResult,
+    /// `log P(c | row)` of every row while it was a test row, K values a row, one list a repeat.
+    pub log_proba: Vec<Vec<f64>>,
+    /// Warnings of the fits, each once.
+    pub warnings: Vec<String>,
+}
+
+/// Rows of known class that take no part in fitting.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TestSet {
+    /// Feature columns, found by name.
+    pub features: Table,
+    /// Class of each row, coded as in training.
+    pub class: Vec<usize>,
+    /// Sample weights, if any.
+    pub weights: Option<Vec<f64>>,
+}
+
+impl CrossValidation {
+    /// Draws stratified folds (all rows of a group in one fold, when groups are given). Rows of weight
+    /// zero are left out. The order of the rows does not matter.
+    pub fn new(data: &Dataset, groups: Option<&[usize]>, protocol: Protocol) -> Result<Self> {
+        require("repeats", protocol.repeats, "at least 1", protocol.repeats >= 1)?;
+        protocol.missing.iter().try_for_each(|rate| missing::check_rate(*rate))?;
+        let kept: Vec<usize> =
+            (0..data.n_rows()).filter(|&m| data.weights.as_ref().is_none_or(|w| w[m] > 0.0)).collect();
+        let groups: Option<Vec<usize>> = groups.map(|g| kept.iter().map(|&m| g[m]).collect());
+        let data = if kept.len() == data.n_rows() { data.clone() } else { data.rows(&kept) };
+        let order = data.content_order();
+        let class = class_codes(&data);
+        let mut splits = Vec::with_capacity(protocol.folds * protocol.repeats);
+        for repeat in 0..protocol.repeats {
+            let seed = repeat_seed(protocol.seed, repeat);
+            let fold = match &groups {
+                None => folds::stratified(&class, &order, protocol.folds, seed)?,
+                Some(group) => folds::grouped(&class, group, protocol.folds, seed)?,
+            };
+            splits.extend(folds::splits_of(&fold, protocol.folds));
+        }
+        check_training_classes(&data, &class, &splits)?;
+        let mut ids = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(rank, &m)| ids[m] = rank);
+        Ok(CrossValidation { data, protocol, splits, ids })
+    }
+
+    /// Fits and tests one model on every split.
+    pub fn run(&self, spec: &ModelSpec, control: &Control) -> Result<Outcome> {
+        let name = spec.to_string();
+        let (done, total) = (AtomicUsize::new(0), self.splits.len());
+        control.progress(&name, 0, total)?;
+        let inside = control.quiet();
+        let parts = self
+            .splits
+            .par_iter()
+            .enumerate()
+            .map(|(s, split)| {
+                let part = self.run_split(spec, split, s / self.protocol.folds, &inside)?;
+                control.progress(&name, done.fetch_add(1, Ordering::Relaxed) + 1, total)?;
+                Ok(part)
+            })
+            .collect::<Result<Vec<Part>>>()?;
+        let ci95 = metrics::fold_interval(&accuracies(&parts));
+        Ok(Outcome {
+            result: summarise(name, &self.protocol.missing, &parts, ci95),
+            log_proba: self.in_row_order(&parts),
+            warnings: warnings_of(&parts),
+        })
+    }
+
+    fn run_split(&self, spec: &ModelSpec, split: &Split, repeat: usize, control: &Control) -> Result<Part> {
+        let train = self.data.rows(&split.train);
+        let class = class_codes(&self.data);
+        let test = TestSet {
+            features: self.data.features.rows(&split.test),
+            class: split.test.iter().map(|&m| class[m]).collect(),
+            weights: self.data.weights.as_ref().map(|w| split.test.iter().map(|&m| w[m]).collect()),
+        };
+        let ids: Vec<usize> = split.test.iter().map(|&m| self.ids[m]).collect();
+        let masks =
+            Masks { ids: &ids, rates: &self.protocol.missing, seed: repeat_seed(self.protocol.seed, repeat) };
+        fit_and_test(spec, &train, &test, masks, self.protocol.seed, control)
+    }
+
+    fn in_row_order(&self, parts: &[Part]) -> Vec<Vec<f64>> {
+        let k = self.data.classes.len();
+        let mut repeats = vec![vec![0.0; self.data.n_rows() * k]; self.protocol.repeats];
+        for (s, (split, part)) in self.splits.iter().zip(parts).enumerate() {
+            let rows = &mut repeats[s / self.protocol.folds];
+            for (i, &m) in split.test.iter().enumerate() {
+                rows[m * k..(m + 1) * k].copy_from_slice(&part.log_proba[i * k..(i + 1) * k]);
+            }
+        }
+        repeats
+    }
+}
+
+impl TestSet {
+    /// Takes the target (and weights) out of a table; a class that training does not know is an error.
+    pub fn new(table: Table, target: &str, weights: Option<&str>, classes: &[String]) -> Result<Self> {
+        let n_rows = table.n_rows();
+        let (target_column, rest) = table.split_off(target)?;
+        let (weights, features) = split_weights(rest, weights)?;
+        let (names, codes) = categories_of(&target_column);
+        let code = |m: usize| -> Result<usize> {
+            let name = codes.get(m).map(|c| &names[c]);
+            let name = name.ok_or_else(|| class_error(target, m, "has no class"))?;
+            classes
+                .iter()
+                .position(|c| c == name)
+                .ok_or_else(|| class_error(target, m, &format!("has class `{name}`, which training has not")))
+        };
+        let class = (0..n_rows).map(code).collect::<Result<Vec<usize>>>()?;
+        if class.is_empty() {
+            return Err(Error::data("the test file has no rows", "give at least one test row"));
+        }
+        Ok(TestSet { features, class, weights })
+    }
+}
+
+/// Fits on all rows of `data` and tests on `test`; the interval is that of a binomial proportion.
+pub fn train_test(
+    spec: &ModelSpec,
+    data: &Dataset,
+    test: &TestSet,
+    protocol: &Protocol,
+    control: &Control,
+) -> Result<Outcome> {
+    let ids: Vec<usize> = (0..test.class.len()).collect();
+    let masks = Masks { ids: &ids, rates: &protocol.missing, seed: repeat_seed(protocol.seed, 0) };
+    let part = fit_and_test(spec, data, test, masks, protocol.seed, control)?;
+    let correct: f64 = (0..part.confusion.len()).map(|c| part.confusion[c][c]).sum();
+    let total: f64 = part.confusion.iter().flatten().sum();
+    let ci95 = metrics::clopper_pearson_half_width(correct, total);
+    let log_proba = vec![part.log_proba.clone()];
+    let parts = [part];
+    let result = summarise(spec.to_string(), &protocol.missing, &parts, ci95);
+    Ok(Outcome { result, log_proba, warnings: warnings_of(&parts) })
+}
+
+/// Size and classes of a data set.
+pub fn data_facts(data: &Dataset) -> DataFacts {
+    DataFacts {
+        rows: data.n_rows(),
+        features: data.features.n_columns(),
+        classes: data.classes.clone(),
+        missing_cells: data.features.n_missing(),
+    }
+}
+
+/// Which cells of the test rows are blanked.
+#[derive(Clone, Copy)]
+struct Masks<'a> {
+    ids: &'a [usize],
+    rates: &'a [f64],
+    seed: u64,
+}
+
+/// The figures of one split.
+struct Part {
+    confusion: Vec<Vec<f64>>,
+    log_loss: f64,
+    brier: f64,
+    auc: Option<f64>,
+    fit_seconds: f64,
+    predict_seconds: f64,
+    chosen: BTreeMap<String, f64>,
+    warnings: Vec<String>,
+    accuracy_at: Vec<f64>,
+    log_proba: Vec<f64>,
+}
+
+fn fit_and_test(
+    spec: &ModelSpec,
+    train: &Dataset,
+    test: &TestSet,
+    masks: Masks,
+    seed: u64,
+    control: &Control,
+) -> Result<Part> {
+    let start = Instant::now();
+    let model = fit(spec, train, FitOptions { seed }, control)?;
+    let fit_seconds = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let log_proba = model.predict(&test.features, UnseenPolicy::Missing)?.log_proba;
+    let predict_seconds = start.elapsed().as_secs_f64();
+    let scored = |log_proba: &[f64]| {
+        let n_classes = train.classes.len();
+        Predicted { truth: &test.class, weights: test.weights.as_deref(), log_proba, n_classes }.confusion()
+    };
+    let mut accuracy_at = Vec::with_capacity(masks.rates.len());
+    for &rate in masks.rates {
+        control.check()?;
+        let blanked = missing::blank(&test.features, masks.ids, rate, masks.seed)?;
+        let log_proba = model.predict(&blanked, UnseenPolicy::Missing)?.log_proba;
+        accuracy_at.push(metrics::accuracy(&scored(&log_proba)));
+    }
+    let n_classes = train.classes.len();
+    let predicted =
+        Predicted { truth: &test.class, weights: test.weights.as_deref(), log_proba: &log_proba, n_classes };
+    Ok(Part {
+        confusion: predicted.confusion(),
+        log_loss: predicted.log_loss(),
+        brier: predicted.brier(),
+        auc: predicted.auc(),
+        fit_seconds,
+        predict_seconds,
+        chosen: model.facts.chosen,
+        warnings: model.facts.warnings,
+        accuracy_at,
+        log_proba,
+    })
+}
+
+fn summarise(model: String, rates: &[f64], parts: &[Part], ci95: f64) -> ModelResult {
+    let over_parts = |f: &dyn Fn(&Part) -> f64| parts.iter().map(f).collect::<Vec<f64>>();
+    let accuracy = accuracies(parts);
+    let balanced = over_parts(&|p| metrics::balanced_error(&p.confusion));
+    let auc: Vec<f64> = parts.iter().filter_map(|p| p.auc).collect();
+    let mut confusion = parts[0].confusion.clone();
+    for part in &parts[1..] {
+        let cells = confusion.iter_mut().flatten().zip(part.confusion.iter().flatten());
+        cells.for_each(|(sum, n)| *sum += n);
+    }
+    let point = |(r, rate): (usize, &f64)| MissingPoint {
+        rate: *rate,
+        accuracy: metrics::mean(&over_parts(&|p| p.accuracy_at[r])),
+    };
+    let chosen: Vec<BTreeMap<String, f64>> = parts.iter().map(|p| p.chosen.clone()).collect();
+    ModelResult {
+        model,
+        accuracy: FoldAccuracy { mean: metrics::mean(&accuracy), ci95, folds: accuracy },
+        balanced_error: BalancedError {
+            mean: metrics::mean(&balanced),
+            sd: metrics::standard_deviation(&balanced),
+            folds: balanced,
+        },
+        log_loss: metrics::mean(&over_parts(&|p| p.log_loss)),
+        brier: metrics::mean(&over_parts(&|p| p.brier)),
+        auc: (!auc.is_empty()).then(|| metrics::mean(&auc)),
+        fit_seconds: metrics::mean(&over_parts(&|p| p.fit_seconds)),
+        predict_seconds: metrics::mean(&over_parts(&|p| p.predict_seconds)),
+        chosen: if chosen.iter().all(BTreeMap::is_empty) { Vec::new() } else { chosen },
+        missing: rates.iter().enumerate().map(point).collect(),
+        confusion,
+    }
+}
+
+fn accuracies(parts: &[Part]) -> Vec<f64> {
+    parts.iter().map(|p| metrics::accuracy(&p.confusion)).collect()
+}
+
+fn warnings_of(parts: &[Part]) -> Vec<String> {
+    let mut all: Vec<String> = parts.iter().flat_map(|p| p.warnings.clone()).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn class_codes(data: &Dataset) -> Vec<usize> {
+    data.class.iter().map(Option::unwrap_or_default).collect()
+}
+
+fn repeat_seed(seed: u64, repeat: usize) -> u64 {
+    Random::stream(seed, repeat as u64).bits()
+}
+
+fn class_error(target: &str, m: usize, problem: &str) -> Error {
+    Error::column(
+        target,
+        format!("row {} of the test file {problem}", m + 1),
+        "test rows need one of the classes of the training file",
+    )
+}
+
+/// Every training part needs two classes.
+fn check_training_classes(data: &Dataset, class: &[usize], splits: &[Split]) -> Result<()> {
+    for split in splits {
+        let first = split.train.first().map(|&m| class[m]);
+        if split.train.iter().all(|&m| Some(class[m]) == first) {
+            let left = first.map_or("", |c| data.classes[c].as_str());
+            return Err(Error::column(
+                &data.target,
+                format!("the training part of a fold has one class only (`{left}`)"),
+                "give the other classes at least two rows (or two groups) each",
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! Which rows are tested when. A split lists training and test rows by number; folds are given as the
+//! fold number of each row.
+
+use crate::error::{Error, Result, require};
+use crate::numeric::random::Random;
+
+/// Rows to fit on and rows to test on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    /// Training rows, ascending.
+    pub train: Vec<usize>,
+    /// Test rows, ascending.
+    pub test: Vec<usize>,
+}
+
+/// Stratified folds: in each class the rows, in the given order and then shuffled by the seed, are dealt
+/// to the folds in turn, the next class continuing where the last one stopped. `class[m]` is the class
+/// of row `m`; `order` lists all rows. Returns the fold of each row.
+pub fn stratified(class: &[usize], order: &[usize], n_folds: usize, seed: u64) -> Result<Vec<usize>> {
+    check_count(n_folds, order.len(), "rows")?;
+    let mut random = Random::new(seed);
+    let mut by_class = rows_by_class(class, order);
+    by_class.iter_mut().for_each(|rows| random.shuffle(rows));
+    Ok(deal(&by_class, class.len(), n_folds))
+}
+
+/// Folds for searches inside a training part: like [`stratified`] without shuffling, rows in the order
+/// they stand.
+pub fn inner(class: &[usize], n_folds: usize) -> Result<Vec<usize>> {
+    check_count(n_folds, class.len(), "rows")?;
+    let order: Vec<usize> = (0..class.len()).collect();
+    Ok(deal(&rows_by_class(class, &order), class.len(), n_folds))
+}
+
+/// Folds that keep all rows of a group together, as even in classes as a greedy assignment makes them:
+/// large groups first (equal sizes in an order drawn from the seed), each to the fold that holds least of
+/// the group's classes.
+pub fn grouped(class: &[usize], group: &[usize], n_folds: usize, seed: u64) -> Result<Vec<usize>> {
+    let n_classes = class.iter().max().map_or(0, |c| c + 1);
+    let n_groups = group.iter().max().map_or(0, |g| g + 1);
+    let mut counts = vec![vec![0.0; n_classes]; n_groups];
+    let mut class_sizes = vec![0.0f64; n_classes];
+    for (&c, &g) in class.iter().zip(group) {
+        counts[g][c] += 1.0;
+        class_sizes[c] += 1.0;
+    }
+    let size = |g: usize| counts[g].iter().sum::<f64>();
+    let mut groups: Vec<usize> = Random::new(seed).permutation(n_groups);
+    groups.retain(|&g| size(g) > 0.0);
+    check_count(n_folds, groups.len(), "groups")?;
+    groups.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
+    let mut held = vec![vec![0.0; n_classes]; n_folds];
+    let mut fold_of = vec![0; n_groups];
+    for g in groups {
+        // the sum of squares of the class shares of the folds grows least here
+        let load = |f: &Vec<f64>| -> f64 {
+            (0..n_classes).map(|c| f[c] * counts[g][c] / (class_sizes[c] * class_sizes[c]).max(1.0)).sum()
+        };
+        let rows = |f: &Vec<f64>| f.iter().sum::<f64>();
+        let best = (0..n_folds).min_by(|&a, &b| {
+            let (a, b) = (&held[a], &held[b]);
+            load(a).total_cmp(&load(b)).then_with(|| rows(a).total_cmp(&rows(b)))
+        });
+        fold_of[g] = best.unwrap_or_default();
+        held[fold_of[g]].iter_mut().zip(&counts[g]).for_each(|(h, n)| *h += n);
+    }
+    Ok(group.iter().map(|&g| fold_of[g]).collect())
+}
+
+/// The split that tests each fold in turn.
+pub fn splits_of(fold: &[usize], n_folds: usize) -> Vec<Split> {
+    let part = |f: usize, inside: bool| -> Vec<usize> {
+        (0..fold.len()).filter(|&m| (fold[m] == f) == inside).collect()
+    };
+    (0..n_folds).map(|f| Split { train: part(f, false), test: part(f, true) }).collect()
+}
+
+fn rows_by_class(class: &[usize], order: &[usize]) -> Vec<Vec<usize>> {
+    let mut by_class = vec![Vec::new(); class.iter().max().map_or(0, |c| c + 1)];
+    order.iter().for_each(|&m| by_class[class[m]].push(m));
+    by_class
+}
+
+fn deal(by_class: &[Vec<usize>], n_rows: usize, n_folds: usize) -> Vec<usize> {
+    let mut fold = vec![0; n_rows];
+    for (turn, &m) in by_class.iter().flatten().enumerate() {
+        fold[m] = turn % n_folds;
+    }
+    fold
+}
+
+fn check_count(n_folds: usize, n: usize, of_what: &str) -> Result<()> {
+    require("folds", n_folds, "at least 2", n_folds >= 2)?;
+    if n < n_folds {
+        return Err(Error::data(
+            format!("{n} {of_what} cannot be split into {n_folds} folds"),
+            format!("ask for fewer folds, or give at least {n_folds} {of_what}"),
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn counts(class: &[usize], fold: &[usize], f: usize, c: usize) -> usize {
+        (0..class.len()).filter(|&m| fold[m] == f && class[m] == c).count()
+    }
+
+    proptest! {
+        #[test]
+        fn folds_differ_by_at_most_one_row_in_size_and_in_every_class(
+            class in prop::collection::vec(0usize..4, 5..80), k in 2usize..6, seed in 0u64..50
+        ) {
+            let order: Vec<usize> = (0..class.len()).collect();
+            for fold in [stratified(&class, &order, k, seed).unwrap(), inner(&class, k).unwrap()] {
+                for c in 0..4 {
+                    let n: Vec<usize> = (0..k).map(|f| counts(&class, &fold, f, c)).collect();
+                    prop_assert!(n.iter().max().unwrap() - n.iter().min().unwrap() <= 1);
+                }
+                let n: Vec<usize> = splits_of(&fold, k).iter().map(|s| s.test.len()).collect();
+                prop_assert!(n.iter().max().unwrap() - n.iter().min().unwrap() <= 1);
+            }
+        }
+
+        #[test]
+        fn every_row_is_tested_once_and_never_trained_on_in_the_same_split(
+            class in prop::collection::vec(0usize..3, 6..40), seed in 0u64..50
+        ) {
+            let order: Vec<usize> = (0..class.len()).collect();
+            let splits = splits_of(&stratified(&class, &order, 3, seed).unwrap(), 3);
+            let mut tested: Vec<usize> = splits.iter().flat_map(|s| s.test.clone()).collect();
+            tested.sort_unstable();
+            prop_assert_eq!(tested, order);
+            for s in &splits {
+                prop_assert!(s.test.iter().all(|m| !s.train.contains(m)));
+                prop_assert_eq!(s.train.len() + s.test.len(), class.len());
+            }
+        }
+
+        #[test]
+        fn a_group_is_never_torn_apart(
+            rows in prop::collection::vec((0usize..3, 0usize..8), 12..60), seed in 0u64..50
+        ) {
+            let (class, group): (Vec<usize>, Vec<usize>) = rows.into_iter().unzip();
+            if let Ok(fold) = grouped(&class, &group, 3, seed) {
+                for a in 0..class.len() {
+                    for b in 0..class.len() {
+                        prop_assert!(group[a] != group[b] || fold[a] == fold[b]);
+                    }
+                }
+                prop_assert!((0..3).all(|f| fold.contains(&f)));
+            }
+        }
+    }
+
+    #[test]
+    fn inner_folds_deal_each_class_in_turn_and_continue_with_the_next() {
+        assert_eq!(inner(&[0, 1, 0, 1, 1, 0, 0], 3).unwrap(), [0, 1, 1, 2, 0, 2, 0]);
+    }
+
+    #[test]
+    fn too_many_folds_are_refused() {
+        assert!(inner(&[0, 1], 3).is_err());
+        assert!(inner(&[0, 1], 1).is_err());
+        assert!(grouped(&[0, 1, 0, 1], &[0, 0, 0, 0], 2, 0).is_err());
+    }
+}

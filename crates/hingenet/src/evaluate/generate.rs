@@ -1,0 +1,277 @@
+//! Data made on the spot, with the target last and named `class`: the classic generators of the
+//! literature, and a mixed table with missing cells. Row `m` is drawn from its own stream of the seed, so
+//! the first rows of a longer table are the rows of a shorter one.
+
+use crate::error::{Error, Result, require};
+use crate::numeric::random::Random;
+use crate::table::{Codes, Column, Table};
+
+/// One generator a user can name.
+#[derive(Debug, Clone, Copy)]
+pub struct Generator {
+    /// Name.
+    pub name: &'static str,
+    /// What it makes, in a sentence.
+    pub about: &'static str,
+    /// Number of rows unless asked for otherwise.
+    pub default_rows: usize,
+    columns: &'static dyn Columns,
+}
+
+/// All generators, in the order they are shown.
+pub const GENERATORS: &[Generator] = &[
+    Generator {
+        name: "waveform",
+        about: "waveform-21 of Breiman et al. (1984): mixtures of two of three waves, 3 classes",
+        default_rows: 5000,
+        columns: &Waveform,
+    },
+    Generator {
+        name: "ringnorm",
+        about: "ringnorm of Breiman (1996): a wide Gaussian around a narrow one, 20 features",
+        default_rows: 7400,
+        columns: &Ringnorm,
+    },
+    Generator {
+        name: "corral",
+        about: "class = a0 a1 or b0 b1; one irrelevant and one 75 % correlated feature (John et al. 1994)",
+        default_rows: 128,
+        columns: &Corral,
+    },
+    Generator {
+        name: "mofn-3-7-10",
+        about: "class = at least 3 of 7 bits are set; 3 further bits are irrelevant",
+        default_rows: 1324,
+        columns: &Mofn,
+    },
+    Generator {
+        name: "mixed",
+        about: "state of pumps: numbers and categories that depend on each other, 8 % of cells missing",
+        default_rows: 3000,
+        columns: &Mixed,
+    },
+];
+
+/// Makes `n` rows (the generator's default if `None`) of the named generator.
+pub fn generate(name: &str, n: Option<usize>, seed: u64) -> Result<Table> {
+    let generator = GENERATORS.iter().find(|g| g.name == name).ok_or_else(|| Error::Parameter {
+        name: "generator".into(),
+        value: name.into(),
+        expected: format!("one of {}", GENERATORS.iter().map(|g| g.name).collect::<Vec<_>>().join(", ")),
+    })?;
+    let n = n.unwrap_or(generator.default_rows);
+    require("rows", n, "at least 1", n >= 1)?;
+    let rows: Vec<Row> = (0..n).map(|m| generator.columns.row(&mut Random::stream(seed, m as u64))).collect();
+    let kinds = generator.columns.kinds();
+    let column = |(j, (name, kind)): (usize, &(String, Kind))| match kind {
+        Kind::Number => Column::numeric(name, rows.iter().map(|r| r[j].unwrap_or(f64::NAN)).collect()),
+        Kind::Category(names) => {
+            let codes = Codes::from_options(names.len(), rows.iter().map(|r| r[j].map(|c| c as usize)));
+            Column::categorical(name, names.iter().map(|s| s.to_string()).collect(), codes)
+        }
+    };
+    Table::new(kinds.iter().enumerate().map(column).collect())
+}
+
+/// Cells of a row in column order: a number, or the code of a category.
+type Row = Vec<Option<f64>>;
+
+enum Kind {
+    Number,
+    Category(&'static [&'static str]),
+}
+
+trait Columns: Sync {
+    /// Names and types, the target last.
+    fn kinds(&self) -> Vec<(String, Kind)>;
+    /// Draws a row.
+    fn row(&self, random: &mut Random) -> Row;
+}
+
+impl std::fmt::Debug for dyn Columns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Columns")
+    }
+}
+
+const BIT: &[&str] = &["f", "t"];
+
+fn numbers(n: usize, first: usize) -> Vec<(String, Kind)> {
+    let digits = if n + first > 10 { 2 } else { 1 };
+    (first..n + first).map(|i| (format!("x{i:0digits$}"), Kind::Number)).collect()
+}
+
+fn with_class(mut kinds: Vec<(String, Kind)>, classes: &'static [&'static str]) -> Vec<(String, Kind)> {
+    kinds.push(("class".into(), Kind::Category(classes)));
+    kinds
+}
+
+fn rounded(x: f64, digits: i32) -> Option<f64> {
+    let unit = 10f64.powi(digits);
+    Some((x * unit).round() / unit + 0.0)
+}
+
+/// `x_i = u h_a(i) + (1 - u) h_b(i) + ε_i`, `i = 1..21`, `u` uniform, `ε` standard normal; the class says
+/// which two of the three triangular waves are mixed.
+struct Waveform;
+
+impl Columns for Waveform {
+    fn kinds(&self) -> Vec<(String, Kind)> {
+        with_class(numbers(21, 0), &["0", "1", "2"])
+    }
+
+    fn row(&self, random: &mut Random) -> Row {
+        let wave = |centre: f64, i: f64| (6.0 - (i - centre).abs()).max(0.0);
+        let (h1, h2, h3) = (11.0, 15.0, 7.0);
+        let class = random.below(3);
+        let (a, b) = [(h1, h2), (h1, h3), (h2, h3)][class];
+        let u = random.uniform();
+        let mut row: Row = (1..=21)
+            .map(|i| {
+                rounded(u * wave(a, f64::from(i)) + (1.0 - u) * wave(b, f64::from(i)) + random.normal(), 2)
+            })
+            .collect();
+        row.push(Some(class as f64));
+        row
+    }
+}
+
+/// Class 0 is `N(0, 4 I)`, class 1 is `N(a, I)` with `a = 2 / sqrt(20)` in each of 20 dimensions.
+struct Ringnorm;
+
+impl Columns for Ringnorm {
+    fn kinds(&self) -> Vec<(String, Kind)> {
+        with_class(numbers(20, 1), &["0", "1"])
+    }
+
+    fn row(&self, random: &mut Random) -> Row {
+        let class = random.below(2);
+        let (mean, sd) = [(0.0, 2.0), (2.0 / 20f64.sqrt(), 1.0)][class];
+        let mut row: Row = (0..20).map(|_| rounded(mean + sd * random.normal(), 4)).collect();
+        row.push(Some(class as f64));
+        row
+    }
+}
+
+struct Corral;
+
+impl Columns for Corral {
+    fn kinds(&self) -> Vec<(String, Kind)> {
+        let names = ["a0", "a1", "b0", "b1", "irrelevant", "correlated"];
+        with_class(names.map(|n| (n.into(), Kind::Category(BIT))).into(), &["0", "1"])
+    }
+
+    fn row(&self, random: &mut Random) -> Row {
+        let bits: Vec<bool> = (0..5).map(|_| random.below(2) == 1).collect();
+        let class = (bits[0] && bits[1]) || (bits[2] && bits[3]);
+        let correlated = if random.uniform() < 0.75 { class } else { !class };
+        bits.into_iter().chain([correlated, class]).map(|b| Some(f64::from(b))).collect()
+    }
+}
+
+struct Mofn;
+
+impl Columns for Mofn {
+    fn kinds(&self) -> Vec<(String, Kind)> {
+        with_class((0..10).map(|i| (format!("bit_{i}"), Kind::Category(BIT))).collect(), &["0", "1"])
+    }
+
+    fn row(&self, random: &mut Random) -> Row {
+        let bits: Vec<bool> = (0..10).map(|_| random.below(2) == 1).collect();
+        let class = bits[2..9].iter().filter(|b| **b).count() >= 3;
+        bits.into_iter().chain([class]).map(|b| Some(f64::from(b))).collect()
+    }
+}
+
+/// Pumps in the field. A bearing that wears out runs hotter and shakes more than its load explains; a leak
+/// loses pressure against what speed and fluid would give. So single readings say little without the
+/// readings they depend on.
+struct Mixed;
+
+impl Columns for Mixed {
+    fn kinds(&self) -> Vec<(String, Kind)> {
+        let kinds = vec![
+            ("site".into(), Kind::Category(&["coast", "hill", "plant"])),
+            ("maker".into(), Kind::Category(&["A", "B", "C", "D"])),
+            ("fluid".into(), Kind::Category(&["brine", "oil", "water"])),
+            ("load".into(), Kind::Number),
+            ("speed".into(), Kind::Number),
+            ("temperature".into(), Kind::Number),
+            ("vibration".into(), Kind::Number),
+            ("pressure".into(), Kind::Number),
+            ("oil".into(), Kind::Category(&["clear", "dark", "milky"])),
+            ("alarm".into(), Kind::Category(&["no", "yes"])),
+        ];
+        with_class(kinds, &["leaking", "sound", "worn"])
+    }
+
+    fn row(&self, random: &mut Random) -> Row {
+        let class = random.weighted(&[0.2, 0.5, 0.3]);
+        let (leaking, worn) = (f64::from(class == 0), f64::from(class == 2));
+        let site = random.weighted(&[0.3, 0.3, 0.4]);
+        let maker =
+            random.weighted(&[[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]][site]);
+        let fluid = random.weighted(&[[0.6, 0.1, 0.3], [0.1, 0.2, 0.7], [0.2, 0.6, 0.2]][site]);
+        let load = [40.0, 55.0, 70.0][site] + 14.0 * random.normal();
+        let speed = 900.0 + 8.0 * load + 40.0 * random.normal();
+        let temperature = 20.0 + 0.6 * load + 9.0 * worn + 4.0 * random.normal();
+        let vibration =
+            0.5 + 0.002 * speed + [0.0, 0.3, 0.6, 0.9][maker] + 0.8 * worn + 0.35 * random.normal();
+        let pressure = 0.006 * speed * [1.1, 0.9, 1.0][fluid] - 1.2 * leaking + 0.5 * random.normal();
+        let oil = random.weighted(&[[0.5, 0.2, 0.3], [0.7, 0.25, 0.05], [0.3, 0.6, 0.1]][class]);
+        let alarm =
+            usize::from(random.uniform() < if temperature > 62.0 { 0.7 } else { 0.1 + 0.15 * leaking });
+        let mut row: Row = [site, maker, fluid].map(|c| Some(c as f64)).into();
+        row.extend([rounded(load, 1), rounded(speed, 0), rounded(temperature, 1), rounded(vibration, 2)]);
+        row.extend([rounded(pressure, 2), Some(oil as f64), Some(alarm as f64)]);
+        row.iter_mut().for_each(|cell| *cell = cell.filter(|_| random.uniform() >= 0.08));
+        row.push(Some(class as f64));
+        row
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn category<'a>(table: &'a Table, column: &str, row: usize) -> &'a str {
+        table.by_name(column).unwrap().as_categorical().unwrap().get(row).unwrap()
+    }
+
+    #[test]
+    fn every_generator_puts_the_class_last_and_repeats_itself() {
+        for g in GENERATORS {
+            let table = generate(g.name, Some(300), 3).unwrap();
+            assert_eq!(table, generate(g.name, Some(300), 3).unwrap());
+            assert_ne!(table, generate(g.name, Some(300), 4).unwrap());
+            assert_eq!(table.rows(&(0..40).collect::<Vec<_>>()), generate(g.name, Some(40), 3).unwrap());
+            let class = &table.columns()[table.n_columns() - 1];
+            assert_eq!((class.name(), class.n_missing()), ("class", 0));
+            assert_eq!(table.n_missing() > 0, g.name == "mixed");
+        }
+        assert!(generate("nothing", None, 0).is_err() && generate("corral", Some(0), 0).is_err());
+    }
+
+    #[test]
+    fn logical_classes_follow_their_rule() {
+        let t = generate("corral", Some(500), 1).unwrap();
+        let on = |column: &str, m: usize| category(&t, column, m) == "t";
+        for m in 0..500 {
+            let class = (on("a0", m) && on("a1", m)) || (on("b0", m) && on("b1", m));
+            assert_eq!(category(&t, "class", m) == "1", class);
+        }
+        let agree = (0..500).filter(|&m| on("correlated", m) == (category(&t, "class", m) == "1")).count();
+        assert!((300..450).contains(&agree), "{agree}");
+    }
+
+    #[test]
+    fn waveform_means_are_those_of_the_mixed_waves() {
+        let t = generate("waveform", Some(6000), 0).unwrap();
+        // class 0 mixes the waves around positions 11 and 15: at position 11 (x10) the mean is (6 + 2) / 2
+        let x = t.by_name("x10").unwrap().as_numeric().unwrap();
+        let rows: Vec<f64> =
+            (0..6000).filter(|&m| category(&t, "class", m) == "0").filter_map(|m| x.get(m)).collect();
+        let mean = rows.iter().sum::<f64>() / rows.len() as f64;
+        assert!((mean - 4.0).abs() < 0.15, "{mean}");
+    }
+}

@@ -1,0 +1,76 @@
+//! Robustness to missing features: each feature cell of a test row is blanked independently with the
+//! same probability. The draws belong to the row and the seed, not to the rate, so the blanked cells of a
+//! smaller rate are among those of a larger one, and every model sees the same cells.
+
+use crate::error::{Result, require};
+use crate::numeric::random::Random;
+use crate::table::{Codes, Column, ColumnData, Table};
+
+/// Refuses a rate outside `[0, 1]`.
+pub fn check_rate(rate: f64) -> Result<()> {
+    require("missing rate", rate, "a number from 0 to 1", (0.0..=1.0).contains(&rate))
+}
+
+/// The table with cells blanked at `rate`. `ids[i]` names row `i`: the same name and seed give the same
+/// draws wherever the row stands.
+pub fn blank(table: &Table, ids: &[usize], rate: f64, seed: u64) -> Result<Table> {
+    check_rate(rate)?;
+    let n_columns = table.n_columns();
+    let mut blanked = vec![false; ids.len() * n_columns];
+    for (i, &id) in ids.iter().enumerate() {
+        let mut random = Random::stream(seed, id as u64);
+        blanked[i * n_columns..(i + 1) * n_columns].iter_mut().for_each(|b| *b = random.uniform() < rate);
+    }
+    let column = |(j, c): (usize, &Column)| blank_column(c, |i| blanked[i * n_columns + j]);
+    Table::new(table.columns().iter().enumerate().map(column).collect())
+}
+
+fn blank_column(column: &Column, blanked: impl Fn(usize) -> bool) -> Column {
+    match column.data() {
+        ColumnData::Numeric(n) => {
+            let cell = |(i, v): (usize, &f64)| if blanked(i) { f64::NAN } else { *v };
+            Column::numeric(column.name(), n.with_nan().iter().enumerate().map(cell).collect())
+        }
+        ColumnData::Categorical(c) => {
+            let cells = c.codes().iter().enumerate().map(|(i, code)| code.filter(|_| !blanked(i)));
+            let codes = Codes::from_options(c.categories().len(), cells);
+            Column::categorical(column.name(), c.categories().to_vec(), codes)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(n: usize) -> Table {
+        let codes = Codes::from_options(3, (0..n).map(|m| Some(m % 3)));
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        Table::new(vec![
+            Column::numeric("x", (0..n).map(|m| m as f64).collect()),
+            Column::categorical("y", names, codes),
+        ])
+        .unwrap()
+    }
+
+    #[test]
+    fn rate_zero_changes_nothing_and_rate_one_leaves_nothing() {
+        let (t, ids) = (table(50), (0..50).collect::<Vec<_>>());
+        assert_eq!(blank(&t, &ids, 0.0, 1).unwrap(), t);
+        assert_eq!(blank(&t, &ids, 1.0, 1).unwrap().n_missing(), 100);
+        assert!(blank(&t, &ids, 1.5, 1).is_err() && blank(&t, &ids, f64::NAN, 1).is_err());
+    }
+
+    #[test]
+    fn blanked_cells_grow_with_the_rate_and_follow_the_row() {
+        let (t, ids) = (table(2000), (0..2000).collect::<Vec<_>>());
+        let (low, high) = (blank(&t, &ids, 0.3, 7).unwrap(), blank(&t, &ids, 0.6, 7).unwrap());
+        let share = low.n_missing() as f64 / 4000.0;
+        assert!((share - 0.3).abs() < 0.03, "{share}");
+        for (a, b) in low.columns().iter().zip(high.columns()) {
+            assert!((0..2000).all(|i| !a.is_missing(i) || b.is_missing(i)));
+        }
+        let back: Vec<usize> = (0..2000).rev().collect();
+        assert_eq!(blank(&t.rows(&back), &back, 0.3, 7).unwrap(), low.rows(&back));
+    }
+}

@@ -1,0 +1,126 @@
+//! What an evaluation found. Made by `evaluate`, written as JSON or drawn as a table by others.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The comparison of models on one data set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// What was evaluated on.
+    pub data: DataFacts,
+    /// How.
+    pub protocol: ProtocolFacts,
+    /// One entry a model, in the order asked for.
+    pub results: Vec<ModelResult>,
+    /// One entry for each value of a swept option; empty when none was swept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sweep: Vec<SweepPoint>,
+}
+
+/// Size and classes of a data set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DataFacts {
+    /// Rows (of the training file, when a test file is given).
+    pub rows: usize,
+    /// Feature columns.
+    pub features: usize,
+    /// Class names in code order.
+    pub classes: Vec<String>,
+    /// Feature cells that are missing.
+    pub missing_cells: usize,
+}
+
+/// How models were evaluated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProtocolFacts {
+    /// Folds of the cross-validation; 1 for a train/test pair.
+    pub folds: usize,
+    /// How often the cross-validation was repeated with other folds.
+    pub repeats: usize,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Column whose equal values were kept in one fold, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<String>,
+    /// Rows of the test file, when there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_rows: Option<usize>,
+}
+
+/// What one model achieved. Figures are means over folds unless said otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelResult {
+    /// Name and options.
+    pub model: String,
+    /// Share of rows classified correctly.
+    pub accuracy: FoldAccuracy,
+    /// Mean over classes of the error rate within the class.
+    pub balanced_error: BalancedError,
+    /// Mean of `-log P(true class)`, natural logarithm.
+    pub log_loss: f64,
+    /// Mean squared distance of the probability vector from the true class (0 to 2).
+    pub brier: f64,
+    /// Area under the ROC curve, one class against the rest, weighted by class size; none if a single
+    /// class occurs in every test part.
+    pub auc: Option<f64>,
+    /// Mean wall-clock seconds of one fit. Folds run side by side, so this is not pure work.
+    pub fit_seconds: f64,
+    /// Mean wall-clock seconds to predict one test part.
+    pub predict_seconds: f64,
+    /// Options chosen by inner cross-validation, one entry a fold; empty when nothing was chosen.
+    pub chosen: Vec<BTreeMap<String, f64>>,
+    /// Accuracy when feature cells of the test rows are blanked at random.
+    pub missing: Vec<MissingPoint>,
+    /// Total weight of test rows by true class (outer) and predicted class (inner), all folds.
+    pub confusion: Vec<Vec<f64>>,
+}
+
+/// Accuracy with its 95 % interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FoldAccuracy {
+    /// Mean over folds.
+    pub mean: f64,
+    /// Half-width of the interval: Student's t over folds, Clopper-Pearson for a single split.
+    pub ci95: f64,
+    /// Each fold.
+    pub folds: Vec<f64>,
+}
+
+/// Balanced error over folds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BalancedError {
+    /// Mean over folds.
+    pub mean: f64,
+    /// Standard deviation over folds (n - 1); none for a single split.
+    pub sd: Option<f64>,
+    /// Each fold.
+    pub folds: Vec<f64>,
+}
+
+/// Accuracy at one share of blanked cells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MissingPoint {
+    /// Probability with which each feature cell was blanked.
+    pub rate: f64,
+    /// Mean accuracy over folds.
+    pub accuracy: f64,
+}
+
+/// One value of a swept option.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SweepPoint {
+    /// Model with the option set.
+    pub model: String,
+    /// Option that was swept.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+    /// Mean accuracy.
+    pub accuracy: f64,
+    /// Half-width of its 95 % interval.
+    pub ci95: f64,
+    /// Mean balanced error.
+    pub balanced_error: f64,
+    /// Mean log-loss.
+    pub log_loss: f64,
+}
