@@ -36,7 +36,9 @@ impl Dataset {
     pub fn content_order(&self) -> Vec<usize> {
         let weight = |m: usize| self.weights.as_ref().map_or(1.0, |w| w[m]);
         let mut order: Vec<usize> = (0..self.n_rows()).filter(|&m| weight(m) > 0.0).collect();
-        order.par_sort_unstable_by(|&a, &b| self.compare(a, b).then(weight(a).total_cmp(&weight(b))));
+        order.par_sort_unstable_by(|&a, &b| {
+            self.compare(a, b).then(weight(a).total_cmp(&weight(b))).then(a.cmp(&b))
+        });
         order
     }
 
