@@ -1,6 +1,8 @@
 //! Category codes of one column: one byte per cell up to 255 categories, two bytes above. The largest
 //! value of the type stands for a missing cell, so a column can have at most 65535 categories.
 
+use std::collections::HashMap;
+
 /// Codes `0..n_categories` with missing cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Codes {
@@ -87,5 +89,16 @@ impl Codes {
             Codes::U8(v) => v.iter().filter(|&&c| c == Self::MISSING_U8).count(),
             Codes::U16(v) => v.iter().filter(|&&c| c == Self::MISSING_U16).count(),
         }
+    }
+
+    /// Codes of the dictionary `from` as codes of the dictionary `to`; names that `to` lacks become missing.
+    pub fn recode(&self, from: &[String], to: &[String]) -> Codes {
+        if from == to {
+            return self.clone();
+        }
+        let positions: HashMap<&str, usize> =
+            to.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
+        let map: Vec<Option<usize>> = from.iter().map(|name| positions.get(name.as_str()).copied()).collect();
+        Codes::from_options(to.len(), self.iter().map(|c| c.and_then(|c| map[c])))
     }
 }

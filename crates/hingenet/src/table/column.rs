@@ -1,7 +1,6 @@
 //! One named column: numbers or categories, each with missing cells.
 
 use super::Codes;
-use std::collections::HashMap;
 
 /// A named column.
 #[derive(Debug, Clone, PartialEq)]
@@ -169,13 +168,6 @@ impl Categorical {
 
     /// The codes in another dictionary; categories it lacks become missing.
     pub fn recode(&self, to: &[String]) -> Codes {
-        if self.categories == to {
-            return self.codes.clone();
-        }
-        let positions: HashMap<&str, usize> =
-            to.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
-        let map: Vec<Option<usize>> =
-            self.categories.iter().map(|name| positions.get(name.as_str()).copied()).collect();
-        Codes::from_options(to.len(), self.codes.iter().map(|c| c.and_then(|c| map[c])))
+        self.codes.recode(&self.categories, to)
     }
 }

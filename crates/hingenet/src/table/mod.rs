@@ -4,12 +4,16 @@
 mod category;
 mod codes;
 mod column;
+pub mod read;
 mod schema;
+mod write;
 
 pub use category::{category_order, parse_number};
 pub use codes::Codes;
 pub use column::{Categorical, Column, ColumnData, Numeric};
+pub use read::{Format, Note, ReadOptions, ReadResult, Source, read};
 pub use schema::{AlignReport, FeatureKind, FeatureSpec, Schema, Unseen, UnseenPolicy};
+pub use write::write_csv;
 
 use crate::error::{Error, Result, require_len};
 

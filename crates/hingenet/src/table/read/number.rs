@@ -1,0 +1,106 @@
+//! Numbers in text, fast: the common short decimals are exact in one division, all others go to the
+//! standard parser, so both give the nearest number.
+
+/// What a text says as a number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Number {
+    /// A finite number.
+    Finite(f64),
+    /// Infinity in words, or a number too large to hold.
+    Infinite,
+    /// No number (`nan` included).
+    No,
+}
+
+const POWERS: [f64; 19] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
+
+/// Reads a cell; spaces around the number are ignored.
+#[inline]
+pub(super) fn parse(cell: &[u8]) -> Number {
+    match short_decimal(cell) {
+        Some(x) => Number::Finite(x),
+        None => parse_slowly(cell),
+    }
+}
+
+/// `[-]digits[.digits]` of at most 18 digits and a value of digits up to 2^53: integer and power of ten
+/// are exact, so one division rounds once.
+#[inline]
+fn short_decimal(cell: &[u8]) -> Option<f64> {
+    let (negative, digits) = match cell {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, cell),
+    };
+    if digits.is_empty() || digits.len() > 19 {
+        return None;
+    }
+    let (mut mantissa, mut point) = (0u64, None);
+    for (k, &byte) in digits.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+        } else if byte == b'.' && point.is_none() && digits.len() > 1 {
+            point = Some(k);
+        } else {
+            return None;
+        }
+    }
+    let decimals = point.map_or(0, |k| digits.len() - 1 - k);
+    // 19 digits stay below 2^64, so the product above did not wrap
+    if mantissa > 1 << 53 || decimals >= POWERS.len() {
+        return None;
+    }
+    let x = mantissa as f64 / POWERS[decimals];
+    Some(if negative { -x } else { x })
+}
+
+#[cold]
+fn parse_slowly(cell: &[u8]) -> Number {
+    match std::str::from_utf8(cell.trim_ascii()).ok().and_then(|text| text.parse::<f64>().ok()) {
+        Some(x) if x.is_finite() => Number::Finite(x),
+        Some(x) if x.is_infinite() => Number::Infinite,
+        _ => Number::No,
+    }
+}
+
+/// From here on a number may be an integer that was rounded.
+pub(super) const LARGE: f64 = 9_007_199_254_740_992.0;
+
+/// Whether a text that stands for the finite number `x` is an integer above 2^53.
+pub(super) fn is_large_integer(cell: &[u8], x: f64) -> bool {
+    let digits = cell.trim_ascii();
+    let digits = digits.strip_prefix(b"-").or_else(|| digits.strip_prefix(b"+")).unwrap_or(digits);
+    x.abs() >= LARGE
+        && digits.iter().all(u8::is_ascii_digit)
+        && std::str::from_utf8(digits).is_ok_and(|text| text.parse::<u128>().map_or(true, |v| v > 1 << 53))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The short way and the standard parser agree to the bit.
+        #[test]
+        fn short_decimals_are_exact(text in "[+-]?[0-9]{0,20}[.]?[0-9]{0,20}") {
+            let standard = text.parse::<f64>().ok().map(f64::to_bits);
+            let ours = match parse(text.as_bytes()) { Number::Finite(x) => Some(x.to_bits()), _ => None };
+            prop_assert_eq!(ours, standard);
+        }
+    }
+
+    #[test]
+    fn words_and_overflow_are_told_apart_from_text() {
+        assert_eq!(parse(b"inf"), Number::Infinite);
+        assert_eq!(parse(b"-1e999"), Number::Infinite);
+        assert_eq!(parse(b"nan"), Number::No);
+        assert_eq!(parse(b"."), Number::No);
+        assert_eq!(parse(b""), Number::No);
+        assert_eq!(parse(b" 1e3 "), Number::Finite(1000.0));
+        assert!(is_large_integer(b"-9007199254740993", -LARGE));
+        assert!(!is_large_integer(b"9007199254740992", LARGE));
+        assert!(!is_large_integer(b"1e30", 1e30));
+    }
+}
