@@ -9,6 +9,7 @@
 //! Peharz, Tschiatschek, Pernkopf: The Most Generative Maximum Margin Bayesian Networks, ICML 2013.
 
 pub mod counts;
+pub mod inference;
 pub mod learn;
 pub mod margin;
 mod network;

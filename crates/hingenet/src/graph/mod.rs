@@ -3,6 +3,7 @@
 mod components;
 mod cpdag;
 mod dag;
+mod moral;
 mod potential;
 mod recovery;
 mod tree;
@@ -10,6 +11,7 @@ mod tree;
 pub use components::strong_components;
 pub use cpdag::Pdag;
 pub use dag::Dag;
+pub use moral::UndirectedGraph;
 pub use potential::{Potentials, WeightedArc, smallest_potentials};
 pub use recovery::{ArcErrors, arc_errors, class_errors};
 pub use tree::{Edge, maximum_spanning_tree, orient};

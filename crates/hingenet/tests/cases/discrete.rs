@@ -2,20 +2,29 @@
 
 use super::{Check, all_close, close, flat, indices, list};
 use hingenet::Control;
+use hingenet::discrete::inference::{self, Inference};
 use hingenet::discrete::learn::{self, PairStatistics, Root};
-use hingenet::discrete::{Samples, Structure, counts};
+use hingenet::discrete::{Network, Samples, Structure, counts};
 use hingenet::encode::FeatureCoder;
 use hingenet::graph::Dag;
+use hingenet::numeric::log::softmax;
 use hingenet::table::{Codes, Column};
 use serde_json::Value;
 use std::path::Path;
 
 /// What is checked.
-pub const CASES: &[(&str, Check)] =
-    &[("c1", c1), ("counts", counts), ("datasets", datasets), ("mdl", mdl), ("tan", tan)];
+pub const CASES: &[(&str, Check)] = &[
+    ("c1", c1),
+    ("counts", counts),
+    ("datasets", datasets),
+    ("loglik", loglik),
+    ("mdl", mdl),
+    ("missing", missing),
+    ("tan", tan),
+];
 
 /// What waits for its code.
-pub const PENDING: &[&str] = &["loglik", "missing"];
+pub const PENDING: &[&str] = &[];
 
 /// The graph of a case.
 pub fn dag(case: &Value) -> Dag {
@@ -73,6 +82,49 @@ fn tan(file: &Value, dir: &Path) {
             edges.sort();
             assert_eq!(edges, list(case, "tree_edges").iter().map(indices).collect::<Vec<_>>());
         }
+    }
+}
+
+/// The network of a case of `missing.json`.
+fn network(case: &Value) -> Network {
+    Network::new(structure(case), flat(&case["params"])).unwrap()
+}
+
+fn missing(file: &Value, _: &Path) {
+    for case in list(file, "cases") {
+        let network = network(case);
+        let card = network.structure().card();
+        let rows = list(case, "Z");
+        let k = card[0];
+        let got = inference::log_joint_rows(&network, &columns(card, rows)[1..]).unwrap();
+        let inference = Inference::new(&network);
+        for (m, scores) in got.chunks(k).enumerate() {
+            let mut posterior = scores.to_vec();
+            let evidence = softmax(&mut posterior);
+            all_close(&posterior, &flat(&case["posterior"][m]), 1e-10, "posterior");
+            close(evidence, case["log_evidence"][m].as_f64().unwrap(), 1e-10, "log_evidence");
+            let mut states: Vec<Option<usize>> =
+                flat(&rows[m]).iter().map(|&x| (x >= 0.0).then_some(x as usize)).collect();
+            states[0] = None;
+            close(inference.log_evidence(&states).unwrap(), evidence, 1e-10, "evidence by elimination");
+        }
+    }
+}
+
+fn loglik(file: &Value, dir: &Path) {
+    let text = std::fs::read_to_string(dir.join("missing.json")).unwrap();
+    let params: Value = serde_json::from_str(&text).unwrap();
+    for (case, from) in list(file, "cases").iter().zip(list(&params, "cases")) {
+        let network = network(from);
+        let card = network.structure().card();
+        let rows = list(case, "X");
+        let scores = inference::log_joint_rows(&network, &columns(card, rows)[1..]).unwrap();
+        all_close(&scores, &flat(&case["class_scores"]), 1e-10, "class_scores");
+        let states: Vec<Vec<usize>> = rows.iter().map(indices).collect();
+        let joint: Vec<f64> = states.iter().map(|x| network.log_joint(|i| x[i])).collect();
+        all_close(&joint, &flat(&case["log_joint"]), 1e-10, "log_joint");
+        let mean = joint.iter().sum::<f64>() / joint.len() as f64;
+        close(mean, case["mean_log_joint"].as_f64().unwrap(), 1e-10, "mean_log_joint");
     }
 }
 

@@ -9,7 +9,6 @@ use crate::discrete::counts::{Digit, tally};
 use crate::discrete::planes::{count_pairs, narrow_columns, narrow_features};
 use crate::discrete::{Samples, Structure};
 use crate::error::{Error, Result};
-use crate::table::Codes;
 use rayon::prelude::*;
 
 /// The tables of all pairs are kept for the parameters if they are no larger than this (32 MB).
@@ -264,6 +263,7 @@ impl<'a> Columns<'a> {
 mod tests {
     use super::*;
     use crate::numeric::random::Random;
+    use crate::table::Codes;
 
     /// Random columns, some with missing cells.
     fn samples(n: usize, card: &[usize], missing: &[bool], weights: bool, seed: u64) -> Samples {

@@ -1,0 +1,217 @@
+//! Exact inference: class scores of rows with or without missing features, log evidence, conditional
+//! distributions of any variables and the most probable completion.
+//!
+//! Trees of features (naive Bayes, TAN) use message passing over the tree; other graphs add parameters
+//! when a row is complete and eliminate variables when it is not.
+
+mod elimination;
+mod factor;
+mod tree;
+
+pub use elimination::Evidence;
+pub use factor::{Factor, MAX_FACTOR};
+
+use super::Network;
+use crate::error::{Error, Result, require_len};
+use crate::numeric::log::log_sum_exp;
+use crate::numeric::random::Random;
+use crate::table::Codes;
+use elimination::{Elimination, Mode};
+use rayon::prelude::*;
+use tree::{FeatureTree, MISSING};
+
+/// Rows per parallel task.
+const CHUNK: usize = 256;
+
+/// A normalised network prepared for queries.
+#[derive(Debug, Clone)]
+pub struct Inference<'a> {
+    network: &'a Network,
+    tree: Option<FeatureTree>,
+    order: Vec<usize>,
+}
+
+impl<'a> Inference<'a> {
+    /// Prepares the tables. The parameters must be normalised, Eq. (2) with equality: marginalising
+    /// relies on every row of every table summing to one.
+    pub fn new(network: &'a Network) -> Self {
+        Inference { network, tree: FeatureTree::new(network), order: elimination::order_of(network) }
+    }
+
+    /// `log P(c, observed features)` for each row and class (K values a row). `features` are the coded
+    /// columns of the variables 1..=N; missing cells are summed out exactly.
+    pub fn log_joint_rows(&self, features: &[Codes]) -> Result<Vec<f64>> {
+        let card = self.network.structure().card();
+        require_len("coded feature columns", card.len() - 1, features.len())?;
+        let n_rows = features.first().map_or(0, Codes::len);
+        for (i, column) in features.iter().enumerate() {
+            require_len("rows of a coded column", n_rows, column.len())?;
+            if let Some(state) = column.max().filter(|&j| j >= card[i + 1]) {
+                return Err(state_out_of_range(i + 1, state, card[i + 1]));
+            }
+        }
+        let mut out = vec![0.0; n_rows * card[0]];
+        let chunks = out.par_chunks_mut(CHUNK * card[0]).enumerate();
+        chunks.try_for_each(|(chunk, out)| self.log_joint_chunk(features, chunk * CHUNK, out))?;
+        Ok(out)
+    }
+
+    /// The rows from `start` on, as many as `out` has room for.
+    fn log_joint_chunk(&self, features: &[Codes], start: usize, out: &mut [f64]) -> Result<()> {
+        let k = self.network.structure().n_classes();
+        let n = out.len() / k;
+        let rows = transpose(features, start, n);
+        let mut scratch = self.tree.as_ref().map(FeatureTree::scratch);
+        for (m, out) in out.chunks_exact_mut(k).enumerate() {
+            let row = &rows[m * features.len()..(m + 1) * features.len()];
+            let done = match (&self.tree, &mut scratch) {
+                (Some(tree), Some(scratch)) => tree.log_joint(row, scratch, out),
+                _ => self.complete_scores(row, out),
+            };
+            if !done {
+                self.eliminated_scores(row, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Class scores `S_c = φ_c(x)ᵀ w` of a complete row; false if a cell is missing.
+    fn complete_scores(&self, row: &[u16], out: &mut [f64]) -> bool {
+        if row.contains(&MISSING) {
+            return false;
+        }
+        for (c, score) in out.iter_mut().enumerate() {
+            *score = self.network.log_joint(|i| if i == 0 { c } else { row[i - 1] as usize });
+        }
+        true
+    }
+
+    fn eliminated_scores(&self, row: &[u16], out: &mut [f64]) -> Result<()> {
+        let state = |&j: &u16| (j != MISSING).then_some(j as usize);
+        let evidence: Vec<Option<usize>> = std::iter::once(None).chain(row.iter().map(state)).collect();
+        let done = elimination::sum_out(self.network, &evidence, &[0], &self.order)?;
+        out.copy_from_slice(&done.kept.table);
+        Ok(())
+    }
+
+    /// `log P(evidence)`; `evidence[0]` is the class, `None` is unobserved.
+    pub fn log_evidence(&self, evidence: &Evidence) -> Result<f64> {
+        self.check(evidence)?;
+        Ok(elimination::sum_out(self.network, evidence, &[], &self.order)?.kept.table[0])
+    }
+
+    /// `log P(query | evidence)` as a table over the query variables that are not observed, ascending.
+    pub fn conditional(&self, query: &[usize], evidence: &Evidence) -> Result<Factor> {
+        self.check(evidence)?;
+        let n = self.network.structure().n_nodes();
+        if let Some(v) = query.iter().find(|&&v| v >= n) {
+            require_len("query variables below the number of nodes", n, *v)?;
+        }
+        let mut kept = elimination::sum_out(self.network, evidence, query, &self.order)?.kept;
+        let total = log_sum_exp(&kept.table);
+        if total == f64::NEG_INFINITY {
+            return Err(impossible());
+        }
+        kept.table.iter_mut().for_each(|w| *w -= total);
+        Ok(kept)
+    }
+
+    /// The most probable states of everything unobserved, and `log P` of the whole assignment.
+    pub fn most_probable(&self, evidence: &Evidence) -> Result<(Vec<usize>, f64)> {
+        self.check(evidence)?;
+        let all = vec![true; evidence.len()];
+        let run =
+            |order: &[usize]| elimination::eliminate(self.network, evidence, &[], &all, order, Mode::Max);
+        let done = match run(&self.order) {
+            Err(Error::TooLarge { .. }) => run(&elimination::order_given(self.network, evidence, &all))?,
+            done => done?,
+        };
+        if done.kept.table[0] == f64::NEG_INFINITY {
+            return Err(impossible());
+        }
+        let mut state = evidence.to_vec();
+        done.maximise(self.network.structure().card(), &mut state);
+        Ok((state.into_iter().map(Option::unwrap_or_default).collect(), done.kept.table[0]))
+    }
+
+    /// Prepares draws from `P(everything | evidence)`.
+    pub fn sampler(&self, evidence: &Evidence) -> Result<Sampler<'a>> {
+        self.check(evidence)?;
+        let relevant = elimination::relevant(self.network, &[], evidence);
+        let done = elimination::sum_out(self.network, evidence, &[], &self.order)?;
+        if done.kept.table[0] == f64::NEG_INFINITY {
+            return Err(impossible());
+        }
+        Ok(Sampler { network: self.network, evidence: evidence.to_vec(), done, relevant })
+    }
+
+    fn check(&self, evidence: &Evidence) -> Result<()> {
+        let card = self.network.structure().card();
+        require_len("variables of the evidence", card.len(), evidence.len())?;
+        for (i, state) in evidence.iter().enumerate() {
+            if let Some(j) = state.filter(|&j| j >= card[i]) {
+                return Err(state_out_of_range(i, j, card[i]));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Draws complete assignments given evidence.
+#[derive(Debug, Clone)]
+pub struct Sampler<'a> {
+    network: &'a Network,
+    evidence: Vec<Option<usize>>,
+    done: Elimination,
+    relevant: Vec<bool>,
+}
+
+impl Sampler<'_> {
+    /// One assignment of all variables: ancestors of the evidence backward from the elimination, the
+    /// others from their tables, parents first.
+    pub fn draw(&self, random: &mut Random) -> Vec<usize> {
+        let s = self.network.structure();
+        let mut state = self.evidence.clone();
+        self.done.draw(s.card(), &mut state, random);
+        for &i in s.dag().topological_order() {
+            if !self.relevant[i] {
+                let h = s.row_of(i, |p| state[p].unwrap_or_default());
+                let weights: Vec<f64> = self.network.row(i, h).iter().map(|w| w.exp()).collect();
+                state[i] = Some(random.weighted(&weights));
+            }
+        }
+        state.into_iter().map(Option::unwrap_or_default).collect()
+    }
+}
+
+/// `log P(c, observed features)` for each row and class; see [`Inference::log_joint_rows`].
+pub fn log_joint_rows(network: &Network, features: &[Codes]) -> Result<Vec<f64>> {
+    Inference::new(network).log_joint_rows(features)
+}
+
+/// Rows `start..start + n` of the columns, row by row.
+fn transpose(features: &[Codes], start: usize, n: usize) -> Vec<u16> {
+    let width = features.len();
+    let mut rows = vec![0; width * n];
+    for (i, column) in features.iter().enumerate() {
+        let cells = rows.iter_mut().skip(i).step_by(width);
+        match column {
+            Codes::U8(v) => cells.zip(&v[start..start + n]).for_each(|(cell, &c)| {
+                *cell = if c == Codes::MISSING_U8 { MISSING } else { u16::from(c) };
+            }),
+            Codes::U16(v) => cells.zip(&v[start..start + n]).for_each(|(cell, &c)| *cell = c),
+        }
+    }
+    rows
+}
+
+fn state_out_of_range(i: usize, state: usize, r: usize) -> Error {
+    Error::data(
+        format!("variable {i} has state {state}, but the network knows only {r} states"),
+        "code the rows with the coders of the model",
+    )
+}
+
+fn impossible() -> Error {
+    Error::data("the evidence has probability zero in this network", "check the given values")
+}

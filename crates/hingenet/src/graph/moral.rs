@@ -1,0 +1,109 @@
+//! Undirected graphs for exact inference: the moral graph of a directed one, and an order in which its
+//! nodes can be eliminated with few new edges.
+
+use super::Dag;
+use std::collections::BTreeSet;
+
+/// An undirected graph over nodes `0..n`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndirectedGraph {
+    neighbours: Vec<BTreeSet<usize>>,
+}
+
+impl UndirectedGraph {
+    /// No edges.
+    pub fn new(n: usize) -> Self {
+        UndirectedGraph { neighbours: vec![BTreeSet::new(); n] }
+    }
+
+    /// The moral graph: the arcs without direction, and an edge between any two parents of one node.
+    pub fn moral(dag: &Dag) -> Self {
+        let mut graph = Self::new(dag.len());
+        for i in 0..dag.len() {
+            let family: Vec<usize> = dag.parents(i).iter().copied().chain([i]).collect();
+            graph.connect(&family);
+        }
+        graph
+    }
+
+    /// Joins every two of the nodes.
+    pub fn connect(&mut self, nodes: &[usize]) {
+        for (k, &a) in nodes.iter().enumerate() {
+            for &b in &nodes[k + 1..] {
+                self.neighbours[a].insert(b);
+                self.neighbours[b].insert(a);
+            }
+        }
+    }
+
+    /// Neighbours of node `i`, ascending.
+    pub fn neighbours(&self, i: usize) -> &BTreeSet<usize> {
+        &self.neighbours[i]
+    }
+
+    /// An order to eliminate `nodes`: each time the node whose neighbours need the fewest new edges;
+    /// ties go to the smallest clique (by `log_size` of its nodes), then to the lowest number.
+    pub fn elimination_order(mut self, nodes: &[usize], log_size: &[f64]) -> Vec<usize> {
+        let mut left: BTreeSet<usize> = nodes.iter().copied().collect();
+        let mut order = Vec::with_capacity(nodes.len());
+        let mut cost: Vec<(usize, f64)> = vec![(0, 0.0); self.neighbours.len()];
+        let mut stale: BTreeSet<usize> = left.clone();
+        while !left.is_empty() {
+            for &i in &stale {
+                cost[i] = (self.missing_edges(i), self.clique_size(i, log_size));
+            }
+            let cheaper = |&&a: &&usize, &&b: &&usize| {
+                cost[a].0.cmp(&cost[b].0).then(cost[a].1.total_cmp(&cost[b].1)).then(a.cmp(&b))
+            };
+            let Some(&next) = left.iter().min_by(cheaper) else { break };
+            left.remove(&next);
+            order.push(next);
+            // Only nodes near the eliminated one change their cost.
+            let around: Vec<usize> = self.neighbours[next].iter().copied().collect();
+            self.remove(next);
+            self.connect(&around);
+            let near = around.iter().flat_map(|&a| self.neighbours[a].iter().copied().chain([a]));
+            stale = near.filter(|i| left.contains(i)).collect();
+        }
+        order
+    }
+
+    fn remove(&mut self, i: usize) {
+        for a in std::mem::take(&mut self.neighbours[i]) {
+            self.neighbours[a].remove(&i);
+        }
+    }
+
+    /// Number of pairs of neighbours of `i` that are not joined.
+    fn missing_edges(&self, i: usize) -> usize {
+        let around: Vec<usize> = self.neighbours[i].iter().copied().collect();
+        let missing = |(k, a): (usize, &usize)| {
+            around[k + 1..].iter().filter(|b| !self.neighbours[*a].contains(b)).count()
+        };
+        around.iter().enumerate().map(missing).sum()
+    }
+
+    fn clique_size(&self, i: usize, log_size: &[f64]) -> f64 {
+        log_size[i] + self.neighbours[i].iter().map(|&a| log_size[a]).sum::<f64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parents_of_a_node_are_married() {
+        let dag = Dag::new(vec![vec![], vec![], vec![0, 1], vec![2]]).unwrap();
+        let graph = UndirectedGraph::moral(&dag);
+        assert_eq!(graph.neighbours(0).iter().copied().collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(graph.neighbours(2).iter().copied().collect::<Vec<_>>(), [0, 1, 3]);
+    }
+
+    #[test]
+    fn a_tree_is_eliminated_from_its_leaves() {
+        let mut star = UndirectedGraph::new(4);
+        (1..4).for_each(|i| star.connect(&[0, i]));
+        assert_eq!(star.elimination_order(&[0, 1, 2, 3], &[1.0; 4]), [1, 2, 0, 3]);
+    }
+}
