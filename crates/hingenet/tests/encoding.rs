@@ -81,8 +81,8 @@ fn bad_values_and_weights_are_refused_and_no_rows_give_no_cuts() {
     assert!(mdl::cuts(&[1.0, 2.0], &c, 3, Some(&[1.0, f64::NAN])).is_err());
     assert!(mdl::cuts(&[1.0, 2.0], &c, 3, Some(&[1.0, -1.0])).is_err());
     assert!(mdl::cuts(&[1.0, 2.0], &c, 1, None).is_err());
-    assert_eq!(mdl::cuts(&[], &class(&[]), 3, None).unwrap(), []);
-    assert_eq!(mdl::cuts(&[f64::NAN; 2], &c, 3, None).unwrap(), []);
+    assert!(mdl::cuts(&[], &class(&[]), 3, None).unwrap().is_empty());
+    assert!(mdl::cuts(&[f64::NAN; 2], &c, 3, None).unwrap().is_empty());
 }
 
 #[test]
