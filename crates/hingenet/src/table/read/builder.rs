@@ -376,7 +376,7 @@ fn add_notes(column: &Column, role: &Role, seen: Seen, notes: &mut Vec<Note>) {
     }
 }
 
-/// Number of distinct values, if there are 1 to 10 and all are integers.
+/// Number of distinct values, if there are 2 to 10 and all are integers.
 fn few_integers(values: &[f64]) -> Option<usize> {
     let mut distinct: Vec<f64> = Vec::new();
     for &x in values.iter().filter(|x| !x.is_nan()) {
@@ -387,7 +387,7 @@ fn few_integers(values: &[f64]) -> Option<usize> {
             }
         }
     }
-    (!distinct.is_empty()).then_some(distinct.len())
+    (distinct.len() > 1).then_some(distinct.len())
 }
 
 impl Coded {
@@ -425,7 +425,7 @@ impl Coded {
         let n_numbers = self.numbers.iter().filter(|x| !x.is_nan()).count();
         if let Some((place, value)) = &seen.text
             && *role == Role::Infer
-            && n_numbers > seen.n_texts
+            && n_numbers >= 10 * seen.n_texts
         {
             notes.push(Note::MostlyNumbers { column: name.clone(), place: *place, value: value.clone() });
         }

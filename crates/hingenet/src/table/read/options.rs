@@ -160,12 +160,12 @@ pub enum Note {
         /// Its text.
         value: String,
     },
-    /// Numeric columns of few integers, which may be codes of categories.
+    /// Numeric columns of 2 to 10 distinct integers, which may be codes of categories.
     IntegerCodes {
         /// Column names with their numbers of distinct values.
         columns: Vec<(String, usize)>,
     },
-    /// A column of mostly numbers is categorical because of some text.
+    /// A column of ten times more numbers than texts (distinct ones) is categorical because of the texts.
     MostlyNumbers {
         /// Column name.
         column: String,
