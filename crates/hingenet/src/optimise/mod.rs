@@ -1,9 +1,12 @@
 //! Solvers that know no Bayesian networks. Each says above its code which problem it solves, and returns
 //! how it ended.
 
+pub mod cone;
+pub mod l2_svm;
 pub mod lasso;
 pub mod linear_svm;
 pub mod one_norm_svm;
 pub mod projection;
+pub mod spectral;
 mod svm_certificate;
 mod svm_polish;

@@ -1,0 +1,120 @@
+//! Fisher vectors: the gradient of the log-likelihood of a row in all parameters of all class networks,
+//!
+//! ```text
+//! ∂L/∂Θ_ij = r_j x_i / σ²_j  (i ≠ j),     ∂L/∂b_j = r_j / σ²_j                     (3.2, sign put right)
+//! ```
+//!
+//! for arcs present or not: m² components a class. Layout: class by class, node j by node, inside a node the other
+//! nodes in index order, then the bias. The kernel needs no such vectors.
+
+use super::missing::Conditional;
+use super::network::GaussianNetwork;
+use crate::error::Result;
+use crate::numeric::linalg::{Matrix, dot};
+
+/// Place of the component of the arc i -> j (the bias of j for `i = m`) of class c.
+pub fn component(m: usize, c: usize, i: usize, j: usize) -> usize {
+    let inside = if i < j { i } else { i - 1 };
+    c * m * m + j * m + inside
+}
+
+/// Fisher vector of a row. Missing cells (NaN) give the gradient of the marginal likelihood of the observed cells,
+/// which is the expectation of the complete one given them.
+pub fn fisher_vector(networks: &[GaussianNetwork], row: &[f64]) -> Result<Vec<f64>> {
+    let m = row.len();
+    let mut vector = Vec::with_capacity(networks.len() * m * m);
+    let missing: Vec<bool> = row.iter().map(|v| v.is_nan()).collect();
+    for network in networks {
+        if !missing.contains(&true) {
+            push_class(network, row, None, &mut vector);
+            continue;
+        }
+        let conditional = Conditional::new(network, &missing)?;
+        let (nodes, covariance) = conditional.covariance()?;
+        let mut spread = Matrix::zeros(m, m);
+        for (k, &i) in nodes.iter().enumerate() {
+            for (l, &j) in nodes.iter().enumerate() {
+                spread[(i, j)] = covariance[(k, l)];
+            }
+        }
+        push_class(network, &conditional.complete(row), Some(&spread), &mut vector);
+    }
+    Ok(vector)
+}
+
+/// The components of one class; `spread` is the covariance of the row where it is uncertain.
+fn push_class(network: &GaussianNetwork, row: &[f64], spread: Option<&Matrix>, vector: &mut Vec<f64>) {
+    for j in 0..row.len() {
+        let r = network.residual(j, row);
+        let v = network.variance()[j];
+        for i in (0..row.len()).filter(|&i| i != j) {
+            // Cov(x_i, r_j), zero for observed x_i
+            let extra = spread
+                .map_or(0.0, |s| s[(i, j)] - network.parents(j).map(|(k, w)| w * s[(i, k)]).sum::<f64>());
+            vector.push((r * row[i] + extra) / v);
+        }
+        vector.push(r / v);
+    }
+}
+
+/// Scaled residuals `u_aj = r_j(x_a) / σ²_j` of all rows.
+pub fn scaled_residuals(network: &GaussianNetwork, x: &Matrix) -> Matrix {
+    Matrix::from_fn(x.rows(), x.cols(), |a, j| network.residual(j, x.row(a)) / network.variance()[j])
+}
+
+/// `x_a · x_b + 1` for all pairs of rows.
+pub fn products(x: &Matrix) -> Matrix {
+    let mut t = x.mul_transpose(x);
+    t.data_mut().iter_mut().for_each(|v| *v += 1.0);
+    t
+}
+
+/// Fisher kernel of complete rows without forming the vectors, in O(n² m):
+/// `K_ab = Σ_c Σ_j u_aj u_bj (x_a·x_b + 1 − x_aj x_bj)`.
+pub fn fisher_kernel(networks: &[GaussianNetwork], x: &Matrix) -> Matrix {
+    let t = products(x);
+    let mut kernel = Matrix::zeros(x.rows(), x.rows());
+    for network in networks {
+        let u = scaled_residuals(network, x);
+        add_class_kernel(&mut kernel, &t, &u, x);
+    }
+    kernel
+}
+
+/// Adds the kernel of one class with scaled residuals u.
+pub(super) fn add_class_kernel(kernel: &mut Matrix, t: &Matrix, u: &Matrix, x: &Matrix) {
+    let z = hadamard(u, x);
+    let uu = u.mul_transpose(u);
+    let zz = z.mul_transpose(&z);
+    let parts = uu.data().iter().zip(t.data()).zip(zz.data());
+    kernel.data_mut().iter_mut().zip(parts).for_each(|(k, ((u, t), z))| *k += u * t - z);
+}
+
+pub(super) fn hadamard(a: &Matrix, b: &Matrix) -> Matrix {
+    let mut out = a.clone();
+    out.data_mut().iter_mut().zip(b.data()).for_each(|(x, y)| *x *= y);
+    out
+}
+
+/// Weighted Pearson correlation of a component with labels; 0 for a constant component.
+pub(super) fn correlation(values: &[f64], labels: &[f64], weights: &[f64]) -> f64 {
+    let n: f64 = weights.iter().sum();
+    let mean = |v: &[f64]| dot(v, weights) / n;
+    let (mv, ml) = (mean(values), mean(labels));
+    let (mut vv, mut ll, mut vl) = (0.0, 0.0, 0.0);
+    for a in 0..values.len() {
+        let (v, l) = (values[a] - mv, labels[a] - ml);
+        vv += weights[a] * v * v;
+        ll += weights[a] * l * l;
+        vl += weights[a] * v * l;
+    }
+    let scale = (vv * ll).sqrt();
+    if scale > 0.0 && scale.is_finite() { vl / scale } else { 0.0 }
+}
+
+/// Labels of the one-against-rest problems: one for two classes (first class +1), else one per class.
+pub(super) fn one_against_rest(class: &[usize], classes: usize) -> Vec<Vec<f64>> {
+    let problems = if classes == 2 { 1 } else { classes };
+    let label = |c: usize, k: usize| if c == k { 1.0 } else { -1.0 };
+    (0..problems).map(|k| class.iter().map(|&c| label(c, k)).collect()).collect()
+}
