@@ -1,2 +1,33 @@
-//! The program.
-fn main() {}
+//! The program `hingenet`: reads the command line, runs one command, says how it went. Results go to
+//! stdout, everything else to stderr; all mathematics is in the library.
+
+mod commands;
+mod failure;
+mod options;
+mod output;
+mod session;
+mod show;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Bayesian-network classifiers trained with a margin that stay generative.
+#[derive(Parser)]
+#[command(name = "hingenet", version, about, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 ok, 1 failed, 2 usage, 3 bad input data, 130 interrupted.\n\
+    Start with: hingenet demo")]
+struct Arguments {
+    #[command(flatten)]
+    common: options::Common,
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = session::Session::start(&arguments.common).and_then(|s| arguments.command.run(&s));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::report(&error),
+    }
+}

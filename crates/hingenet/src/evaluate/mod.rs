@@ -3,10 +3,12 @@
 //! [`folds`] says which rows are tested when, [`CrossValidation`] fits and predicts, [`metrics`] scores,
 //! [`missing`] blanks cells. Results are plain data in [`crate::report`].
 
+mod compare;
 mod cross_validate;
 pub mod folds;
 pub mod generate;
 pub mod metrics;
 pub mod missing;
 
+pub use compare::{Groups, Sweep, TestRows, compare};
 pub use cross_validate::{CrossValidation, Outcome, Protocol, TestSet, data_facts, train_test};

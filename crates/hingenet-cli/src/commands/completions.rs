@@ -1,0 +1,20 @@
+//! `hingenet completions`
+
+use crate::output;
+use anyhow::Result;
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+#[derive(Args)]
+pub struct Completions {
+    /// Shell to write completions for
+    shell: Shell,
+}
+
+impl Completions {
+    pub fn run(&self) -> Result<()> {
+        let mut text = Vec::new();
+        clap_complete::generate(self.shell, &mut crate::Arguments::command(), "hingenet", &mut text);
+        output::write(None, &text)
+    }
+}

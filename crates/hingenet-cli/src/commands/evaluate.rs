@@ -1,0 +1,108 @@
+//! `hingenet evaluate`
+
+use crate::options::{Reader, refuse_overwriting};
+use crate::output;
+use crate::session::Session;
+use crate::show;
+use anyhow::Result;
+use clap::Args;
+use hingenet::evaluate::{Groups, Protocol, Sweep, TestRows, TestSet, compare};
+use hingenet::model::{DEFAULT_MODEL, Dataset, ModelSpec, models};
+use hingenet::report::Evaluation;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct Evaluate {
+    /// Rows to evaluate on: CSV, ARFF, Parquet or Arrow, plain or gzip; - reads stdin
+    data: PathBuf,
+    /// Column to predict
+    #[arg(long, value_name = "COL")]
+    target: String,
+    /// Model with options, see `hingenet models`; may be given several times
+    #[arg(long = "model", value_name = "NAME")]
+    models: Vec<String>,
+    /// Folds of the cross-validation
+    #[arg(long, value_name = "K", default_value_t = 5)]
+    folds: usize,
+    /// Repeat the cross-validation with other folds
+    #[arg(long, value_name = "R", default_value_t = 1)]
+    repeats: usize,
+    /// Keep rows with equal values in this column in one fold; it is no feature
+    #[arg(long, value_name = "COL")]
+    groups: Option<String>,
+    /// Fit on all of DATA and test on this file instead of cross-validation
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["folds", "repeats", "groups"])]
+    test: Option<PathBuf>,
+    /// Column of sample weights
+    #[arg(long, value_name = "COL")]
+    weights: Option<String>,
+    /// Also blank this share of the test cells at random
+    #[arg(long, value_name = "0,0.1,...", value_delimiter = ',')]
+    missing: Vec<f64>,
+    /// Evaluate once for each value of an option
+    #[arg(long, value_name = "KEY=V1,V2,...")]
+    sweep: Option<String>,
+    /// Write all figures as JSON; - writes them to stdout in place of the table
+    #[arg(long, value_name = "FILE|-")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    reader: Reader,
+}
+
+impl Evaluate {
+    pub fn run(&self, session: &Session) -> Result<()> {
+        let specs = self.specs()?;
+        let sweep = self.sweep.as_ref().map(|text| text.parse::<Sweep>()).transpose()?;
+        output::check(self.json.as_ref())?;
+        refuse_overwriting(self.json.as_ref(), &[&self.data])?;
+        let evaluation = self.evaluate(&specs, sweep.as_ref(), session)?;
+        session.done();
+        if let Some(path) = &self.json {
+            output::write(Some(path), (serde_json::to_string(&evaluation)? + "\n").as_bytes())?;
+        }
+        if self.json.as_ref().is_none_or(|path| output::is_file(path)) {
+            output::write(None, show::evaluation(&evaluation).as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn specs(&self) -> Result<Vec<ModelSpec>> {
+        if self.models.is_empty() {
+            return Ok(default_specs());
+        }
+        self.models.iter().map(|text| Ok(text.parse()?)).collect()
+    }
+
+    fn evaluate(&self, specs: &[ModelSpec], sweep: Option<&Sweep>, session: &Session) -> Result<Evaluation> {
+        let mut table = self.reader.labelled(&self.data, &self.target, session)?;
+        let mut groups = None;
+        if let Some(column) = &self.groups {
+            let (found, rest) = Groups::take(table, column)?;
+            (groups, table) = (Some(found), rest);
+        }
+        let data = Dataset::new(table, &self.target, self.weights.as_deref())?;
+        let test = self.test_set(&data, session)?;
+        let tested = test.as_ref().map_or(TestRows::Folds(groups.as_ref()), TestRows::Set);
+        let protocol = Protocol {
+            folds: self.folds,
+            repeats: self.repeats,
+            seed: session.seed,
+            missing: self.missing.clone(),
+        };
+        Ok(compare(specs, sweep, &data, tested, &protocol, &session.control)?)
+    }
+
+    fn test_set(&self, data: &Dataset, session: &Session) -> Result<Option<TestSet>> {
+        let Some(path) = &self.test else { return Ok(None) };
+        let table = self.reader.test_rows(path, data, self.weights.as_deref(), session)?;
+        Ok(Some(TestSet::new(table, &self.target, self.weights.as_deref(), &data.classes)?))
+    }
+}
+
+/// Majority, `nb:ml`, `tan:ml` and the default model, as far as there are such models.
+pub fn default_specs() -> Vec<ModelSpec> {
+    let mut names = vec!["majority", "nb:ml", "tan:ml", DEFAULT_MODEL];
+    names.dedup();
+    names.retain(|name| models().iter().any(|m| m.name == *name));
+    names.into_iter().map(|name| ModelSpec { name: name.into(), options: Default::default() }).collect()
+}

@@ -1,0 +1,76 @@
+//! `hingenet fit`
+
+use crate::options::{Reader, refuse_overwriting};
+use crate::output;
+use crate::session::Session;
+use anyhow::Result;
+use clap::Args;
+use hingenet::model::{ClassWeight, DEFAULT_MODEL, Dataset, FitOptions, Model, ModelSpec, fit};
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct Fit {
+    /// Rows to learn from: CSV, ARFF, Parquet or Arrow, plain or gzip; - reads stdin
+    data: PathBuf,
+    /// Column to predict
+    #[arg(long, value_name = "COL")]
+    target: String,
+    /// Model with options, see `hingenet models`
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_MODEL)]
+    model: String,
+    /// Model file to write
+    #[arg(short, long, value_name = "MODEL.hgn")]
+    output: PathBuf,
+    /// Column of sample weights
+    #[arg(long, value_name = "COL")]
+    weights: Option<String>,
+    /// Weight of classes: `balanced` or CLASS=W,...
+    #[arg(long, value_name = "balanced|CLASS=W,...")]
+    class_weight: Option<String>,
+    #[command(flatten)]
+    reader: Reader,
+}
+
+impl Fit {
+    pub fn run(&self, session: &Session) -> Result<()> {
+        let spec: ModelSpec = self.model.parse()?;
+        let class_weight = self.class_weight.as_ref().map(|text| text.parse::<ClassWeight>()).transpose()?;
+        output::check(Some(&self.output))?;
+        refuse_overwriting(Some(&self.output), &[&self.data])?;
+        let table = self.reader.labelled(&self.data, &self.target, session)?;
+        let mut data = Dataset::new(table, &self.target, self.weights.as_deref())?;
+        if let Some(class_weight) = &class_weight {
+            data.weigh_classes(class_weight)?;
+        }
+        let model = fit(&spec, &data, FitOptions { seed: session.seed }, &session.control)?;
+        session.done();
+        tell(&model, session);
+        output::write(Some(&self.output), &model.to_bytes()?)?;
+        if output::is_file(&self.output) {
+            session.say(&format!("wrote {}: {}", self.output.display(), summary(&model)));
+        }
+        Ok(())
+    }
+}
+
+/// Name and size of a model in a few words.
+pub fn summary(model: &Model) -> String {
+    format!(
+        "{}, {} rows, {} features, {} classes",
+        model.spec,
+        model.facts.rows,
+        model.schema.features.len(),
+        model.classes.len()
+    )
+}
+
+/// What the fit has to say: warnings, options chosen, how the solver ended.
+fn tell(model: &Model, session: &Session) {
+    model.facts.warnings.iter().for_each(|w| session.warn(w));
+    model.facts.chosen.iter().for_each(|(key, value)| session.note(&format!("chose {key} = {value}")));
+    if let Some(solver) = &model.facts.solver {
+        let end = if solver.converged { "converged" } else { "stopped before it converged" };
+        let text = format!("{} {end} after {} iterations", solver.method, solver.iterations);
+        if solver.converged { session.detail(&text) } else { session.warn(&text) }
+    }
+}

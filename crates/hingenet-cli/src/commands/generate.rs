@@ -1,0 +1,45 @@
+//! `hingenet generate`
+
+use crate::output;
+use crate::session::Session;
+use anyhow::Result;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use hingenet::evaluate::generate::{GENERATORS, generate};
+use hingenet::table::write_csv;
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(after_help = list())]
+pub struct Generate {
+    /// What to make (see the list below)
+    #[arg(value_parser = PossibleValuesParser::new(GENERATORS.iter().map(|g| g.name)), hide_possible_values = true)]
+    generator: String,
+    /// Number of rows
+    #[arg(short, long = "rows", value_name = "N")]
+    n: Option<usize>,
+    /// CSV file to write; stdout if not given. The target is last and named `class`
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+fn list() -> String {
+    let line = |g: &hingenet::evaluate::generate::Generator| {
+        format!("  {:<12} {} ({} rows)\n", g.name, g.about, g.default_rows)
+    };
+    format!("Generators:\n{}", GENERATORS.iter().map(line).collect::<String>())
+}
+
+impl Generate {
+    pub fn run(&self, session: &Session) -> Result<()> {
+        output::check(self.output.as_ref())?;
+        let table = generate(&self.generator, self.n, session.seed)?;
+        let mut text = Vec::new();
+        write_csv(&table, &mut text)?;
+        output::write(self.output.as_ref(), &text)?;
+        if let Some(path) = &self.output {
+            session.say(&format!("wrote {} ({} rows)", path.display(), table.n_rows()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! `hingenet inspect`
+
+use crate::options::refuse_overwriting;
+use crate::output;
+use crate::session::Session;
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use hingenet::model::{Model, exchange};
+use hingenet::table::FeatureKind;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct Inspect {
+    /// Model file made by `hingenet fit`
+    model: PathBuf,
+    /// What to write. `json` is the header of the file, read without the parameters
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// File to write; stdout if not given
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Dot,
+    Bif,
+    Xmlbif,
+}
+
+impl Inspect {
+    pub fn run(&self, _: &Session) -> Result<()> {
+        output::check(self.output.as_ref())?;
+        refuse_overwriting(self.output.as_ref(), &[&self.model])?;
+        let text = match self.format {
+            Format::Json => serde_json::to_string_pretty(&Model::read_header(&self.model)?)? + "\n",
+            Format::Text => describe(&Model::load(&self.model)?),
+            Format::Dot => {
+                let network = Model::load(&self.model)?.network()?;
+                let names: Vec<String> = network.variables.iter().map(|v| v.name.clone()).collect();
+                exchange::dot(network.network.structure().dag(), &names)
+            }
+            Format::Bif => exchange::bif::write(&Model::load(&self.model)?.network()?),
+            Format::Xmlbif => exchange::xmlbif::write(&Model::load(&self.model)?.network()?),
+        };
+        output::write(self.output.as_ref(), text.as_bytes())
+    }
+}
+
+fn describe(model: &Model) -> String {
+    let facts = &model.facts;
+    let mut lines = vec![
+        format!("model       {}", model.spec),
+        format!("target      {}: {}", model.target, model.classes.join(", ")),
+        format!(
+            "trained on  {} rows, {} cells missing, seed {}",
+            facts.rows, facts.missing_cells, facts.seed
+        ),
+    ];
+    lines.extend(facts.chosen.iter().map(|(key, value)| format!("chosen      {key} = {value}")));
+    lines.extend(facts.solver.iter().map(|s| {
+        let end = if s.converged { "converged" } else { "not converged" };
+        let gap = s.gap.map(|g| format!(", gap {g:.2e}")).unwrap_or_default();
+        format!(
+            "solver      {}: {end}, {} iterations, objective {:.6}{gap}",
+            s.method, s.iterations, s.objective
+        )
+    }));
+    lines.extend(facts.warnings.iter().map(|w| format!("warning     {w}")));
+    lines.push(format!("features    {}", model.schema.features.len()));
+    lines.extend(model.schema.features.iter().map(|f| match &f.kind {
+        FeatureKind::Numeric => format!("  {}: number", f.name),
+        FeatureKind::Categorical { categories } => format!("  {}: {}", f.name, shortened(categories)),
+    }));
+    lines.join("\n") + "\n"
+}
+
+/// The first categories, and how many there are.
+fn shortened(categories: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let first = categories.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if categories.len() > SHOWN { format!("{first}, ... ({} categories)", categories.len()) } else { first }
+}

@@ -1,0 +1,42 @@
+//! `hingenet loglik`
+
+use crate::options::{Reader, refuse_overwriting};
+use crate::output;
+use crate::session::Session;
+use anyhow::Result;
+use clap::Args;
+use hingenet::model::{Model, RowLikelihood};
+use hingenet::table::{Column, Table, UnseenPolicy, write_csv};
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct Loglik {
+    /// Model file of a generative model
+    model: PathBuf,
+    /// Rows; they may lack columns or cells, and the target. - reads stdin
+    data: PathBuf,
+    /// CSV file to write; stdout if not given
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    reader: Reader,
+}
+
+impl Loglik {
+    pub fn run(&self, session: &Session) -> Result<()> {
+        output::check(self.output.as_ref())?;
+        refuse_overwriting(self.output.as_ref(), &[&self.model, &self.data])?;
+        let model = Model::load(&self.model)?;
+        let rows = self.reader.for_model_with_target(&self.data, &model, session)?;
+        let values = model.log_likelihood(&rows, UnseenPolicy::Missing)?;
+        let joint = |r: &RowLikelihood| r.joint.unwrap_or(f64::NAN);
+        let table = Table::new(vec![
+            Column::numeric("row", (1..=values.len()).map(|m| m as f64).collect()),
+            Column::numeric("log_p_features", values.iter().map(|r| r.features).collect()),
+            Column::numeric("log_p_with_class", values.iter().map(joint).collect()),
+        ])?;
+        let mut text = Vec::new();
+        write_csv(&table, &mut text)?;
+        output::write(self.output.as_ref(), &text)
+    }
+}

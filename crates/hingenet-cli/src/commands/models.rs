@@ -1,0 +1,34 @@
+//! `hingenet models`
+
+use crate::output;
+use crate::session::Session;
+use anyhow::Result;
+use clap::Args;
+use hingenet::model::{DEFAULT_MODEL, ModelInfo, models};
+use std::fmt::Write;
+
+#[derive(Args)]
+pub struct Models {}
+
+impl Models {
+    pub fn run(&self, _: &Session) -> Result<()> {
+        let mut text = String::from("Write options behind the name: NAME,key=value,...\n\n");
+        for model in models() {
+            text += &describe(model);
+        }
+        output::write(None, text.as_bytes())
+    }
+}
+
+fn describe(model: &ModelInfo) -> String {
+    let default = if model.name == DEFAULT_MODEL { " (the default)" } else { "" };
+    let mut text = format!("{:<16} {}{default}\n", model.name, model.about);
+    for option in model.options {
+        let _ = writeln!(
+            text,
+            "    {:<12} {} (default {}; {})",
+            option.key, option.about, option.default, option.range
+        );
+    }
+    text
+}

@@ -1,0 +1,124 @@
+//! `hingenet predict`
+
+use super::explain;
+use crate::options::{Reader, refuse_overwriting};
+use crate::output;
+use crate::session::Session;
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use hingenet::model::{Model, Predictions};
+use hingenet::table::{AlignReport, Codes, Column, Table, UnseenPolicy, write_csv};
+use std::path::PathBuf;
+
+/// Terms shown by `--explain`.
+const TERMS: usize = 3;
+
+#[derive(Args)]
+pub struct Predict {
+    /// Model file made by `hingenet fit`
+    model: PathBuf,
+    /// Rows to classify; they may lack columns or cells. - reads stdin
+    data: PathBuf,
+    /// CSV file to write; stdout if not given
+    #[arg(short, long, value_name = "OUT.csv")]
+    output: Option<PathBuf>,
+    /// Add the probability of each class
+    #[arg(long)]
+    proba: bool,
+    /// Add the three largest terms behind each decision
+    #[arg(long)]
+    explain: bool,
+    /// What to do with categories that training has not seen
+    #[arg(long, value_enum, default_value_t = Unseen::Missing)]
+    unseen: Unseen,
+    #[command(flatten)]
+    reader: Reader,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Unseen {
+    /// Treat the cell as missing, and say so
+    Missing,
+    /// Stop with an error
+    Error,
+}
+
+impl From<Unseen> for UnseenPolicy {
+    fn from(unseen: Unseen) -> Self {
+        match unseen {
+            Unseen::Missing => UnseenPolicy::Missing,
+            Unseen::Error => UnseenPolicy::Error,
+        }
+    }
+}
+
+impl Predict {
+    pub fn run(&self, session: &Session) -> Result<()> {
+        output::check(self.output.as_ref())?;
+        refuse_overwriting(self.output.as_ref(), &[&self.model, &self.data])?;
+        let model = Model::load(&self.model)?;
+        let rows = self.reader.for_model(&self.data, &model, session)?;
+        let predictions = model.predict(&rows, self.unseen.into())?;
+        session.control.check()?;
+        tell(&predictions.report, &model, session);
+        let mut columns = answer(&model, &predictions, self.proba);
+        if self.explain {
+            columns.push(self.explanations(&model, &rows, session)?);
+        }
+        let mut text = Vec::new();
+        write_csv(&Table::new(columns)?, &mut text)?;
+        output::write(self.output.as_ref(), &text)
+    }
+
+    fn explanations(&self, model: &Model, rows: &Table, session: &Session) -> Result<Column> {
+        let mut texts = Vec::with_capacity(rows.n_rows());
+        for m in 0..rows.n_rows() {
+            session.control.check()?;
+            let decision = explain::Decision::new(model, rows, m, self.unseen.into())?;
+            texts.push(decision.shortly(TERMS));
+        }
+        Ok(text_column("explanation", texts))
+    }
+}
+
+/// Row number, predicted class and, if asked for, class probabilities.
+fn answer(model: &Model, predictions: &Predictions, proba: bool) -> Vec<Column> {
+    let n = predictions.len();
+    let codes = Codes::from_options(model.classes.len(), (0..n).map(|m| Some(predictions.class(m))));
+    let mut columns = vec![
+        Column::numeric("row", (1..=n).map(|m| m as f64).collect()),
+        Column::categorical("prediction", model.classes.clone(), codes),
+    ];
+    if proba {
+        let of_class = |c: usize| (0..n).map(|m| predictions.row(m)[c].exp()).collect();
+        let named = model.classes.iter().enumerate();
+        columns.extend(named.map(|(c, name)| Column::numeric(format!("p_{name}"), of_class(c))));
+    }
+    columns
+}
+
+/// A column of free text.
+fn text_column(name: &str, texts: Vec<String>) -> Column {
+    let mut distinct = texts.clone();
+    distinct.sort();
+    distinct.dedup();
+    let codes = Codes::from_options(distinct.len(), texts.iter().map(|t| distinct.binary_search(t).ok()));
+    Column::categorical(name, distinct, codes)
+}
+
+/// What had to be done to read the rows.
+pub fn tell(report: &AlignReport, model: &Model, session: &Session) {
+    if !report.absent.is_empty() {
+        let (n, of) = (report.absent.len(), model.schema.features.len());
+        session.note(&format!(
+            "{n} of {of} features are not in the data and count as missing: {}",
+            report.absent.join(", ")
+        ));
+    }
+    for unseen in &report.unseen {
+        session.warn(&format!(
+            "column `{}`: {} cells have categories that training has not seen (`{}` first); they count as missing",
+            unseen.column, unseen.cells, unseen.first
+        ));
+    }
+}

@@ -1,0 +1,41 @@
+//! `hingenet sample`
+
+use crate::options::refuse_overwriting;
+use crate::output;
+use crate::session::Session;
+use anyhow::Result;
+use clap::Args;
+use hingenet::model::Model;
+use hingenet::table::write_csv;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct Sample {
+    /// Model file of a generative model
+    model: PathBuf,
+    /// Number of rows
+    #[arg(short, long = "rows", value_name = "N", default_value_t = 1000)]
+    n: usize,
+    /// Fix a column to a value; may be given several times
+    #[arg(long, value_name = "COL=VALUE", value_parser = pair)]
+    given: Vec<(String, String)>,
+    /// CSV file to write; stdout if not given
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (column, value) = text.split_once('=').ok_or("expected COL=VALUE")?;
+    Ok((column.to_string(), value.to_string()))
+}
+
+impl Sample {
+    pub fn run(&self, session: &Session) -> Result<()> {
+        output::check(self.output.as_ref())?;
+        refuse_overwriting(self.output.as_ref(), &[&self.model])?;
+        let table = Model::load(&self.model)?.sample(self.n, &self.given, session.seed)?;
+        let mut text = Vec::new();
+        write_csv(&table, &mut text)?;
+        output::write(self.output.as_ref(), &text)
+    }
+}

@@ -1,0 +1,53 @@
+//! From an error to what the user reads and the exit code.
+
+use hingenet::Error;
+use std::process::ExitCode;
+
+/// The command line asks for something that cannot be: exit code 2.
+#[derive(Debug)]
+pub struct Usage {
+    problem: String,
+    hint: String,
+}
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.problem)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// A usage error with its remedy.
+pub fn usage(problem: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    Usage { problem: problem.into(), hint: hint.into() }.into()
+}
+
+/// Prints `error:` and `hint:` lines to stderr; the exit code says what kind of failure it was.
+#[expect(clippy::print_stderr, reason = "the one place where errors are printed")]
+pub fn report(error: &anyhow::Error) -> ExitCode {
+    eprintln!("error: {error:#}");
+    if let Some(hint) = hint(error) {
+        eprintln!("hint: {hint}");
+    }
+    ExitCode::from(code(error))
+}
+
+fn hint(error: &anyhow::Error) -> Option<&str> {
+    if let Some(usage) = error.downcast_ref::<Usage>() {
+        return Some(&usage.hint);
+    }
+    error.downcast_ref::<Error>().and_then(Error::hint)
+}
+
+fn code(error: &anyhow::Error) -> u8 {
+    if error.is::<Usage>() {
+        return 2;
+    }
+    match error.downcast_ref::<Error>() {
+        Some(Error::Interrupted) => 130,
+        Some(Error::Parameter { .. } | Error::Unsupported { .. }) => 2,
+        Some(Error::Numeric { .. }) | None => 1,
+        Some(_) => 3,
+    }
+}

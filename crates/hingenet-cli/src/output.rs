@@ -1,0 +1,41 @@
+//! Results go to stdout or, whole or not at all, to a file.
+
+use anyhow::{Context, Result, bail};
+use hingenet::model::file::write_atomically;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Fails before the work starts if the folder of an output file is not there.
+pub fn check(path: Option<&PathBuf>) -> Result<()> {
+    let Some(path) = path.filter(|p| is_file(p)) else { return Ok(()) };
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        bail!("cannot write {}: the folder {} does not exist", path.display(), folder.display());
+    }
+    if path.is_dir() {
+        bail!("cannot write {}: it is a folder", path.display());
+    }
+    Ok(())
+}
+
+/// Writes to the file (through a temporary file that is renamed), or to stdout if there is none or `-`.
+pub fn write(path: Option<&PathBuf>, bytes: &[u8]) -> Result<()> {
+    match path.filter(|p| is_file(p)) {
+        None => write_stdout(bytes),
+        Some(path) => write_atomically(path, bytes).map_err(|e| anyhow::anyhow!("cannot write {e}")),
+    }
+}
+
+/// Whether the path names a file rather than stdout.
+pub fn is_file(path: &Path) -> bool {
+    path != Path::new("-")
+}
+
+fn write_stdout(bytes: &[u8]) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        // whoever reads us has seen enough, as in `hingenet models | head`
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.context("cannot write to standard output"),
+    }
+}

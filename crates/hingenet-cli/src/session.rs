@@ -1,0 +1,115 @@
+//! What every command has at hand: the seed, the stop flag behind Ctrl-C, the progress bar and the notes on
+//! stderr.
+
+use crate::options::Common;
+use anyhow::{Context, Result};
+use hingenet::Control;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use signal_hook::consts::SIGINT;
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+/// A running program.
+pub struct Session {
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Stops the work on Ctrl-C and shows its progress and warnings.
+    pub control: Control,
+    speaker: Arc<Speaker>,
+    verbose: bool,
+}
+
+impl Session {
+    /// Starts threads, the Ctrl-C handler and the progress bar.
+    pub fn start(common: &Common) -> Result<Self> {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(common.threads)
+            .build_global()
+            .context("the threads could not be started")?;
+        let speaker = Arc::new(Speaker::new(common.quiet));
+        let (shown, warned) = (speaker.clone(), speaker.clone());
+        let control = Control::new(stop_flag()?)
+            .on_progress(move |p| shown.progress(p.stage, p.done, p.total))
+            .on_warning(move |message| warned.say_once("warning", message));
+        Ok(Session { seed: common.seed, control, speaker, verbose: common.verbose })
+    }
+
+    /// Something worth knowing.
+    pub fn note(&self, message: &str) {
+        self.speaker.say_once("note", message);
+    }
+
+    /// A rule was applied to unusual input.
+    pub fn warn(&self, message: &str) {
+        self.speaker.say_once("warning", message);
+    }
+
+    /// A decision, told when asked for.
+    pub fn detail(&self, message: &str) {
+        if self.verbose {
+            self.speaker.say_once("detail", message);
+        }
+    }
+
+    /// A plain line on stderr, such as what was written where.
+    pub fn say(&self, line: &str) {
+        self.speaker.say(line);
+    }
+
+    /// Removes the progress bar.
+    pub fn done(&self) {
+        self.speaker.bar.finish_and_clear();
+    }
+}
+
+/// The first Ctrl-C asks the work to stop, a second one exits at once.
+fn stop_flag() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register_conditional_shutdown(SIGINT, 130, stop.clone())
+        .and_then(|_| signal_hook::flag::register(SIGINT, stop.clone()))
+        .context("the handler of Ctrl-C could not be installed")?;
+    Ok(stop)
+}
+
+/// Writes to stderr around the progress bar.
+struct Speaker {
+    quiet: bool,
+    bar: ProgressBar,
+    said: Mutex<BTreeSet<String>>,
+}
+
+impl Speaker {
+    fn new(quiet: bool) -> Self {
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        if let Ok(style) = ProgressStyle::with_template("{msg:24} {bar:40} {pos}/{len} {elapsed}") {
+            bar.set_style(style);
+        }
+        Speaker { quiet, bar, said: Mutex::default() }
+    }
+
+    fn progress(&self, stage: &str, done: usize, total: usize) {
+        if self.bar.is_finished() {
+            self.bar.reset();
+        }
+        self.bar.set_message(stage.to_string());
+        self.bar.set_length(total as u64);
+        self.bar.set_position(done as u64);
+    }
+
+    fn say_once(&self, kind: &str, message: &str) {
+        let line = format!("{kind}: {message}");
+        let is_new = self.said.lock().is_ok_and(|mut said| said.insert(line.clone()));
+        if is_new {
+            self.say(&line);
+        }
+    }
+
+    #[expect(clippy::print_stderr, reason = "notes go to stderr, around the progress bar")]
+    fn say(&self, line: &str) {
+        if !self.quiet {
+            self.bar.suspend(|| eprintln!("{line}"));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Tables for people, at most 100 characters wide.
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use hingenet::report::{Evaluation, ModelResult};
+
+const WIDTH: u16 = 100;
+
+/// One line under the header.
+const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// A table whose first column is text and whose other columns are numbers.
+pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(STYLE);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    table.set_header(header.iter().map(ToString::to_string));
+    rows.into_iter().for_each(|row| {
+        table.add_row(row);
+    });
+    for (i, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if i > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let text = table.to_string();
+    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// The results of an evaluation.
+pub fn evaluation(evaluation: &Evaluation) -> String {
+    let (data, protocol) = (&evaluation.data, &evaluation.protocol);
+    let mut text = format!(
+        "{} rows, {} features, {} classes, {} cells missing; {}\n",
+        data.rows,
+        data.features,
+        data.classes.len(),
+        data.missing_cells,
+        match protocol.test_rows {
+            Some(n) => format!("tested on {n} other rows"),
+            None if protocol.repeats > 1 => format!("{} folds, {} repeats", protocol.folds, protocol.repeats),
+            None => format!("{} folds", protocol.folds),
+        }
+    );
+    text += &results(&evaluation.results);
+    if evaluation.results.iter().any(|r| !r.missing.is_empty()) {
+        text += "\nAccuracy (%) when feature cells of the test rows are missing\n";
+        text += &missing(&evaluation.results);
+    }
+    text
+}
+
+/// The main figures, one row a model.
+pub fn results(results: &[ModelResult]) -> String {
+    let header = ["model", "accuracy %", "balanced error %", "log-loss", "AUC", "fit", "predict"];
+    table(&header, results.iter().map(main_figures))
+}
+
+/// Model, accuracy with interval, balanced error, log-loss, AUC, times.
+pub fn main_figures(result: &ModelResult) -> Vec<String> {
+    let sd = result.balanced_error.sd.map(|sd| format!(" ± {}", percent(sd))).unwrap_or_default();
+    vec![
+        result.model.clone(),
+        format!("{} ± {}", percent(result.accuracy.mean), percent(result.accuracy.ci95)),
+        format!("{}{sd}", percent(result.balanced_error.mean)),
+        format!("{:.4}", result.log_loss),
+        result.auc.map_or("-".into(), |auc| format!("{auc:.4}")),
+        seconds(result.fit_seconds),
+        seconds(result.predict_seconds),
+    ]
+}
+
+fn missing(results: &[ModelResult]) -> String {
+    let rates: Vec<String> = results
+        .first()
+        .map(|r| r.missing.iter().map(|p| format!("{} %", round(100.0 * p.rate))).collect())
+        .unwrap_or_default();
+    let header: Vec<&str> = std::iter::once("model").chain(rates.iter().map(String::as_str)).collect();
+    let row = |r: &ModelResult| {
+        std::iter::once(r.model.clone()).chain(r.missing.iter().map(|p| percent(p.accuracy))).collect()
+    };
+    table(&header, results.iter().map(row))
+}
+
+/// A share in per cent, two decimals.
+pub fn percent(x: f64) -> String {
+    format!("{:.2}", 100.0 * x)
+}
+
+/// A duration, seven characters wide so that columns keep their width from run to run.
+pub fn seconds(s: f64) -> String {
+    let text = match s {
+        s if s < 0.0995 => format!("{:.1} ms", 1e3 * s),
+        s if s < 99.5 => format!("{s:.2} s"),
+        s => format!("{s:.0} s"),
+    };
+    format!("{text:>7}")
+}
+
+/// A number without needless digits.
+pub fn round(x: f64) -> f64 {
+    (x * 1e6).round() / 1e6
+}
