@@ -5,6 +5,17 @@
 //! bandwidths (H is a squared scale), `p` a density, `t` a log-density feature, `w` its weight.
 
 pub mod bandwidth;
+pub mod calibration;
+pub mod columns;
+pub mod estimate;
+pub mod features;
+pub mod fit;
 pub mod hsic;
+pub mod information;
 pub mod kernel;
+mod mixed;
 pub mod sample;
+pub mod scores;
+pub mod selection;
+pub mod settings;
+pub mod structure;

@@ -7,11 +7,21 @@ use hingenet::density::bandwidth::{
     least_squares_criterion, normal_scale, normal_scale_plane, plug_in, plug_in_one_stage, plug_in_plane,
     scott, silverman,
 };
+use hingenet::density::columns::{Columns, Kind};
+use hingenet::density::features::Densities;
+use hingenet::density::fit::fit_exact;
 use hingenet::density::hsic::{
     DependenceKernel, Estimator, Factor, Hsic, Median, Width, all_pairs, exact_hsic,
 };
-use hingenet::density::kernel::{LineKde, PlaneKde};
+use hingenet::density::hsic::{pair_index, pairs};
+use hingenet::density::information::epanechnikov_information;
+use hingenet::density::kernel::{Floor, LineKde, PlaneKde};
 use hingenet::density::sample::{PairSample, Sample};
+use hingenet::density::scores::Scores;
+use hingenet::density::selection::{Dependence, Kept};
+use hingenet::density::settings::{Settings, Threshold, Variant};
+use hingenet::density::structure::{pair_information, tree_edges};
+use hingenet::graph::{Edge, maximum_spanning_tree};
 use hingenet::numeric::linalg::Matrix;
 use hingenet::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
 use serde_json::Value;
@@ -23,10 +33,12 @@ pub const CASES: &[(&str, Check)] = &[
     ("bandwidth_2d", bandwidth_2d),
     ("hsic", hsic),
     ("svm_linear", svm_linear),
+    ("mi_tree", mi_tree),
+    ("slb_pipeline", slb_pipeline),
 ];
 
 /// What waits for its code.
-pub const PENDING: &[&str] = &["mi_tree", "slb_pipeline"];
+pub const PENDING: &[&str] = &[];
 
 /// Fails unless `|got - want| <= rel |want|`.
 #[track_caller]
@@ -284,5 +296,114 @@ fn svm_record(
     for (i, want) in flat(&exact["decision_test"]).into_iter().enumerate() {
         let got = hingenet::numeric::linalg::dot(x_test.row(i), &found.weights) + found.intercept;
         assert!((got - want).abs() <= tolerance, "{what}: decision {i}: {got} {want}");
+    }
+}
+
+/// Columns of a list of rows.
+fn columns_of(rows: &Value) -> Vec<Vec<f64>> {
+    let rows: Vec<Vec<f64>> = rows.as_array().unwrap().iter().map(flat).collect();
+    (0..rows[0].len()).map(|j| rows.iter().map(|r| r[j]).collect()).collect()
+}
+
+fn raw_columns(values: Vec<Vec<f64>>, class: Vec<usize>, n_classes: usize) -> Columns {
+    Columns::raw(vec![Kind::Continuous; values.len()], values, class, n_classes).unwrap()
+}
+
+fn mi_tree(file: &Value, _: &Path) {
+    let near = |got: f64, want: f64, what: &str| {
+        assert!((got - want).abs() <= 1e-8 * want.abs() + 1e-10, "{what}: got {got}, want {want}");
+    };
+    for case in list(file, "cases") {
+        let name = case["name"].as_str().unwrap();
+        let (x, expected) = (columns_of(&case["X"]), &case["expected"]);
+        let (d, n) = (x.len(), x[0].len());
+        let h = flat(&case["h_epanechnikov"]);
+        let mut jackknifed = Vec::new();
+        for (a, b) in pairs(d) {
+            let sample = PairSample::new(x[a].clone(), x[b].clone()).unwrap();
+            let got = epanechnikov_information(&sample, (h[a], h[b])).unwrap();
+            near(got.plain, number(&expected["mi_epanechnikov"][a][b]), name);
+            near(got.jackknife, number(&expected["mi_epanechnikov_jackknife"][a][b]), name);
+            jackknifed.push(Edge { a, b, weight: got.jackknife });
+        }
+        let tree: Vec<usize> = maximum_spanning_tree(d, jackknifed).iter().flat_map(|e| [e.a, e.b]).collect();
+        assert_eq!(tree, super::indices(&expected["tree_epanechnikov_jackknife"]), "{name}");
+
+        let columns = raw_columns(x.clone(), vec![0; n], 1);
+        let rows: Vec<usize> = (0..n).collect();
+        let settings = Settings { floor: Floor::None, ..Settings::new(Variant::KdeTan) };
+        let control = Control::default();
+        let information = pair_information(&columns, &rows, &settings, &control).unwrap();
+        for (a, b) in pairs(d) {
+            near(information[pair_index(d, a, b)], number(&expected["mi_gauss"][a][b]), name);
+        }
+        let mut edges: Vec<(usize, usize)> =
+            tree_edges(&columns, &rows, &settings, &control).unwrap().iter().map(|e| (e.a, e.b)).collect();
+        edges.sort_unstable();
+        let listed: Vec<usize> = edges.iter().flat_map(|e| [e.0, e.1]).collect();
+        assert_eq!(listed, super::indices(&expected["tree_gauss"]), "{name}");
+        for (kept, key) in
+            [(Kept { of_class: vec![edges] }, "log_tree_density"), (Kept::none(1), "log_naive_density")]
+        {
+            let densities = Densities::estimate(&columns, &kept, &settings, &control).unwrap();
+            let features = densities.features(&columns_of(&expected["points"]), false, &control).unwrap();
+            let scores = Scores::of_forests(&[0.0], d, &kept).evaluate(&features);
+            for (got, want) in scores.iter().zip(flat(&expected[key])) {
+                near(got[0], want, &format!("{name}: {key}"));
+            }
+        }
+    }
+}
+
+fn slb_pipeline(file: &Value, _: &Path) {
+    for case in list(file, "cases") {
+        let name = case["name"].as_str().unwrap();
+        let class: Vec<usize> = flat(&case["y"]).iter().map(|y| usize::from(*y > 0.0)).collect();
+        let columns = raw_columns(columns_of(&case["X"]), class, 2);
+        let settings = Settings {
+            line: LineBandwidth::Normal,
+            plane: PlaneBandwidth::Normal,
+            floor: Floor::Absolute(number(&case["log_floor"])),
+            threshold: Threshold::Lambda(number(&case["lambda_"])),
+            gap: 1e-11,
+            ..Settings::paper(Variant::Slb)
+        };
+        let control = Control::default();
+        let expected = &case["expected"];
+        let dependence = Dependence::compute(&columns, &settings, &control).unwrap();
+        for (key, want) in expected["hsic_vstat"].as_object().unwrap() {
+            let (class, pair) = key.split_once(':').unwrap();
+            let pair: Vec<usize> = pair.split(',').map(|s| s.parse().unwrap()).collect();
+            let got = dependence.value(usize::from(class == "1"), pair[0], pair[1]);
+            relative(got, number(want), 1e-10, &format!("{name}: HSIC {key}"));
+        }
+        let model = fit_exact(&columns, &settings, &control).unwrap();
+        // The files list class +1 first.
+        let kept: Vec<Vec<f64>> = [(1usize, 1.0), (0, -1.0)]
+            .iter()
+            .flat_map(|&(y, sign)| {
+                model.kept.of_class[y].iter().map(move |&(i, j)| vec![sign, i as f64, j as f64])
+            })
+            .collect();
+        assert_eq!(kept, list(expected, "kept").iter().map(flat).collect::<Vec<_>>(), "{name}: kept");
+        let test = columns_of(&case["X_test"]);
+        for (queries, key) in [(columns.features(), "features_train_first5"), (&test, "features_test")] {
+            let features = model.densities.features(queries, false, &control).unwrap();
+            for (r, want) in list(expected, key).iter().enumerate() {
+                let got: Vec<f64> = [1, 0]
+                    .iter()
+                    .flat_map(|&y| features.classes[y].marginals.iter().chain(&features.classes[y].pairs))
+                    .map(|column| column[r])
+                    .collect();
+                for (g, w) in got.iter().zip(flat(want)) {
+                    assert!((g - w).abs() <= 1e-9, "{name}: {key}, row {r}: {g} {w}");
+                }
+            }
+        }
+        let decisions = model.outputs(&test, &control).unwrap();
+        for (got, want) in decisions.iter().zip(flat(&expected["decision_test"])) {
+            assert!((got[0] - want).abs() <= 1e-6, "{name}: decision {} {want}", got[0]);
+        }
+        relative(model.reports[0].objective, number(&expected["primal"]), 1e-9, name);
     }
 }

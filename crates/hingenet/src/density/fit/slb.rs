@@ -1,0 +1,46 @@
+//! SLB, SLB-all and LU: HSIC filter, densities, linear SVM on the log densities (Algorithm 1 of the paper).
+
+use super::machines::{MachineRows, train};
+use super::search::{choose, class_weights, kept_of, svm_out_of_fold};
+use super::training::training_set;
+use super::{Calibration, ExactModel};
+use crate::control::Control;
+use crate::density::columns::Columns;
+use crate::density::settings::Settings;
+use crate::error::Result;
+
+pub(super) fn fit(columns: &Columns, settings: &Settings, control: &Control) -> Result<ExactModel> {
+    control.progress("choosing the pairs", 0, 3)?;
+    let choice = choose(columns, settings, control)?;
+    control.progress("estimating densities", 1, 3)?;
+    let thresholds = std::slice::from_ref(&choice.threshold);
+    let kept = kept_of(columns, thresholds, settings, control)?.swap_remove(0);
+    let set = training_set(columns, &kept, settings, control)?;
+    control.progress("training", 2, 3)?;
+    let weights = class_weights(&choice.class_weights, columns);
+    let data = MachineRows {
+        features: &set.features,
+        class: columns.class(),
+        weights: columns.weights(),
+        rows: &set.rows,
+        available: &kept,
+        kept: &kept,
+        class_weights: &weights,
+    };
+    let trained = train(data, settings, settings.gap, None, control)?;
+    let out_of_fold = if choice.out_of_fold.is_empty() {
+        let rule = &choice.class_weights;
+        svm_out_of_fold(columns, &set.features, &set.rows, &kept, rule, settings, control)?
+    } else {
+        choice.out_of_fold
+    };
+    Ok(ExactModel {
+        densities: set.densities,
+        kept,
+        scores: trained.scores,
+        calibration: Calibration::fit(&out_of_fold, columns.class(), columns.weights()),
+        threshold: Some(choice.threshold),
+        class_weights: Some(choice.class_weights),
+        reports: trained.reports,
+    })
+}
