@@ -2,9 +2,12 @@
 //! how it ended.
 
 pub mod cone;
+pub mod conjugate_gradient;
 pub mod l2_svm;
 pub mod lasso;
+pub mod lbfgs;
 pub mod linear_svm;
+pub mod newton_cg;
 pub mod one_norm_svm;
 pub mod projection;
 pub mod spectral;

@@ -2,9 +2,12 @@
 
 use super::discrete::{samples, structure};
 use super::{Check, all_close, close, flat, indices, list, number};
+use hingenet::Control;
 use hingenet::discrete::margin::hinge::SoftHinge;
-use hingenet::discrete::margin::{Likelihood, MarginLoss, Problem, Rows, Smoothing};
-use hingenet::discrete::{Network, counts};
+use hingenet::discrete::margin::{
+    Likelihood, MarginLoss, MarginParams, Problem, Rows, Smoothing, Solver, fit_margin,
+};
+use hingenet::discrete::{Network, Structure, counts};
 use hingenet::numeric::log::{log_sum_exp, softmax};
 use hingenet::optimise::projection::project_sub_normalised;
 use serde_json::Value;
@@ -14,12 +17,13 @@ use std::path::Path;
 pub const CASES: &[(&str, Check)] = &[
     ("normalise", normalise),
     ("objective11", objective11),
+    ("optimum", optimum),
     ("projection", projection),
     ("soft_hinge", soft_hinge),
 ];
 
 /// What waits for its code.
-pub const PENDING: &[&str] = &["mcl_mm", "optimum"];
+pub const PENDING: &[&str] = &["mcl_mm"];
 
 fn normalise(file: &Value, _: &Path) {
     for case in list(file, "cases") {
@@ -83,4 +87,66 @@ fn objective11(file: &Value, dir: &Path) {
         all_close(&gradient, &flat(&case["gradient"]), 1e-9, "gradient");
         close(problem.hard_objective(&w), number(&case["hard_objective_10"]), 1e-10, "hard objective");
     }
+}
+
+/// Every solver finds the certified optima of (10) and (11), with its own proof.
+fn optimum(file: &Value, dir: &Path) {
+    for case in list(file, "cases") {
+        for solver in [Solver::Auto, Solver::Interior, Solver::Lbfgs, Solver::Conic] {
+            one_optimum(case, dir, solver, true);
+            one_optimum(case, dir, solver, false);
+        }
+    }
+}
+
+fn one_optimum(case: &Value, dir: &Path, solver: Solver, smooth: bool) {
+    let structure = structure(case);
+    let params = MarginParams {
+        lambda: number(&case["lambda"]),
+        gamma: number(&case["gamma"]),
+        radius: Some(number(&case["R"])),
+        smooth,
+        solver,
+        tolerance: 1e-8,
+        ..MarginParams::default()
+    };
+    let fit = fit_margin(&samples(case, dir), &structure, &params, &Control::default()).unwrap();
+    let what = format!(
+        "{solver:?} smooth={smooth} {} {} lambda={} gamma={}: {:?} {:?}",
+        case["X_ref"], case["structure_name"], params.lambda, params.gamma, fit.certificate, fit.report
+    );
+    let w = fit.network.w();
+    assert!(fit.network.normalisation_error() < 1e-6, "{what}");
+    let (reference, objective, lower, totals, ml) = if smooth {
+        let best = number(&case["optimum_11"]);
+        (best, fit.certificate.upper11, fit.certificate.lower11, "row_totals_11", "params_11")
+    } else {
+        let best = number(&case["optimum_10_lower"]);
+        (best, fit.certificate.upper10, fit.certificate.lower10, "row_totals_10", "params_10")
+    };
+    close(objective, reference, 1e-6, &what);
+    assert!(lower <= objective * (1.0 + 1e-12) && lower <= reference * (1.0 + 2e-7), "{what}");
+    if solver != Solver::Conic {
+        assert!(fit.report.converged, "{what}");
+        assert!((objective - lower) / objective <= 1e-8, "{what}");
+    }
+    let divergence = divergence(&structure, &flat(&case[totals]), &flat(&case[ml]), w);
+    assert!(divergence <= objective - reference + 1e-8 * objective.abs(), "{divergence} {what}");
+}
+
+/// `Σ_rows Q KL(p_ref ‖ p)`.
+fn divergence(structure: &Structure, totals: &[f64], reference: &[f64], w: &[f64]) -> f64 {
+    let mut sum = 0.0;
+    let mut row = 0;
+    for i in 0..structure.n_nodes() {
+        let r = structure.card()[i];
+        for h in 0..structure.n_rows(i) {
+            let start = structure.table(i).start + h * r;
+            for j in start..start + r {
+                sum += totals[row] * reference[j].exp() * (reference[j] - w[j]);
+            }
+            row += 1;
+        }
+    }
+    sum
 }

@@ -108,10 +108,9 @@ impl Problem {
             let mut coefficient = vec![0.0; k];
             for m in range {
                 let row = &a[m * k..(m + 1) * k];
-                let b: f64 = row.iter().sum();
-                if b > 0.0 {
+                if row.iter().any(|a| *a != 0.0) {
                     coefficient.iter_mut().zip(row).for_each(|(x, a)| *x = -a);
-                    coefficient[self.rows.class(m)] = b;
+                    coefficient[self.rows.class(m)] = row.iter().sum();
                     spread_groups(self.rows.groups(m), k, &coefficient, &mut tilt);
                 }
             }

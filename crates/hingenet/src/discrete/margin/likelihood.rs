@@ -113,6 +113,41 @@ impl Likelihood {
         Expansion { value: partition - dot(&self.counts, w), normalised, expected, p, u }
     }
 
+    /// `Σ_rows Q KL(q/Q ‖ p)` of tilted counts `q` against normalised log parameters.
+    pub fn divergence(&self, q: &[f64], log_p: &[f64]) -> f64 {
+        let mut total = 0.0;
+        for step in self.normaliser.steps() {
+            let rows = q[step.entries()].chunks_exact(step.card);
+            for (row, log_p) in rows.zip(log_p[step.entries()].chunks_exact(step.card)) {
+                let sum: f64 = row.iter().sum();
+                let terms = row.iter().zip(log_p).filter(|(q, _)| **q > 0.0);
+                total += terms.map(|(q, l)| q * ((q / sum).ln() - l)).sum::<f64>();
+            }
+        }
+        total.max(0.0)
+    }
+
+    /// Σ over all entries of `q ln(q/e) − q + e`.
+    pub fn distance(&self, q: &[f64], e: &[f64]) -> f64 {
+        q.iter().zip(e).map(|(q, e)| bregman(*q, *e)).sum()
+    }
+
+    /// The same expansion with expected counts replaced by their logarithmic mean with `q`: its Hessian
+    /// product maps `ln q − ln e` to `q − e`, so a Newton step neither overshoots where a count must grow
+    /// nor creeps where it must shrink.
+    pub fn between(&self, at: &Expansion, q: &[f64]) -> Expansion {
+        let expected: Vec<f64> = at.expected.iter().zip(q).map(|(e, q)| step_weight(*e, *q)).collect();
+        let (mut p, mut u) = (expected.clone(), vec![0.0; self.normaliser.n_rows()]);
+        for step in self.normaliser.steps() {
+            let rows = p[step.entries()].chunks_exact_mut(step.card);
+            for (row, u) in rows.zip(&mut u[step.rows()]) {
+                *u = row.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+                row.iter_mut().for_each(|x| *x /= *u);
+            }
+        }
+        Expansion { value: at.value, normalised: at.normalised.clone(), expected, p, u }
+    }
+
     /// Adds the gradient `e − n` to `gradient`.
     pub fn add_gradient(&self, at: &Expansion, gradient: &mut [f64]) {
         for ((g, e), n) in gradient.iter_mut().zip(&at.expected).zip(&self.counts) {
@@ -166,4 +201,23 @@ impl Likelihood {
         }
         total
     }
+}
+
+/// Distance of an expected count from a tilted one: `q ln(q/e) − q + e`, its limit for q ≤ 0.
+fn bregman(q: f64, e: f64) -> f64 {
+    if q > 0.0 { q * (q / e.max(f64::MIN_POSITIVE)).ln() - q + e } else { e - q }
+}
+
+/// Longest way down in log scale that one step asks for when a tilted count is not positive.
+const LONGEST_FALL: f64 = 8.0;
+
+/// Weight κ of an entry such that a step `(q − e)/κ` leads from ln e to ln q: the logarithmic mean of e and
+/// q; for q ≤ 0 a bounded fall.
+fn step_weight(e: f64, q: f64) -> f64 {
+    if q <= 0.0 {
+        return e.max((e - q) / LONGEST_FALL);
+    }
+    let (low, high) = if e < q { (e.max(f64::MIN_POSITIVE), q) } else { (q, e) };
+    let x = (high - low) / low;
+    if x < 1e-4 { 0.5 * (low + high) } else { (high - low) / x.ln_1p() }
 }

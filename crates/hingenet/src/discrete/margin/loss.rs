@@ -37,6 +37,7 @@ pub struct MarginLoss {
     /// Required log margin γ_{c c'} of class c against c', row by row; the diagonal is not used.
     gamma: Vec<f64>,
     hinge: SoftHinge,
+    radius: f64,
     eta: f64,
     /// No row whose largest difference lies below has a loss.
     quiet_below: f64,
@@ -49,7 +50,8 @@ impl MarginLoss {
         let lift =
             if smoothing.eta.is_finite() { ((n_classes - 1) as f64).ln() / smoothing.eta } else { 0.0 };
         let quiet_below = hinge.start() - lift;
-        MarginLoss { lambda, n_classes, gamma, hinge, eta: smoothing.eta, quiet_below }
+        let Smoothing { radius, eta } = smoothing;
+        MarginLoss { lambda, n_classes, gamma, hinge, radius, eta, quiet_below }
     }
 
     /// The same loss with other smoothing.
@@ -78,9 +80,26 @@ impl MarginLoss {
         &self.hinge
     }
 
+    /// Arc radius and sharpness.
+    pub fn smoothing(&self) -> Smoothing {
+        Smoothing { radius: self.radius, eta: self.eta }
+    }
+
     /// Sharpness η; infinite for the plain maximum.
     pub fn eta(&self) -> f64 {
         self.eta
+    }
+
+    /// Whether this is the loss of problem (11); else that of (10).
+    pub fn is_smooth(&self) -> bool {
+        self.hinge.start() < 0.0 || (self.eta.is_finite() && self.n_classes > 2)
+    }
+
+    /// The largest required margin.
+    pub fn largest_gamma(&self) -> f64 {
+        let k = self.n_classes;
+        let off = (0..k * k).filter(|i| i / k != i % k);
+        off.map(|i| self.gamma[i]).fold(0.0, f64::max)
     }
 
     /// Replaces `s` by the differences `γ + S_c − S_{c_m}` (−∞ at the own class) and returns the largest.

@@ -8,14 +8,22 @@
 //! problem (11); `a_{mc}` the multiplier of row m against class c, `q` the tilted counts.
 
 mod certificate;
+pub mod conic;
+mod fit;
 pub mod hinge;
+pub mod interior;
+mod interior_rows;
 mod likelihood;
 mod loss;
 mod problem;
+pub mod projected;
 mod rows;
+mod solve;
 
 pub use certificate::Certificate;
+pub use fit::{MarginFit, MarginParams, fit_margin};
 pub use likelihood::{Expansion, Likelihood};
 pub use loss::{MarginLoss, Smoothing};
 pub use problem::{Point, Problem};
 pub use rows::{RowLoss, Rows};
+pub use solve::{Solution, SolveSettings, Solver, default_smoothing, solve};

@@ -35,6 +35,8 @@ pub struct Rows {
     weight: Vec<f64>,
     /// Entry in w of `group * K + c`.
     entry: Vec<u32>,
+    /// First group of each slot; one more entry at the end.
+    slot_groups: Vec<usize>,
 }
 
 impl Rows {
@@ -63,12 +65,29 @@ impl Rows {
             }
         }
         let cells = group_columns(structure, samples, &nodes, &first_group);
-        Ok(merge(k, entry, &cells, samples))
+        let slot_groups =
+            first_group.iter().map(|&g| g as usize).chain(std::iter::once(entry.len() / k)).collect();
+        let mut rows = Rows {
+            n_classes: k,
+            slots: nodes.len(),
+            groups: vec![],
+            class: vec![],
+            weight: vec![],
+            entry,
+            slot_groups,
+        };
+        rows.merge(&cells, samples);
+        Ok(rows)
     }
 
     /// Number of merged rows.
     pub fn len(&self) -> usize {
         self.class.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.class.is_empty()
     }
 
     /// Number of classes K.
@@ -89,6 +108,11 @@ impl Rows {
     /// Number of class-dependent nodes.
     pub fn n_slots(&self) -> usize {
         self.slots
+    }
+
+    /// First group of each class-dependent node, and the number of groups at the end.
+    pub fn slot_groups(&self) -> &[usize] {
+        &self.slot_groups
     }
 
     /// Groups of row `m`, one per class-dependent node.
@@ -271,27 +295,24 @@ fn add_scaled(column: &Codes, scale: u32, out: &mut [u32]) {
     }
 }
 
-/// Sorts the rows by class and groups and adds the weights of equal ones.
-fn merge(n_classes: usize, entry: Vec<u32>, cells: &[Vec<u32>], samples: &Samples) -> Rows {
-    let slots = cells.len();
-    let class = |m: usize| samples.column(0).get(m).unwrap_or(0) as u32;
-    let order = sorted_rows(cells, samples);
-    let same = |a: usize, b: usize| class(a) == class(b) && cells.iter().all(|column| column[a] == column[b]);
-    let mut rows = Rows { n_classes, slots, groups: vec![], class: vec![], weight: vec![], entry };
-    let mut last: Option<usize> = None;
-    for &m in &order {
-        let m = m as usize;
-        match (last, rows.weight.last_mut()) {
-            (Some(l), Some(weight)) if same(l, m) => *weight += samples.weight(m),
-            _ => {
-                rows.groups.extend(cells.iter().map(|column| column[m]));
-                rows.class.push(class(m));
-                rows.weight.push(samples.weight(m));
+impl Rows {
+    /// Sorts the rows by class and groups and adds the weights of equal ones.
+    fn merge(&mut self, cells: &[Vec<u32>], samples: &Samples) {
+        let class = |m: usize| samples.column(0).get(m).unwrap_or(0) as u32;
+        let same = |a: usize, b: usize| class(a) == class(b) && cells.iter().all(|g| g[a] == g[b]);
+        let mut last: Option<usize> = None;
+        for m in sorted_rows(cells, samples).into_iter().map(|m| m as usize) {
+            match (last, self.weight.last_mut()) {
+                (Some(l), Some(weight)) if same(l, m) => *weight += samples.weight(m),
+                _ => {
+                    self.groups.extend(cells.iter().map(|column| column[m]));
+                    self.class.push(class(m));
+                    self.weight.push(samples.weight(m));
+                }
             }
+            last = Some(m);
         }
-        last = Some(m);
     }
-    rows
 }
 
 /// Rows of positive weight ordered by class, groups and weight, so that the result does not depend on the

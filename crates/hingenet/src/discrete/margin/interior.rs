@@ -1,0 +1,297 @@
+//! Primal-dual interior-point method for problems (10) and (11): robust where λ and γ are large, as long
+//! as a dense system over the class-dependent cells fits.
+//!
+//! With `d_{mc} = γ + S_c − S_{c_m}` and the conjugate φ* of the row loss (0 for problem (10)) the
+//! optimum solves
+//!
+//! ```text
+//! e(w) = n + Bᵀa                          w is the maximum-likelihood estimate of the tilted counts
+//! d_{mc} = ∂φ*/∂a_{mc} + z_m − y_{mc}     y, z ≥ 0 belong to a ≥ 0 and to b_m = Σ_c a_{mc} ≤ λ s_m
+//! a y = μ,   z (λ s − b) = μ              μ → 0 (predictor-corrector after Mehrotra)
+//! ```
+//!
+//! Each Newton step eliminates a, y, z row by row ([`super::interior_rows`]) and solves
+//! `(∇²L + Bᵀ E B) dw = r` over the class-dependent cells by Cholesky; all other entries of w keep their
+//! maximum-likelihood values, which are optimal for them. The start is the point of the central path of
+//! problem (10) at a large μ, found by a damped Newton method that cannot fail: its function is convex.
+
+use super::certificate::Certificate;
+use super::interior_rows::{Direction, Linear, Multipliers, RowSystem, Target};
+use super::likelihood::Expansion;
+use super::problem::Problem;
+use crate::control::Control;
+use crate::error::Result;
+use crate::numeric::linalg::{Cholesky, Matrix, dot};
+use rayon::prelude::*;
+
+/// When to stop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InteriorSettings {
+    /// Newton steps.
+    pub max_iterations: usize,
+    /// Relative gap to prove: gap11 for a smooth loss, gap10 for the plain hinge.
+    pub tolerance: f64,
+}
+
+/// Where the method ended.
+#[derive(Debug, Clone)]
+pub struct InteriorSolution {
+    /// Normalised parameters.
+    pub w: Vec<f64>,
+    /// Proven bounds.
+    pub certificate: Certificate,
+    /// Newton steps.
+    pub iterations: usize,
+    /// Whether the gap reached the tolerance.
+    pub converged: bool,
+}
+
+/// Fraction of the way to the boundary that a step may go.
+const TO_BOUNDARY: f64 = 0.995;
+/// Relative ridge on the diagonal: the flat gauge directions of w have no curvature.
+const RIDGE: f64 = 1e-11;
+/// Part of what is left of `e(w) = q` that the products keep at least.
+const LEAD: f64 = 0.3;
+/// Largest change of a log parameter in one step.
+const LONGEST_STEP: f64 = 20.0;
+/// Newton steps on the way to the first central point.
+const CENTRING_STEPS: usize = 10;
+
+/// Minimises from `start` (normalised parameters).
+pub fn minimise(
+    problem: &Problem,
+    start: &[f64],
+    settings: &InteriorSettings,
+    control: &Control,
+) -> Result<InteriorSolution> {
+    Solver { problem, rows: RowSystem::new(problem) }.run(start, settings, control)
+}
+
+struct Solver<'a> {
+    problem: &'a Problem,
+    rows: RowSystem<'a>,
+}
+
+/// Everything known at one iterate.
+struct State {
+    w: Vec<f64>,
+    x: Multipliers,
+    expansion: Expansion,
+    /// Tilted counts `q = n + Bᵀa`, all entries; positive at every iterate.
+    q: Vec<f64>,
+    /// `e(w) − q` on the class-dependent cells.
+    r_d: Vec<f64>,
+    linear: Linear,
+    /// What is left to close, in units of the objective.
+    open: f64,
+}
+
+impl Solver<'_> {
+    fn run(&self, start: &[f64], settings: &InteriorSettings, control: &Control) -> Result<InteriorSolution> {
+        let (mut state, mut iterations) = self.first_central_point(start, control)?;
+        let mut best = (Certificate::OPEN, state.w.clone());
+        let smooth = self.rows.is_smooth();
+        let gap_of = |c: &Certificate| if smooth { c.gap11() } else { c.gap10() };
+        let mut stalls = 0;
+        while iterations < settings.max_iterations && stalls < 3 {
+            control.check()?;
+            let scale = best.0.upper10.min(self.problem.hard_objective(&state.w)).abs();
+            if state.open <= 10.0 * settings.tolerance * scale {
+                self.certify(&state, &mut best);
+                if gap_of(&best.0) <= settings.tolerance {
+                    break;
+                }
+            }
+            iterations += 1;
+            let between = self.problem.likelihood.between(&state.expansion, &state.q);
+            let Some(factor) = self.factorise(&between, &state.linear) else { break };
+            let (next, step) = self.step(&factor, &state);
+            stalls = if step < 1e-4 { stalls + 1 } else { 0 };
+            state = next;
+        }
+        self.certify(&state, &mut best);
+        let (mut certificate, w) = best;
+        certificate.upper10 = self.problem.hard_objective(&w);
+        certificate.upper11 = self.problem.objective(&w);
+        let converged = gap_of(&certificate) <= settings.tolerance;
+        Ok(InteriorSolution { w, certificate, iterations, converged })
+    }
+
+    /// Joins the bounds at `state` into `best`, and its parameters if they are better.
+    fn certify(&self, state: &State, best: &mut (Certificate, Vec<f64>)) {
+        let (lower10, lower11) = self.problem.dual_values(state.x.a.clone());
+        let w = &state.expansion.normalised;
+        let (upper10, upper11) = (self.problem.hard_objective(w), self.problem.objective(w));
+        let now = Certificate { upper10, lower10, upper11, lower11 };
+        let better = if self.rows.is_smooth() { upper11 < best.0.upper11 } else { upper10 < best.0.upper10 };
+        if better {
+            best.1.copy_from_slice(w);
+        }
+        best.0 = best.0.join(&now);
+    }
+
+    /// Damped Newton on `L(w) + Σ_m min_ξ barrier` at a fixed large μ.
+    fn first_central_point(&self, start: &[f64], control: &Control) -> Result<(State, usize)> {
+        let width = self.rows.first_width();
+        let mut w = start.to_vec();
+        let mut value = f64::INFINITY;
+        for iteration in 0..CENTRING_STEPS {
+            control.check()?;
+            let expansion = self.problem.likelihood.expand(&w);
+            let (x, barrier) = self.rows.centre(&self.problem.rows.gather(&w), width);
+            if value.is_infinite() {
+                value = expansion.value + barrier;
+            }
+            let q = self.tilted(&x);
+            let r_d = self.dual_residual(&expansion, &q);
+            let open = self.problem.likelihood.distance(&q, &expansion.expected);
+            let close_enough = open <= 0.1 * x.complementarity();
+            let linear = self.rows.linearise_plain(&x);
+            if close_enough || iteration + 1 == CENTRING_STEPS {
+                return Ok((self.state(w, x), iteration));
+            }
+            let Some(factor) = self.factorise(&expansion, &linear) else {
+                return Ok((self.state(w, x), iteration));
+            };
+            let mut direction: Vec<f64> = r_d.iter().map(|r| -r).collect();
+            factor.solve(&mut direction);
+            let slope = dot(&direction, &r_d);
+            let mut step = 1.0;
+            for _ in 0..40 {
+                let candidate = self.moved(&w, &direction, step);
+                let barrier = self.rows.centre(&self.problem.rows.gather(&candidate), width).1;
+                let next = self.problem.likelihood.expand(&candidate).value + barrier;
+                if next <= value + 1e-4 * step * slope {
+                    w = candidate;
+                    value = next;
+                    break;
+                }
+                step *= 0.5;
+            }
+        }
+        let x = self.rows.centre(&self.problem.rows.gather(&w), width).0;
+        Ok((self.state(w, x), CENTRING_STEPS))
+    }
+
+    fn state(&self, w: Vec<f64>, x: Multipliers) -> State {
+        let expansion = self.problem.likelihood.expand(&w);
+        let q = self.tilted(&x);
+        let r_d = self.dual_residual(&expansion, &q);
+        let linear = self.rows.linearise(&self.problem.rows.gather(&w), &x);
+        let divergence = self.problem.likelihood.distance(&q, &expansion.expected);
+        let open = divergence + linear.primal_residual(&x) + x.complementarity();
+        State { w: expansion.normalised.clone(), x, expansion, q, r_d, linear, open }
+    }
+
+    fn tilted(&self, x: &Multipliers) -> Vec<f64> {
+        let mut q = self.problem.likelihood.counts().to_vec();
+        self.problem.rows.scatter_add(&self.problem.tilt(&x.a), &mut q);
+        q
+    }
+
+    fn dual_residual(&self, expansion: &Expansion, q: &[f64]) -> Vec<f64> {
+        let entry = |&j: &u32| expansion.expected[j as usize] - q[j as usize];
+        self.problem.rows.entries().iter().map(entry).collect()
+    }
+
+    fn moved(&self, w: &[f64], direction: &[f64], step: f64) -> Vec<f64> {
+        let mut w = w.to_vec();
+        for (&e, d) in self.problem.rows.entries().iter().zip(direction) {
+            w[e as usize] += step * d;
+        }
+        w
+    }
+
+    /// One predictor-corrector step; backtracks until less is left to close. Returns the step length.
+    fn step(&self, factor: &Cholesky, state: &State) -> (State, f64) {
+        let x = &state.x;
+        let predictor = self.direction(factor, state, &Target { width: 0.0, second: None });
+        let affine = x.longest_step(&predictor).min(1.0);
+        let mu = x.complementarity();
+        let shrink = (x.complementarity_after(&predictor, affine) / mu).powi(3).clamp(1e-8, 1.0);
+        // The products must not run ahead of e(w) = q: far off the path steps get short.
+        let behind = state.open - mu;
+        let width = self.rows.width(x) * shrink.max(LEAD * behind / mu);
+        let target = Target { width, second: Some(&predictor) };
+        let corrector = self.direction(factor, state, &target);
+        let mut step = (TO_BOUNDARY * x.longest_step(&corrector)).min(1.0);
+        let largest = corrector.w.iter().fold(0.0f64, |m, d| m.max(d.abs()));
+        step = step.min(LONGEST_STEP / largest);
+        let mut first = None;
+        for _ in 0..12 {
+            let w = self.moved(&state.w, &corrector.w, step);
+            let next = self.state(w, x.moved(&corrector, step));
+            if next.open <= (1.0 - 1e-3 * step) * state.open {
+                return (next, step);
+            }
+            first.get_or_insert((next, step));
+            step *= 0.5;
+        }
+        match first {
+            Some((next, _)) => (next, 0.0),
+            None => (self.state(state.w.clone(), x.clone()), 0.0),
+        }
+    }
+
+    fn direction(&self, factor: &Cholesky, state: &State, target: &Target<'_>) -> Direction {
+        let reduced = self.rows.reduce(&state.linear, &state.x, target);
+        let mut w: Vec<f64> = reduced.cells.iter().zip(&state.r_d).map(|(g, r)| g - r).collect();
+        factor.solve(&mut w);
+        self.rows.expand(&state.linear, &state.x, &reduced, w)
+    }
+
+    /// Cholesky factor of `∇²L + Bᵀ E B`, with as little ridge as it needs.
+    fn factorise(&self, expansion: &Expansion, linear: &Linear) -> Option<Cholesky> {
+        let mut matrix = self.assemble(expansion, linear);
+        let mut ridge = RIDGE;
+        for _ in 0..10 {
+            for j in 0..matrix.rows() {
+                matrix[(j, j)] *= 1.0 + ridge;
+            }
+            if let Ok(factor) = Cholesky::new(&matrix) {
+                return Some(factor);
+            }
+            ridge *= 30.0;
+        }
+        None
+    }
+
+    /// Lower triangle of the Newton matrix; each slot owns its rows of the matrix.
+    fn assemble(&self, expansion: &Expansion, linear: &Linear) -> Matrix {
+        let (rows, k) = (&self.problem.rows, self.problem.rows.n_classes());
+        let size = rows.n_cells();
+        let entries = rows.entries();
+        let mut matrix = Matrix::zeros(size, size);
+        matrix.data_mut().par_chunks_mut(size).enumerate().for_each(|(j, line)| {
+            let mut unit = vec![0.0; self.problem.likelihood.counts().len()];
+            unit[entries[j] as usize] = 1.0;
+            let mut out = vec![0.0; unit.len()];
+            self.problem.likelihood.add_hessian_product(expansion, &unit, &mut out);
+            line.iter_mut().zip(entries).for_each(|(x, &e)| *x = out[e as usize]);
+        });
+        let blocks = self.rows.blocks(linear);
+        let bounds = rows.slot_groups();
+        let mut owned = Vec::with_capacity(rows.n_slots());
+        let mut rest = matrix.data_mut();
+        for slot in 0..rows.n_slots() {
+            let (own, tail) = rest.split_at_mut((bounds[slot + 1] - bounds[slot]) * k * size);
+            owned.push(own);
+            rest = tail;
+        }
+        owned.into_par_iter().enumerate().for_each(|(slot, lines)| {
+            for m in 0..rows.len() {
+                let block = &blocks[m * k * k..(m + 1) * k * k];
+                let groups = rows.groups(m);
+                let top = (groups[slot] as usize - bounds[slot]) * k;
+                for &g in &groups[..=slot] {
+                    for c in 0..k {
+                        let at = (top + c) * size + g as usize * k;
+                        let line = &mut lines[at..at + k];
+                        line.iter_mut().zip(&block[c * k..]).for_each(|(x, b)| *x += b);
+                    }
+                }
+            }
+        });
+        matrix
+    }
+}
