@@ -22,13 +22,32 @@ pub fn smoothed_counts(structure: &Structure, samples: &Samples, alpha: f64) -> 
     Ok(counts)
 }
 
+/// Refuses rows whose variables have other numbers of states than the structure.
+pub(super) fn require_same_states(structure: &Structure, samples: &Samples) -> Result<()> {
+    require_len("variables of the rows", structure.n_nodes(), samples.card().len())?;
+    for (i, (&r, &found)) in structure.card().iter().zip(samples.card()).enumerate() {
+        require_len(&format!("states of variable {i}"), r, found)?;
+    }
+    Ok(())
+}
+
+/// [`raw_counts`] of some of the rows.
+pub(super) fn raw_counts_of_rows(
+    structure: &Structure,
+    samples: &Samples,
+    rows: &[usize],
+) -> Result<Vec<f64>> {
+    let columns = samples.columns().iter().map(|c| c.rows(rows)).collect();
+    let weights: Option<Vec<f64>> = samples.weights().map(|w| rows.iter().map(|&m| w[m]).collect());
+    if weights.as_ref().is_some_and(|w| w.iter().all(|s| *s == 0.0)) {
+        return Ok(vec![0.0; structure.n_entries()]);
+    }
+    raw_counts(structure, &Samples::new(samples.card().to_vec(), columns, weights)?)
+}
+
 /// `Σ_m s_m φ(x^m)` without smoothing. Rows must be complete.
 pub fn raw_counts(structure: &Structure, samples: &Samples) -> Result<Vec<f64>> {
-    require_len("variables of the rows", structure.n_nodes(), samples.card().len())?;
-    if let Some(i) = (0..structure.n_nodes()).find(|&i| samples.card()[i] != structure.card()[i]) {
-        let what = format!("states of variable {i}");
-        require_len(&what, structure.card()[i], samples.card()[i])?;
-    }
+    require_same_states(structure, samples)?;
     if let Some(i) = (0..structure.n_nodes()).find(|&i| !samples.is_complete(i)) {
         return Err(missing_cell(i));
     }

@@ -8,7 +8,10 @@
 //!
 //! Peharz, Tschiatschek, Pernkopf: The Most Generative Maximum Margin Bayesian Networks, ICML 2013.
 
+mod classifier;
 pub mod counts;
+pub mod em;
+mod fit;
 pub mod inference;
 pub mod learn;
 pub mod margin;
@@ -18,6 +21,8 @@ mod planes;
 mod samples;
 mod structure;
 
+pub use classifier::DiscreteClassifier;
+pub use fit::{DiscreteParams, Prepared, StructureKind, fit_ml, prepare};
 pub use network::Network;
 pub use normalise::Normaliser;
 pub use samples::Samples;

@@ -5,10 +5,13 @@
 //! when a row is complete and eliminate variables when it is not.
 
 mod elimination;
+mod expected;
+mod expected_tree;
 mod factor;
 mod tree;
 
 pub use elimination::Evidence;
+pub(in crate::discrete) use expected::Expectation;
 pub use factor::{Factor, MAX_FACTOR};
 
 use super::Network;

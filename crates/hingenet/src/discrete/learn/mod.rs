@@ -11,3 +11,4 @@ pub use ktree::k_tree;
 pub use pairs::PairStatistics;
 pub use tan::{Root, tan};
 pub use user::dag_from_names;
+pub(crate) use user::with_names;
