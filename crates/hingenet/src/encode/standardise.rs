@@ -1,6 +1,6 @@
 //! Means and standard deviations of numeric columns, learnt on training rows and applied to any rows.
 
-use crate::error::{Result, require_len};
+use crate::error::{Result, require, require_len};
 use crate::table::Numeric;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,16 @@ impl Standardiser {
             learnt.sds.push(if sd > 0.0 && sd.is_finite() { sd } else { 1.0 });
         }
         Ok(learnt)
+    }
+
+    /// Refuses what no training can have made (for standardisers read from a file).
+    pub fn check(&self) -> Result<()> {
+        require_len("standard deviations", self.means.len(), self.sds.len())?;
+        require_len("constant flags", self.means.len(), self.constant.len())?;
+        let bad = self.means.iter().chain(&self.sds).find(|x| !x.is_finite());
+        require("mean or sd", bad.copied().unwrap_or_default(), "a finite number", bad.is_none())?;
+        let bad = self.sds.iter().find(|sd| **sd <= 0.0);
+        require("sd", bad.copied().unwrap_or_default(), "a number above 0", bad.is_none())
     }
 
     /// Means of the training columns.
@@ -128,6 +138,10 @@ mod tests {
         assert_eq!(s.apply(0, 0.1), 0.0);
         let s = learn(&[f64::MAX, -f64::MAX], None);
         assert!(s.apply(0, f64::MAX).is_finite() && s.sds()[0].is_finite());
+        assert!(s.check().is_ok());
+        let hostile = Standardiser { means: vec![0.0], sds: vec![f64::NAN], constant: vec![false] };
+        assert!(hostile.check().is_err());
+        assert!(Standardiser { means: vec![], ..hostile }.check().is_err());
         let s = learn(&[f64::NAN], None);
         assert!(s.is_constant(0));
         assert_eq!(s.apply(0, 2.0), 2.0);

@@ -3,9 +3,9 @@
 
 use super::category::parse_number;
 use super::{Categorical, Codes, Column, ColumnData, Numeric, Table};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require, require_len};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Names and types of feature columns, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -81,6 +81,22 @@ impl Schema {
             },
         };
         Schema { features: table.columns().iter().map(spec).collect() }
+    }
+
+    /// Refuses what no table can have (for schemas read from a file): repeated names, repeated or too
+    /// many categories.
+    pub fn check(&self) -> Result<()> {
+        let distinct: BTreeSet<&str> = self.features.iter().map(|spec| spec.name.as_str()).collect();
+        require_len("distinct feature names", self.features.len(), distinct.len())?;
+        for spec in &self.features {
+            if let FeatureKind::Categorical { categories } = &spec.kind {
+                let n = categories.len();
+                require("categories", n, "at most 65535", n <= Codes::MAX_CATEGORIES)?;
+                let distinct: BTreeSet<&String> = categories.iter().collect();
+                require_len(&format!("distinct categories of `{}`", spec.name), n, distinct.len())?;
+            }
+        }
+        Ok(())
     }
 
     /// Brings a table into this shape: columns in schema order, absent ones all missing, others left out,
@@ -234,6 +250,18 @@ mod tests {
         assert_eq!(table.column(0).n_missing(), 2);
         assert_eq!(table.column(1).as_categorical().unwrap().get(1), Some("b"));
         assert!(table.column(1).is_missing(0));
+    }
+
+    #[test]
+    fn hostile_schemas_are_refused() {
+        assert!(schema().check().is_ok());
+        let mut twice = schema();
+        twice.features.push(twice.features[0].clone());
+        assert!(twice.check().is_err());
+        let repeated = FeatureKind::Categorical { categories: vec!["a".into(), "a".into()] };
+        assert!(Schema { features: vec![FeatureSpec { name: "c".into(), kind: repeated }] }.check().is_err());
+        let many = FeatureKind::Categorical { categories: (0..65536).map(|i| i.to_string()).collect() };
+        assert!(Schema { features: vec![FeatureSpec { name: "c".into(), kind: many }] }.check().is_err());
     }
 
     #[test]

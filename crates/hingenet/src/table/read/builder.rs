@@ -2,6 +2,7 @@
 //! column: one or two bytes a cell while there are at most 65535 distinct texts, eight bytes for numbers
 //! beyond that; the text itself is kept once per distinct value.
 
+use super::context::{Context, shorten};
 use super::dictionary::{Cell, Dictionary};
 use super::number::{self, Number};
 use super::options::{Note, Place};
@@ -21,70 +22,6 @@ pub(super) enum Role {
     Categorical,
     /// Categories declared by the file, in its order.
     Declared(Vec<String>),
-}
-
-/// What every cell of a file shares.
-pub(super) struct Context<'a> {
-    /// File name for errors.
-    pub(super) file: &'a str,
-    /// Texts that stand for a missing cell.
-    missing: Vec<&'a str>,
-    /// Whether one of them is a number (`-999`), so that numbers must be looked up too.
-    numbers_may_be_missing: bool,
-}
-
-impl<'a> Context<'a> {
-    /// A file and its missing tokens.
-    pub(super) fn new(file: &'a str, missing: Vec<&'a str>) -> Self {
-        let is_number = |token: &&str| matches!(number::parse(token.as_bytes()), Number::Finite(_));
-        let numbers_may_be_missing = missing.iter().any(is_number);
-        Context { file, missing, numbers_may_be_missing }
-    }
-
-    /// Whether a text stands for a missing cell.
-    pub(super) fn is_missing(&self, text: &[u8]) -> bool {
-        text.is_empty() || self.missing.iter().any(|token| token.as_bytes() == text)
-    }
-
-    /// An error about one cell.
-    pub(super) fn cell(&self, place: Place, column: &str, value: &[u8], problem: &str, hint: &str) -> Error {
-        let value = shorten(value);
-        match place {
-            Place::Line(line) => Error::Cell {
-                file: self.file.into(),
-                line,
-                column: column.into(),
-                value,
-                problem: problem.into(),
-                hint: hint.into(),
-            },
-            Place::Row(row) => Error::File {
-                file: self.file.into(),
-                line: None,
-                problem: format!("row {row}, column `{column}`: `{value}` {problem}"),
-                hint: hint.into(),
-            },
-        }
-    }
-
-    /// An error about a line or the whole file.
-    pub(super) fn file(
-        &self,
-        line: Option<u64>,
-        problem: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> Error {
-        Error::File { file: self.file.into(), line, problem: problem.into(), hint: hint.into() }
-    }
-}
-
-/// A text as errors show it: valid, and not longer than 60 characters.
-fn shorten(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.into_owned(),
-    }
 }
 
 /// One column that grows cell by cell.
@@ -219,7 +156,7 @@ impl ColumnBuilder {
     fn push_parsed(&mut self, cell: Cell<'_>, place: Place, context: &Context<'_>) -> Result<()> {
         let Store::Numbers(values) = &mut self.store else { return Ok(()) };
         match number::parse(cell.bytes()) {
-            Number::Finite(x) if x.abs() < number::LARGE && !context.numbers_may_be_missing => {
+            Number::Finite(x) if x.abs() < number::LARGE && !context.numbers_may_be_missing() => {
                 values.push(x);
                 Ok(())
             }

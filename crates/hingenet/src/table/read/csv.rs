@@ -1,6 +1,7 @@
 //! Delimited text with a header line, read in one pass: every cell goes straight into its column.
 
-use super::builder::{ColumnBuilder, Context, Role};
+use super::builder::{ColumnBuilder, Role};
+use super::context::Context;
 use super::options::{Format, Place, ReadOptions, ReadResult};
 use super::plan;
 use super::scanner::Scanner;

@@ -8,7 +8,9 @@
 //! (categorical if it is the target), all missing. Integers above 2^53 become the nearest number.
 
 mod arff;
+mod arff_tokens;
 mod builder;
+mod context;
 mod csv;
 mod dictionary;
 mod number;

@@ -2,7 +2,8 @@
 //! texts and dictionaries of texts are categories, in the order every reader uses (a dictionary's own
 //! order depends on the rows). Nulls and NaN are missing. Dates, times and nested columns are refused.
 
-use super::builder::{ColumnBuilder, Context, Role};
+use super::builder::{ColumnBuilder, Role};
+use super::context::Context;
 use super::options::{Format, Place, ReadOptions, ReadResult};
 use super::{plan, read_error};
 use crate::control::Control;

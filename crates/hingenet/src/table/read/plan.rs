@@ -1,6 +1,7 @@
 //! What all readers share: checks of the header, the role of each column, and the table at the end.
 
-use super::builder::{ColumnBuilder, Context, Role};
+use super::builder::{ColumnBuilder, Role};
+use super::context::Context;
 use super::options::{Format, MISSING_TOKENS, ReadOptions, ReadResult};
 use crate::error::Result;
 use crate::table::{FeatureKind, Table};

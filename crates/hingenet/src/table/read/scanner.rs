@@ -2,7 +2,7 @@
 //! record larger than itself. Quotes as in RFC 4180 (`""` inside quotes is a quote); unquoted cells lose
 //! spaces around them, quoted ones keep everything; lines end in LF or CRLF; blank lines are skipped.
 
-use super::builder::Context;
+use super::context::Context;
 use super::dictionary::Cell;
 use super::read_error;
 use crate::error::{Error, Result};
