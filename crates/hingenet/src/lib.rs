@@ -17,6 +17,7 @@ pub mod graph;
 pub mod model;
 pub mod numeric;
 pub mod optimise;
+pub mod pool;
 pub mod report;
 pub mod table;
 

@@ -2,6 +2,7 @@
 //! threads, seeded random numbers, small dense linear algebra. Knows nothing else of ours.
 
 pub mod bits;
+pub mod exp;
 pub mod linalg;
 pub mod log;
 pub mod omega;

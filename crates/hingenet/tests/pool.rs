@@ -1,0 +1,313 @@
+//! The pool from outside: missing features, bad input, sample weights, determinism, the plain parts.
+
+use hingenet::numeric::random::Random;
+use hingenet::pool::{self, PoolClassifier, PoolParams, PoolTerm};
+use hingenet::table::{Codes, Column, Table};
+use hingenet::{Classifier, Control, ExplanationKind, Training};
+use std::sync::{Arc, Mutex};
+
+/// Rows as plain vectors: two numbers, one category of three levels, one number without information.
+#[derive(Clone)]
+struct Data {
+    numbers: [Vec<f64>; 3],
+    level: Vec<Option<usize>>,
+    class: Vec<Option<usize>>,
+    weights: Option<Vec<f64>>,
+}
+
+fn data(n: usize, seed: u64) -> Data {
+    let mut random = Random::new(seed);
+    let mut data = Data { numbers: Default::default(), level: vec![], class: vec![], weights: None };
+    for i in 0..n {
+        let c = i % 3;
+        let shift = [0.0, 1.5, 3.0][c];
+        data.numbers[0].push(random.normal() + shift);
+        data.numbers[1].push((random.normal() - 0.5 * shift).exp());
+        data.numbers[2].push((random.normal() * 2.0).round());
+        data.level.push(Some(if random.uniform() < 0.7 { c } else { random.below(3) }));
+        data.class.push(Some(c));
+    }
+    data
+}
+
+impl Data {
+    fn table(&self) -> Table {
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        Table::new(vec![
+            Column::numeric("x1", self.numbers[0].clone()),
+            Column::numeric("x2", self.numbers[1].clone()),
+            Column::categorical("x3", names, Codes::from_options(3, self.level.iter().copied())),
+            Column::numeric("x4", self.numbers[2].clone()),
+        ])
+        .unwrap()
+    }
+
+    fn rows(&self, rows: &[usize]) -> Data {
+        Data {
+            numbers: [0, 1, 2].map(|j| rows.iter().map(|&i| self.numbers[j][i]).collect()),
+            level: rows.iter().map(|&i| self.level[i]).collect(),
+            class: rows.iter().map(|&i| self.class[i]).collect(),
+            weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),
+        }
+    }
+
+    fn blank(&mut self, rate: f64, seed: u64) {
+        let mut random = Random::new(seed);
+        for i in 0..self.level.len() {
+            (0..3).for_each(|j| {
+                if random.uniform() < rate {
+                    self.numbers[j][i] = f64::NAN;
+                }
+            });
+            if random.uniform() < rate {
+                self.level[i] = None;
+            }
+        }
+    }
+
+    fn fit_with(
+        &self,
+        params: &PoolParams,
+        seed: u64,
+        control: &Control,
+    ) -> hingenet::Result<PoolClassifier> {
+        let classes = ["r", "s", "t"].map(String::from);
+        let class = Codes::from_options(3, self.class.iter().copied());
+        let training = Training {
+            features: &self.table(),
+            class: &class,
+            classes: &classes,
+            weights: self.weights.as_deref(),
+        };
+        pool::fit(&training, params, seed, control)
+    }
+
+    fn fit(&self) -> PoolClassifier {
+        self.fit_with(&PoolParams::default(), 0, &Control::default()).unwrap()
+    }
+}
+
+fn accuracy(model: &PoolClassifier, test: &Data) -> f64 {
+    let proba = model.log_proba(&test.table()).unwrap();
+    let right = proba
+        .chunks_exact(3)
+        .zip(&test.class)
+        .filter(|(row, c)| Some(hingenet::numeric::log::argmax(row)) == **c)
+        .count();
+    right as f64 / test.class.len() as f64
+}
+
+/// Log probabilities of a fixed set of rows with many patterns of missing cells.
+fn fingerprint(model: &PoolClassifier) -> Vec<u64> {
+    let mut test = data(60, 77);
+    test.blank(0.4, 78);
+    model.log_proba(&test.table()).unwrap().iter().map(|v| v.to_bits()).collect()
+}
+
+#[test]
+fn posteriors_are_finite_and_sum_to_one_for_every_pattern() {
+    let model = data(90, 1).fit();
+    let mut rows = data(16, 2);
+    for pattern in 0..16 {
+        (0..3).filter(|j| pattern >> j & 1 == 1).for_each(|j| rows.numbers[j][pattern] = f64::NAN);
+        if pattern >> 3 & 1 == 1 {
+            rows.level[pattern] = None;
+        }
+    }
+    let proba = model.log_proba(&rows.table()).unwrap();
+    for row in proba.chunks_exact(3) {
+        assert!(row.iter().all(|p| p.is_finite()));
+        assert!((row.iter().map(|p| p.exp()).sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+    // nothing observed: the class frequencies, exactly
+    assert_eq!(proba[45..48], [(30.0f64 / 90.0).ln(); 3]);
+}
+
+#[test]
+fn the_classes_are_found_also_when_features_are_missing() {
+    let model = data(240, 3).fit();
+    let mut test = data(300, 4);
+    let complete = accuracy(&model, &test);
+    test.blank(0.3, 5);
+    let blanked = accuracy(&model, &test);
+    assert!(complete > 0.8 && blanked > 0.68, "{complete} {blanked}");
+}
+
+#[test]
+fn two_fits_with_one_seed_are_equal_to_the_bit_on_1_2_and_8_threads() {
+    let fit = |threads| {
+        let workers = rayon_pool(threads);
+        workers.install(|| fingerprint(&data(150, 6).fit()))
+    };
+    let one = fit(1);
+    assert_eq!(one, fit(2));
+    assert_eq!(one, fit(8));
+}
+
+fn rayon_pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+}
+
+#[test]
+fn neither_row_order_nor_repetition_in_place_of_weights_matters() {
+    let base = data(90, 7);
+    let mut weighted = base.clone();
+    weighted.weights = Some((0..90).map(|i| [1.0, 2.0, 0.0, 3.0][i % 4]).collect());
+    let mut copies: Vec<usize> = (0..90).flat_map(|i| vec![i; [1, 2, 0, 3][i % 4]]).collect();
+    Random::new(8).shuffle(&mut copies);
+    assert_eq!(fingerprint(&weighted.fit()), fingerprint(&base.rows(&copies).fit()));
+}
+
+#[test]
+fn training_cells_may_be_missing() {
+    let mut train = data(240, 10);
+    train.blank(0.3, 11);
+    let model = train.fit();
+    let test = data(300, 12);
+    assert!(accuracy(&model, &test) > 0.75);
+    let parts = model.to_parts();
+    assert_eq!(fingerprint(&model), fingerprint(&PoolClassifier::from_parts(parts).unwrap()));
+}
+
+#[test]
+fn parts_give_the_same_model_back_and_damaged_parts_are_refused() {
+    let model = data(90, 13).fit();
+    let parts = model.to_parts();
+    let again = PoolClassifier::from_parts(parts.clone()).unwrap();
+    assert_eq!(fingerprint(&model), fingerprint(&again));
+    assert_eq!(again.to_parts(), parts);
+    let damages: [fn(&mut pool::PoolParts); 8] = [
+        |p| p.numbers.truncate(5),
+        |p| p.class[0] = 9,
+        |p| p.weight[3] = -1.0,
+        |p| p.coefficients[0] = f64::NAN,
+        |p| p.header.n_rows = usize::MAX,
+        |p| p.header.present = vec![2, 1, 0],
+        |p| p.pair_counts.push(1.0),
+        |p| p.header.weights.0[0][0] = f64::INFINITY,
+    ];
+    for damage in damages {
+        let mut damaged = parts.clone();
+        damage(&mut damaged);
+        assert!(PoolClassifier::from_parts(damaged).is_err());
+    }
+}
+
+#[test]
+fn few_rows_give_equal_weights_and_a_warning() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let listener = heard.clone();
+    let control = Control::default().on_warning(move |text| listener.lock().unwrap().push(text.to_string()));
+    let model = data(12, 14).fit_with(&PoolParams::default(), 0, &control).unwrap();
+    assert!(model.weights().0.iter().flatten().all(|w| *w == 0.25));
+    assert!(heard.lock().unwrap().iter().any(|w| w.contains("too few")));
+    fingerprint(&model);
+}
+
+#[test]
+fn a_class_of_one_row_and_constant_columns_are_no_problem() {
+    let mut train = data(60, 15);
+    train.class.iter_mut().enumerate().for_each(|(i, c)| *c = Some(if i == 0 { 2 } else { i % 2 }));
+    train.numbers[0].fill(3.0);
+    train.level.fill(Some(1));
+    train.numbers[2].fill(f64::NAN);
+    let model = train.fit();
+    let proba = model.log_proba(&data(30, 16).table()).unwrap();
+    assert!(proba.iter().all(|p| p.is_finite()));
+}
+
+#[test]
+fn a_class_without_rows_gets_probability_zero() {
+    let mut train = data(60, 17);
+    train.class.iter_mut().for_each(|c| *c = c.map(|c| c.min(1)));
+    let proba = train.fit().log_proba(&data(10, 18).table()).unwrap();
+    assert!(proba.chunks_exact(3).all(|row| row[2] < -600.0 && row[2].is_finite()));
+}
+
+#[test]
+fn values_out_of_all_proportion_stay_finite() {
+    let mut train = data(60, 19);
+    train.numbers[0][0] = 1e300;
+    train.numbers[1][1] = -1e308;
+    let model = train.fit();
+    let mut test = data(6, 20);
+    test.numbers[0] = vec![1e308, -1e308, f64::NAN, 0.0, 1e-300, 5e200];
+    assert!(model.log_proba(&test.table()).unwrap().iter().all(|p| p.is_finite()));
+}
+
+#[test]
+fn bad_input_is_refused_with_a_reason() {
+    let control = Control::default();
+    let params = PoolParams::default();
+    let mut unlabelled = data(30, 21);
+    unlabelled.class[4] = None;
+    let mut single = data(30, 22);
+    single.class.fill(Some(1));
+    let mut negative = data(30, 23);
+    negative.weights = Some(vec![-1.0; 30]);
+    let mut short = data(30, 24);
+    short.weights = Some(vec![1.0; 3]);
+    for bad in [unlabelled, single, negative, short] {
+        assert!(bad.fit_with(&params, 0, &control).is_err());
+    }
+    let none = PoolParams { draws: 0, ..PoolParams::default() };
+    assert!(data(30, 25).fit_with(&none, 0, &control).is_err());
+    let model = data(60, 26).fit();
+    let numbers = |name: &str| Column::numeric(name, vec![1.0]);
+    assert!(model.log_proba(&Table::new(vec![numbers("x1")]).unwrap()).is_err());
+    let wrong = Table::new(["x1", "x2", "x3", "x4"].map(numbers).to_vec()).unwrap();
+    assert!(model.log_proba(&wrong).unwrap_err().hint().is_some());
+}
+
+#[test]
+fn a_fit_can_be_stopped() {
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let result = data(60, 27).fit_with(&PoolParams::default(), 0, &Control::new(stop));
+    assert!(matches!(result, Err(hingenet::Error::Interrupted)));
+}
+
+#[test]
+fn the_explanation_is_the_change_when_one_feature_is_missing() {
+    let model = data(90, 28).fit();
+    let mut row = data(1, 29);
+    row.numbers[1][0] = f64::NAN;
+    let explanation = model.explain(&row.table(), 0).unwrap();
+    assert_eq!(explanation.kind, ExplanationKind::LeaveOneOut);
+    assert_eq!(explanation.terms.iter().map(|t| t.feature).collect::<Vec<_>>(), [0, 2, 3]);
+    let with = model.log_proba(&row.table()).unwrap();
+    row.numbers[0][0] = f64::NAN;
+    let without = model.log_proba(&row.table()).unwrap();
+    for c in 0..3 {
+        assert!((explanation.scores[c] - with[c]).abs() < 1e-9);
+        assert!((explanation.terms[0].scores[c] - (with[c] - without[c])).abs() < 1e-9);
+    }
+    assert!(model.explain(&row.table(), 1).is_err());
+}
+
+#[test]
+fn what_to_measure_next_ranks_missing_features_by_information() {
+    let model = data(300, 30).fit();
+    let mut row = data(1, 31);
+    row.numbers.iter_mut().for_each(|x| x[0] = f64::NAN);
+    let next = model.next_measurements(&row.table(), 0).unwrap();
+    assert_eq!(next.len(), 3);
+    assert!(next.windows(2).all(|w| w[0].1 >= w[1].1));
+    assert_eq!((next[0].0, next[2].0), (0, 3));
+    assert!(next[0].1 > 0.1 && next[2].1 < 0.05 && next[2].1 >= 0.0);
+}
+
+#[test]
+fn presets_and_single_terms_give_proper_posteriors() {
+    let test = data(90, 33);
+    for params in [PoolParams::fast(), PoolParams { consistent: true, ..PoolParams::default() }] {
+        let model = data(150, 32).fit_with(&params, 0, &Control::default()).unwrap();
+        assert!(accuracy(&model, &test) > 0.75);
+        assert!(!params.consistent || model.facts().density.power == 0.0);
+        for term in [PoolTerm::Density, PoolTerm::Averaged, PoolTerm::Gaussian, PoolTerm::Machine] {
+            let proba = model.term_log_proba(&test.table(), term).unwrap();
+            assert!(
+                proba.chunks_exact(3).all(|r| (r.iter().map(|p| p.exp()).sum::<f64>() - 1.0).abs() < 1e-9)
+            );
+        }
+    }
+}
