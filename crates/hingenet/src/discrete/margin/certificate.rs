@@ -134,14 +134,17 @@ impl Problem {
         let share = |(q, u): (&f64, &f64)| if *q < 0.0 { ((q + u) / u).max(0.0) } else { 1.0 };
         let allowed: Vec<f64> = q.iter().zip(&taken).map(share).collect();
         a.par_chunks_mut(k).enumerate().with_min_len(1024).for_each(|(m, row)| {
-            for &g in self.rows.groups(m) {
-                debug_assert!((g as usize + 1) * k <= allowed.len());
-            }
             for (c, x) in row.iter_mut().enumerate().filter(|(_, x)| **x > 0.0) {
                 let cells = self.rows.groups(m).iter().map(|&g| allowed[g as usize * k + c]);
                 *x *= cells.fold(1.0, f64::min);
             }
         });
+    }
+
+    /// Row terms of the dual of (11) for θ a.
+    pub(super) fn row_dual(&self, a: &[f64], theta: f64) -> f64 {
+        let (linear, smooth) = self.dual_terms(a, theta);
+        linear + smooth
     }
 
     /// `Σ γ a` and the two smoothing terms of d11, for θ a.

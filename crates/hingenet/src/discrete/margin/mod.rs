@@ -7,7 +7,9 @@
 //! `gamma` is the required log margin γ, `lambda` the weight λ of the loss, `R` and `eta` the smoothing of
 //! problem (11); `a_{mc}` the multiplier of row m against class c, `q` the tilted counts.
 
+pub mod bn_svm;
 mod certificate;
+pub mod conditional;
 pub mod conic;
 mod fit;
 pub mod hinge;

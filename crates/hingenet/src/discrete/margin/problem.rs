@@ -5,6 +5,7 @@ use super::likelihood::{Expansion, Likelihood};
 use super::loss::{MarginLoss, Smoothing};
 use super::rows::{RowLoss, Rows};
 use crate::numeric::linalg::dot;
+use rayon::prelude::*;
 
 /// Counts, rows and loss of one fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,14 +96,17 @@ impl Problem {
     /// Multipliers a_{mc} of the loss at w: for each row K values, `λ s_m h_R'(t_m) π_{mc}`, and 0 at its
     /// own class.
     pub fn multipliers(&self, w: &[f64]) -> Vec<f64> {
-        use rayon::prelude::*;
+        self.multipliers_of_cells(&self.rows.gather(w))
+    }
+
+    /// The same for the class-dependent cells alone.
+    pub fn multipliers_of_cells(&self, v: &[f64]) -> Vec<f64> {
         let k = self.rows.n_classes();
-        let v = self.rows.gather(w);
         let mut a = vec![0.0; self.rows.len() * k];
         a.par_chunks_mut(k * self.rows.chunk()).enumerate().for_each(|(chunk, part)| {
             for (at, a) in part.chunks_exact_mut(k).enumerate() {
                 let m = chunk * self.rows.chunk() + at;
-                self.rows.scores(m, &v, a);
+                self.rows.scores(m, v, a);
                 if self.loss.first(self.rows.class(m), self.rows.weight(m), a).is_none() {
                     a.fill(0.0);
                 }
