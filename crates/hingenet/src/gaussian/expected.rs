@@ -43,7 +43,7 @@ pub fn expected_moments(
 fn available_cases(x: &Matrix, weights: &[f64]) -> Result<Moments> {
     let (n, m) = (x.rows(), x.cols());
     let rows: f64 = weights.iter().sum();
-    if n < 2 || m < 2 {
+    if rows < 2.0 || m < 2 {
         return Err(Error::data(
             "a network needs at least 2 rows per class and 2 columns",
             "add rows or columns",

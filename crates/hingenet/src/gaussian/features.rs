@@ -18,13 +18,34 @@ pub struct Node {
     pub column: usize,
     /// Category the node indicates; `None` for a numeric column.
     pub category: Option<usize>,
+    /// Mean over the training rows.
+    pub mean: f64,
+    /// Deviation over the training rows; 0 for a constant column.
+    pub scale: f64,
+}
+
+impl Node {
+    fn new(column: usize, category: Option<usize>) -> Self {
+        Node { column, category, mean: 0.0, scale: 0.0 }
+    }
+
+    fn standardise(&self, v: f64) -> f64 {
+        match (v.is_nan(), self.scale > 0.0) {
+            (true, _) => f64::NAN,
+            (false, true) => ((v - self.mean) / self.scale).clamp(-LARGEST, LARGEST),
+            (false, false) => 0.0,
+        }
+    }
+
+    fn undo(&self, z: f64) -> f64 {
+        self.mean + self.scale * z
+    }
 }
 
 /// How columns become nodes; learnt on training rows only.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct FeatureMap {
     nodes: Vec<Node>,
-    scores: Standardiser,
     names: Vec<String>,
     /// Category names of each column; empty for a numeric one.
     categories: Vec<Vec<String>>,
@@ -39,25 +60,47 @@ impl FeatureMap {
         for (column, data) in table.columns().iter().enumerate() {
             match data.as_categorical() {
                 None => {
-                    nodes.push(Node { column, category: None });
+                    nodes.push(Node::new(column, None));
                     categories.push(Vec::new());
                 }
                 Some(c) => {
                     let indicated = 0..c.categories().len().saturating_sub(1);
-                    nodes.extend(indicated.map(|k| Node { column, category: Some(k) }));
+                    nodes.extend(indicated.map(|k| Node::new(column, Some(k))));
                     categories.push(c.categories().to_vec());
                 }
             }
         }
         let columns = raw_columns(table, &nodes)?;
         let numbers: Vec<&Numeric> = columns.iter().filter_map(Column::as_numeric).collect();
+        let scores = Standardiser::learn(&numbers, weights)?;
+        for (k, node) in nodes.iter_mut().enumerate() {
+            node.mean = scores.means()[k];
+            node.scale = if scores.is_constant(k) { 0.0 } else { scores.sds()[k] };
+        }
         Ok(FeatureMap {
-            scores: Standardiser::learn(&numbers, weights)?,
             nodes,
             names: table.columns().iter().map(|c| c.name().to_string()).collect(),
             categories,
             is_categorical: table.columns().iter().map(|c| c.as_categorical().is_some()).collect(),
         })
+    }
+
+    /// Checks a map read from a file.
+    pub(super) fn check(&self) -> Result<()> {
+        let n = self.names.len();
+        require_len("category lists", n, self.categories.len())?;
+        require_len("column types", n, self.is_categorical.len())?;
+        let fits = |node: &Node| match node.category {
+            _ if node.column >= n || !node.mean.is_finite() => false,
+            _ if !(node.scale.is_finite() && node.scale >= 0.0) => false,
+            None => !self.is_categorical[node.column],
+            Some(k) => k < self.categories[node.column].len(),
+        };
+        if self.nodes.iter().all(fits) {
+            Ok(())
+        } else {
+            Err(Error::model_file("the feature map holds impossible values"))
+        }
     }
 
     /// The nodes in order.
@@ -86,11 +129,7 @@ impl FeatureMap {
         for (k, column) in raw_columns(table, &self.nodes)?.iter().enumerate() {
             let Some(values) = column.as_numeric() else { continue };
             for (a, v) in values.with_nan().iter().enumerate() {
-                x[(a, k)] = match (v.is_nan(), self.scores.is_constant(k)) {
-                    (true, _) => f64::NAN,
-                    (false, true) => 0.0,
-                    (false, false) => self.scores.apply(k, *v).clamp(-LARGEST, LARGEST),
-                };
+                x[(a, k)] = self.nodes[k].standardise(*v);
             }
         }
         Ok(x)
@@ -102,12 +141,12 @@ impl FeatureMap {
         let columns = (0..self.columns()).map(|c| {
             let nodes: Vec<usize> = (0..self.nodes.len()).filter(|&k| self.nodes[k].column == c).collect();
             if !self.is_categorical[c] {
-                let value = |row: &Vec<f64>| nodes.first().map_or(0.0, |&k| self.scores.undo(k, row[k]));
+                let value = |row: &Vec<f64>| nodes.first().map_or(0.0, |&k| self.nodes[k].undo(row[k]));
                 return Column::numeric(self.names[c].clone(), rows.iter().map(value).collect());
             }
             let categories = self.categories[c].clone();
             let code = |row: &Vec<f64>| {
-                let mut shares: Vec<f64> = nodes.iter().map(|&k| self.scores.undo(k, row[k])).collect();
+                let mut shares: Vec<f64> = nodes.iter().map(|&k| self.nodes[k].undo(row[k])).collect();
                 shares.push(1.0 - shares.iter().sum::<f64>());
                 (!categories.is_empty()).then(|| argmax(&shares))
             };
@@ -120,8 +159,11 @@ impl FeatureMap {
     /// `Σ log deviation` over the observed numeric nodes of an encoded row: what turns a density of nodes into one of
     /// the numeric columns.
     pub fn log_scale(&self, row: &[f64]) -> f64 {
-        let counts = |k: usize| self.nodes[k].category.is_none() && !row[k].is_nan();
-        (0..row.len()).filter(|&k| counts(k)).map(|k| self.scores.sds()[k].ln()).sum()
+        let counts = |k: &usize| {
+            let node = &self.nodes[*k];
+            node.category.is_none() && node.scale > 0.0 && !row[*k].is_nan()
+        };
+        (0..row.len()).filter(counts).map(|k| self.nodes[k].scale.ln()).sum()
     }
 }
 

@@ -1,16 +1,29 @@
 //! Sparse Gaussian Bayesian networks, one per class, made discriminative (Zhou, Wang, Liu, Ogunbona, Shen:
 //! Learning Discriminative Bayesian Networks from High-dimensional Continuous Neuroimaging Data, 2015).
 //! [`features`] turns a table into nodes, [`structure`] learns graph and weights from [`moments`], [`network`] and
-//! [`missing`] answer questions; [`fisher`] and [`discriminative`] make the networks discriminate.
+//! [`missing`] answer questions; [`fisher`] and [`discriminative`] make the networks discriminate;
+//! [`fit()`] does all of it for a table.
 //!
 //! Letters: i, j nodes (`Θ_ij` is the arc i -> j), a, b rows, c classes, m nodes, n rows.
 
 pub mod constraints;
 pub mod discriminative;
 pub mod expected;
+mod explain;
 pub mod features;
 pub mod fisher;
+mod fit;
+mod machine;
 pub mod missing;
 pub mod moments;
 pub mod network;
+mod params;
+mod predict;
+mod rows;
+mod select;
 pub mod structure;
+
+pub use fit::{GaussianFit, fit};
+pub use machine::FisherMachine;
+pub use params::{Decision, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Variance};
+pub use predict::{ClassifierParts, GaussianClassifier};

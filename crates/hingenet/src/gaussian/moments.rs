@@ -16,7 +16,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Moments of complete rows; `weights` of 2 count a row twice. At least two rows and two columns.
+    /// Moments of complete rows; a row of weight 2 counts as two rows. At least two rows and two columns.
     pub fn of_rows(x: &Matrix, weights: Option<&[f64]>) -> Result<Self> {
         check_rows(x, weights)?;
         let (n, m) = (x.rows(), x.cols());
@@ -67,6 +67,11 @@ impl Moments {
     /// `G = Xc'Xc`.
     pub fn gram(&self) -> &Matrix {
         &self.gram
+    }
+
+    /// Variance of each column, divisor n.
+    pub fn variance(&self) -> Vec<f64> {
+        (0..self.nodes()).map(|j| self.gram[(j, j)] / self.rows).collect()
     }
 
     /// The same moments with every column divided by its deviation (divisor n − 1), so that `G_jj = n − 1`;
@@ -121,17 +126,18 @@ fn check_rows(x: &Matrix, weights: Option<&[f64]>) -> Result<()> {
             "add columns, or use another model",
         ));
     }
-    if x.rows() < 2 {
-        return Err(Error::data(
-            format!("a network needs at least 2 rows per class, found {}", x.rows()),
-            "add rows, or merge rare classes",
-        ));
-    }
     if let Some(w) = weights {
         require_len("sample weights", x.rows(), w.len())?;
         if !w.iter().all(|w| w.is_finite() && *w > 0.0) {
             return Err(Error::data("a sample weight is not a positive number", "drop rows of weight zero"));
         }
+    }
+    let rows = weights.map_or(x.rows() as f64, |w| w.iter().sum());
+    if rows < 2.0 {
+        return Err(Error::data(
+            format!("a network needs at least 2 rows per class, found {rows}"),
+            "add rows, or merge rare classes",
+        ));
     }
     if let Some(k) = x.data().iter().position(|v| !v.is_finite()) {
         return Err(Error::data(

@@ -11,13 +11,68 @@ use crate::numeric::random::Random;
 pub const VARIANCE_FLOOR: f64 = 1e-6;
 
 /// An acyclic network with its parameters.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "NetworkParts", into = "NetworkParts")]
 pub struct GaussianNetwork {
     dag: Dag,
     /// Weights of the parents of each node, in the order of `dag.parents(j)`.
     weights: Vec<Vec<f64>>,
     bias: Vec<f64>,
     variance: Vec<f64>,
+}
+
+/// A network as plain lists, for model files; checked when it becomes a network again.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct NetworkParts {
+    /// Parents of each node.
+    pub parents: Vec<Vec<usize>>,
+    /// Their weights.
+    pub weights: Vec<Vec<f64>>,
+    /// Bias of each node.
+    pub bias: Vec<f64>,
+    /// Variance of each node.
+    pub variance: Vec<f64>,
+}
+
+impl From<GaussianNetwork> for NetworkParts {
+    fn from(network: GaussianNetwork) -> Self {
+        NetworkParts {
+            parents: network.dag.parent_lists().to_vec(),
+            weights: network.weights,
+            bias: network.bias,
+            variance: network.variance,
+        }
+    }
+}
+
+impl TryFrom<NetworkParts> for GaussianNetwork {
+    type Error = Error;
+
+    fn try_from(parts: NetworkParts) -> Result<Self> {
+        let m = parts.bias.len();
+        require_len("parent lists", m, parts.parents.len())?;
+        require_len("weight lists", m, parts.weights.len())?;
+        require_len("variances", m, parts.variance.len())?;
+        for (list, weights) in parts.parents.iter().zip(&parts.weights) {
+            require_len("weights of a node", list.len(), weights.len())?;
+            if !list.is_sorted() {
+                return Err(Error::data("the parents of a node are not in order", ""));
+            }
+        }
+        check_numbers(parts.weights.iter().flatten().chain(&parts.bias), &parts.variance)?;
+        let dag = Dag::new(parts.parents)?;
+        Ok(GaussianNetwork { dag, weights: parts.weights, bias: parts.bias, variance: parts.variance })
+    }
+}
+
+fn check_numbers<'a>(mut weights: impl Iterator<Item = &'a f64>, variance: &[f64]) -> Result<()> {
+    if !weights.all(|v| v.is_finite()) {
+        return Err(Error::data("a weight or bias of the network is not finite", ""));
+    }
+    for v in variance {
+        require("variance of a node", v, "a finite number > 0", v.is_finite() && *v > 0.0)?;
+    }
+    Ok(())
 }
 
 impl GaussianNetwork {
@@ -28,14 +83,9 @@ impl GaussianNetwork {
         require_len("rows of Theta", m, theta.rows())?;
         require_len("columns of Theta", m, theta.cols())?;
         require_len("variances", m, variance.len())?;
-        if !theta.data().iter().chain(&bias).all(|v| v.is_finite()) {
-            return Err(Error::data("a weight or bias of the network is not finite", ""));
-        }
+        check_numbers(theta.data().iter().chain(&bias), &variance)?;
         if let Some(j) = (0..m).find(|&j| theta[(j, j)] != 0.0) {
             return Err(Error::Graph { node: j.to_string(), problem: "has an arc to itself".into() });
-        }
-        for v in &variance {
-            require("variance of a node", v, "a finite number > 0", v.is_finite() && *v > 0.0)?;
         }
         let dag = dag_of(theta, 0.0)?;
         let weights = (0..m).map(|j| dag.parents(j).iter().map(|&i| theta[(i, j)]).collect()).collect();

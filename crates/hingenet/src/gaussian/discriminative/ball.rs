@@ -243,7 +243,8 @@ fn select(data: &Labelled<'_>, count: usize) -> Vec<Vec<FreeParameter>> {
     let (x, m) = (data.x, data.x.cols());
     let labels = one_against_rest(data.class, data.networks.len());
     let mut ranked: Vec<(f64, usize, usize, FreeParameter)> = Vec::new();
-    for (c, network) in data.networks.iter().enumerate() {
+    // A class without rows has no fit to move away from.
+    for (c, network) in data.networks.iter().enumerate().filter(|(c, _)| data.class.contains(c)) {
         let u = scaled_residuals(network, x);
         for j in 0..m {
             let parents = network.dag().parents(j).iter().copied().chain([m]);

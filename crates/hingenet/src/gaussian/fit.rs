@@ -1,0 +1,248 @@
+//! From labelled rows to a classifier: class networks from the moments of each class, then discriminative learning,
+//! then, where asked for, the machine on Fisher vectors. Options left open are chosen by inner cross-validation first.
+
+use super::constraints::Constraints;
+use super::discriminative::{KlParams, Labelled, MmParams, fit_kl, fit_mm};
+use super::expected::expected_moments;
+use super::fisher::fisher_kernel;
+use super::machine::{FisherMachine, plain_weight};
+use super::missing::{Conditional, patterns};
+use super::moments::Moments;
+use super::network::{GaussianNetwork, VARIANCE_FLOOR};
+use super::params::{Decision, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Variance};
+use super::predict::GaussianClassifier;
+use super::rows::Rows;
+use super::select;
+use super::structure::{HParams, OrParams, SearchParams, StructureFit, fit_h, fit_or, fit_search};
+use crate::classifier::{SolverReport, Training};
+use crate::control::Control;
+use crate::error::{Result, require_len};
+use crate::numeric::linalg::Matrix;
+use crate::numeric::log::softmax;
+use std::collections::BTreeMap;
+
+/// A fitted classifier with how it came about.
+#[derive(Debug, Clone)]
+pub struct GaussianFit {
+    /// The classifier.
+    pub classifier: GaussianClassifier,
+    /// Options chosen by inner cross-validation.
+    pub chosen: BTreeMap<String, f64>,
+    /// How the structure solver of each class, the discriminative solver and the machine ended, in this order.
+    pub reports: Vec<SolverReport>,
+}
+
+/// Fits a Gaussian classifier.
+pub fn fit(training: &Training<'_>, params: &GaussianParams, control: &Control) -> Result<GaussianFit> {
+    params.check()?;
+    let (features, rows) = Rows::new(training)?;
+    if let Some(known) = &params.constraints {
+        require_len("nodes of the constraints", rows.x.cols(), known.nodes())?;
+    }
+    let choice = select::choose(&rows, params, control)?;
+    let mut fitted = fit_rows(&rows, &choice.settings, control)?;
+    if let (Some(machine), Some(unseen)) = (&mut fitted.machine, &choice.unseen) {
+        machine.calibrate(unseen, &rows.class, &rows.weights);
+    }
+    let classifier = GaussianClassifier::new(features, fitted.networks, fitted.prior, fitted.machine)?;
+    Ok(GaussianFit { classifier, chosen: choice.chosen, reports: fitted.reports })
+}
+
+/// Settings with nothing left to choose.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    pub params: GaussianParams,
+    pub lambda1: f64,
+    pub free: usize,
+    pub nu: f64,
+    pub c: SlackWeight,
+}
+
+/// What is fitted to encoded rows.
+pub(super) struct FittedRows {
+    pub networks: Vec<GaussianNetwork>,
+    /// Prior of each class; 0 for a class without rows.
+    pub prior: Vec<f64>,
+    pub machine: Option<FisherMachine>,
+    pub reports: Vec<SolverReport>,
+}
+
+impl FittedRows {
+    /// Scores of a row: log joint, or the decision values of the machine (not calibrated).
+    pub fn scores(&self, row: &[f64]) -> Result<Vec<f64>> {
+        match &self.machine {
+            Some(machine) => machine.decision(&self.networks, row),
+            None => {
+                let missing: Vec<bool> = row.iter().map(|v| v.is_nan()).collect();
+                let score = |(g, p): (&GaussianNetwork, &f64)| {
+                    let density = if missing.contains(&true) {
+                        Conditional::new(g, &missing)?.log_density(row)
+                    } else {
+                        g.log_density(row)
+                    };
+                    Ok(density + p.ln())
+                };
+                self.networks.iter().zip(&self.prior).map(score).collect()
+            }
+        }
+    }
+}
+
+pub(super) fn fit_rows(rows: &Rows, settings: &Settings, control: &Control) -> Result<FittedRows> {
+    let prior = priors(rows, settings.params.priors);
+    let (networks, mut reports) = class_networks(rows, settings, control)?;
+    let needs_rows =
+        settings.params.learning != Learning::Generative || settings.params.decision != Decision::Network;
+    if !needs_rows {
+        return Ok(FittedRows { networks, prior, machine: None, reports });
+    }
+    let complete = completed(rows, &networks, &prior)?;
+    let networks = discriminate(rows, &complete, networks, settings, &mut reports, control)?;
+    let mut machine = None;
+    if let Decision::FisherSvm(components) = settings.params.decision {
+        let data = Labelled { x: &complete, class: &rows.class, weights: &rows.weights, networks: &networks };
+        let (trained, report) = FisherMachine::train(&data, components, settings.c)?;
+        reports.push(report);
+        machine = Some(trained);
+    }
+    Ok(FittedRows { networks, prior, machine, reports })
+}
+
+fn priors(rows: &Rows, priors: Priors) -> Vec<f64> {
+    let weight: Vec<f64> = (0..rows.classes).map(|c| rows.class_weight(c)).collect();
+    let share: Vec<f64> = match priors {
+        Priors::Empirical => weight,
+        Priors::Equal => weight.iter().map(|w| if *w > 0.0 { 1.0 } else { 0.0 }).collect(),
+    };
+    let total: f64 = share.iter().sum();
+    share.iter().map(|s| s / total).collect()
+}
+
+/// One network per class. A class with less than two rows gets independent nodes around its row with variance 1.
+fn class_networks(
+    rows: &Rows,
+    settings: &Settings,
+    control: &Control,
+) -> Result<(Vec<GaussianNetwork>, Vec<SolverReport>)> {
+    let m = rows.x.cols();
+    let (mut networks, mut reports) = (Vec::new(), Vec::new());
+    let mut errors: Vec<Option<Vec<f64>>> = Vec::new();
+    for c in 0..rows.classes {
+        let (x, weights) = rows.of_class(c);
+        if weights.iter().sum::<f64>() < 2.0 {
+            control.warn("a class has fewer than 2 rows: its nodes are independent with variance 1");
+            networks.push(GaussianNetwork::new(&Matrix::zeros(m, m), first_row(&x), vec![1.0; m])?);
+            errors.push(None);
+            continue;
+        }
+        let learn = |moments: &Moments| {
+            let fit = learn_structure(moments, settings, control)?;
+            GaussianNetwork::from_structure(&fit, moments.rows(), &moments.variance())
+        };
+        let (moments, settled) = expected_moments(&x, &weights, control, learn)?;
+        let fit = learn_structure(&moments, settings, control)?;
+        networks.push(GaussianNetwork::from_structure(&fit, moments.rows(), &moments.variance())?);
+        errors.push(Some(fit.squared_error.clone()));
+        reports.push(SolverReport { converged: fit.report.converged && settled, ..fit.report });
+    }
+    let networks = set_variances(rows, networks, &errors, settings.params.variance)?;
+    Ok((networks, reports))
+}
+
+fn first_row(x: &Matrix) -> Vec<f64> {
+    let value = |j: usize| if x.rows() > 0 && !x[(0, j)].is_nan() { x[(0, j)] } else { 0.0 };
+    (0..x.cols()).map(value).collect()
+}
+
+pub(super) fn learn_structure(
+    moments: &Moments,
+    settings: &Settings,
+    control: &Control,
+) -> Result<StructureFit> {
+    let params = &settings.params;
+    let known = params.constraints.clone().unwrap_or_else(|| Constraints::none(moments.nodes()));
+    match params.structure {
+        StructureMethod::Or => fit_or(moments, &OrParams::new(settings.lambda1), &known, &control.quiet()),
+        StructureMethod::H => {
+            let h = HParams { lambda1: settings.lambda1, column_order: None };
+            fit_h(moments, &h, &known, &control.quiet())
+        }
+        StructureMethod::Search => {
+            let search = SearchParams { penalty: params.penalty, rounds: params.rounds, seed: params.seed };
+            Ok(fit_search(moments, &search, &known, &control.quiet())?.structure)
+        }
+    }
+}
+
+fn set_variances(
+    rows: &Rows,
+    networks: Vec<GaussianNetwork>,
+    errors: &[Option<Vec<f64>>],
+    variance: Variance,
+) -> Result<Vec<GaussianNetwork>> {
+    let m = rows.x.cols();
+    let common = match variance {
+        Variance::Ml => return Ok(networks),
+        Variance::Fixed => vec![1.0; m],
+        Variance::Pooled => {
+            let counted = |c: &usize| errors[*c].is_some();
+            let n: f64 = (0..rows.classes).filter(counted).map(|c| rows.class_weight(c)).sum();
+            let total = |j: usize| errors.iter().flatten().map(|e| e[j]).sum::<f64>();
+            // Columns have variance 1 over all rows.
+            (0..m).map(|j| if n > 0.0 { (total(j) / n).max(VARIANCE_FLOOR) } else { 1.0 }).collect()
+        }
+    };
+    networks.iter().map(|g| g.with_variance(common.clone())).collect()
+}
+
+/// Missing cells replaced by their means given the observed ones, averaged over the classes with the posterior: the
+/// label is not used, so training rows are completed as new rows would be.
+fn completed(rows: &Rows, networks: &[GaussianNetwork], prior: &[f64]) -> Result<Matrix> {
+    let mut x = rows.x.clone();
+    for group in patterns(&rows.x).iter().filter(|g| g.missing.contains(&true)) {
+        let conditionals: Vec<Conditional<'_>> =
+            networks.iter().map(|g| Conditional::new(g, &group.missing)).collect::<Result<_>>()?;
+        for &a in &group.rows {
+            let row = rows.x.row(a);
+            let mut share: Vec<f64> =
+                conditionals.iter().zip(prior).map(|(c, p)| c.log_density(row) + p.ln()).collect();
+            softmax(&mut share);
+            let mut filled = vec![0.0; row.len()];
+            for (conditional, s) in conditionals.iter().zip(&share).filter(|(_, s)| **s > 0.0) {
+                filled.iter_mut().zip(conditional.complete(row)).for_each(|(f, v)| *f += s * v);
+            }
+            for j in (0..row.len()).filter(|&j| group.missing[j]) {
+                x[(a, j)] = filled[j];
+            }
+        }
+    }
+    Ok(x)
+}
+
+fn discriminate(
+    rows: &Rows,
+    x: &Matrix,
+    networks: Vec<GaussianNetwork>,
+    settings: &Settings,
+    reports: &mut Vec<SolverReport>,
+    control: &Control,
+) -> Result<Vec<GaussianNetwork>> {
+    let data = Labelled { x, class: &rows.class, weights: &rows.weights, networks: &networks };
+    let slack = settings.params.slack;
+    let end = match settings.params.learning {
+        Learning::Generative => return Ok(networks),
+        Learning::Mm => {
+            let mm = MmParams { free: settings.free, slack, nu: settings.nu, solver: settings.params.solver };
+            fit_mm(&data, &mm, &control.quiet())?
+        }
+        Learning::Kl => {
+            let c = match settings.c {
+                SlackWeight::Plain(c) => c,
+                scaled => plain_weight(scaled, &fisher_kernel(&networks, x), &rows.weights),
+            };
+            fit_kl(&data, &KlParams { free: settings.free, slack, c }, &control.quiet())?
+        }
+    };
+    reports.push(end.report);
+    Ok(end.networks)
+}
