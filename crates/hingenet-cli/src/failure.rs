@@ -1,5 +1,6 @@
 //! From an error to what the user reads and the exit code.
 
+use crate::output;
 use hingenet::Error;
 use std::process::ExitCode;
 
@@ -24,11 +25,12 @@ pub fn usage(problem: impl Into<String>, hint: impl Into<String>) -> anyhow::Err
 }
 
 /// Prints `error:` and `hint:` lines to stderr; the exit code says what kind of failure it was.
-#[expect(clippy::print_stderr, reason = "the one place where errors are printed")]
 pub fn report(error: &anyhow::Error) -> ExitCode {
-    eprintln!("error: {error:#}");
+    // errors of the library name their cause themselves, others in a chain
+    let text = if error.is::<Error>() { format!("error: {error}") } else { format!("error: {error:#}") };
+    output::write_stderr(&text);
     if let Some(hint) = hint(error) {
-        eprintln!("hint: {hint}");
+        output::write_stderr(&format!("hint: {hint}"));
     }
     ExitCode::from(code(error))
 }

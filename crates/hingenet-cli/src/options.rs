@@ -2,6 +2,7 @@
 
 use crate::failure::usage;
 use crate::session::Session;
+use crate::show::count;
 use anyhow::Result;
 use clap::Args;
 use hingenet::model::{Dataset, Model};
@@ -129,9 +130,9 @@ fn read_table(data: &Path, options: &ReadOptions, session: &Session) -> Result<T
 fn describe(column: &Column) -> String {
     let kind = match column.data() {
         ColumnData::Numeric(_) => "numbers".to_string(),
-        ColumnData::Categorical(c) => format!("{} categories", c.categories().len()),
+        ColumnData::Categorical(c) => count(c.categories().len(), "category"),
     };
-    format!("column `{}`: {kind}, {} cells missing", column.name(), column.n_missing())
+    format!("column `{}`: {kind}, {} missing", column.name(), count(column.n_missing(), "cell"))
 }
 
 /// Refuses to write over a file that is read.

@@ -31,6 +31,11 @@ pub fn is_file(path: &Path) -> bool {
     path != Path::new("-")
 }
 
+/// A line for people. Nobody may be listening any more, which is no reason to stop.
+pub fn write_stderr(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
 fn write_stdout(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {

@@ -2,6 +2,7 @@
 //! stderr.
 
 use crate::options::Common;
+use crate::output;
 use anyhow::{Context, Result};
 use hingenet::Control;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -106,10 +107,9 @@ impl Speaker {
         }
     }
 
-    #[expect(clippy::print_stderr, reason = "notes go to stderr, around the progress bar")]
     fn say(&self, line: &str) {
         if !self.quiet {
-            self.bar.suspend(|| eprintln!("{line}"));
+            self.bar.suspend(|| output::write_stderr(line));
         }
     }
 }

@@ -31,13 +31,13 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> St
 pub fn evaluation(evaluation: &Evaluation) -> String {
     let (data, protocol) = (&evaluation.data, &evaluation.protocol);
     let mut text = format!(
-        "{} rows, {} features, {} classes, {} cells missing; {}\n",
-        data.rows,
-        data.features,
-        data.classes.len(),
-        data.missing_cells,
+        "{}, {}, {}, {} missing; {}\n",
+        count(data.rows, "row"),
+        count(data.features, "feature"),
+        count(data.classes.len(), "class"),
+        count(data.missing_cells, "cell"),
         match protocol.test_rows {
-            Some(n) => format!("tested on {n} other rows"),
+            Some(n) => format!("tested on {}", count(n, "other row")),
             None if protocol.repeats > 1 => format!("{} folds, {} repeats", protocol.folds, protocol.repeats),
             None => format!("{} folds", protocol.folds),
         }
@@ -80,6 +80,16 @@ fn missing(results: &[ModelResult]) -> String {
         std::iter::once(r.model.clone()).chain(r.missing.iter().map(|p| percent(p.accuracy))).collect()
     };
     table(&header, results.iter().map(row))
+}
+
+/// A number of things: `1 cell`, `2 cells`.
+pub fn count(n: usize, thing: &str) -> String {
+    let plural = match thing {
+        "class" => "classes",
+        "category" => "categories",
+        other => return format!("{n} {other}{}", if n == 1 { "" } else { "s" }),
+    };
+    format!("{n} {}", if n == 1 { thing } else { plural })
 }
 
 /// A share in per cent, two decimals.

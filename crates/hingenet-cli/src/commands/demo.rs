@@ -103,16 +103,8 @@ impl Part {
         let protocol = Protocol { seed: session.seed, missing: RATES.to_vec(), ..Protocol::default() };
         let data = Dataset::new(table, "class", None)?;
         let found = compare(specs, None, &data, TestRows::Folds(None), &protocol, &session.control)?;
-        let header = [
-            "model",
-            "accuracy %",
-            "balanced error %",
-            "log-loss",
-            "30 % missing",
-            "60 % missing",
-            "fit",
-            "predict",
-        ];
+        let header =
+            ["model", "accuracy %", "bal. error %", "log-loss", "at 30 %", "at 60 %", "fit", "predict"];
         let row = |r: &ModelResult| {
             let mut cells = show::main_figures(r);
             cells.splice(4..5, r.missing.iter().map(|p| show::percent(p.accuracy)));

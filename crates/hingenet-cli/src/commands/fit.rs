@@ -3,6 +3,7 @@
 use crate::options::{Reader, refuse_overwriting};
 use crate::output;
 use crate::session::Session;
+use crate::show::count;
 use anyhow::Result;
 use clap::Args;
 use hingenet::model::{ClassWeight, DEFAULT_MODEL, Dataset, FitOptions, Model, ModelSpec, fit};
@@ -56,11 +57,11 @@ impl Fit {
 /// Name and size of a model in a few words.
 pub fn summary(model: &Model) -> String {
     format!(
-        "{}, {} rows, {} features, {} classes",
+        "{}, {}, {}, {}",
         model.spec,
-        model.facts.rows,
-        model.schema.features.len(),
-        model.classes.len()
+        count(model.facts.rows, "row"),
+        count(model.schema.features.len(), "feature"),
+        count(model.classes.len(), "class")
     )
 }
 

@@ -2,6 +2,7 @@
 
 use crate::output;
 use crate::session::Session;
+use crate::show::count;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -38,7 +39,7 @@ impl Generate {
         write_csv(&table, &mut text)?;
         output::write(self.output.as_ref(), &text)?;
         if let Some(path) = &self.output {
-            session.say(&format!("wrote {} ({} rows)", path.display(), table.n_rows()));
+            session.say(&format!("wrote {} ({})", path.display(), count(table.n_rows(), "row")));
         }
         Ok(())
     }

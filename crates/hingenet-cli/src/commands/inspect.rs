@@ -3,6 +3,7 @@
 use crate::options::refuse_overwriting;
 use crate::output;
 use crate::session::Session;
+use crate::show::count;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use hingenet::model::{Model, exchange};
@@ -55,8 +56,10 @@ fn describe(model: &Model) -> String {
         format!("model       {}", model.spec),
         format!("target      {}: {}", model.target, model.classes.join(", ")),
         format!(
-            "trained on  {} rows, {} cells missing, seed {}",
-            facts.rows, facts.missing_cells, facts.seed
+            "trained on  {}, {} missing, seed {}",
+            count(facts.rows, "row"),
+            count(facts.missing_cells, "cell"),
+            facts.seed
         ),
     ];
     lines.extend(facts.chosen.iter().map(|(key, value)| format!("chosen      {key} = {value}")));

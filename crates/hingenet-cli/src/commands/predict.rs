@@ -4,6 +4,7 @@ use super::explain;
 use crate::options::{Reader, refuse_overwriting};
 use crate::output;
 use crate::session::Session;
+use crate::show::count;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use hingenet::model::{Model, Predictions};
@@ -117,8 +118,10 @@ pub fn tell(report: &AlignReport, model: &Model, session: &Session) {
     }
     for unseen in &report.unseen {
         session.warn(&format!(
-            "column `{}`: {} cells have categories that training has not seen (`{}` first); they count as missing",
-            unseen.column, unseen.cells, unseen.first
+            "column `{}`: {} of a category that training has not seen (`{}` first) count as missing",
+            unseen.column,
+            count(unseen.cells, "cell"),
+            unseen.first
         ));
     }
 }

@@ -1,7 +1,7 @@
 //! Fits and tests models: cross-validation or a pair of training and test rows. Everything that is learnt
 //! is learnt on the training part of each split; splits run in parallel and are collected in order.
 
-use super::folds::{self, Split};
+use super::folds;
 use super::metrics::{self, Predicted};
 use super::missing;
 use crate::control::Control;
@@ -40,8 +40,9 @@ impl Default for Protocol {
 pub struct CrossValidation {
     data: Dataset,
     protocol: Protocol,
-    /// All splits, repeat by repeat.
-    splits: Vec<Split>,
+    /// Fold of each row, repeat by repeat.
+    folds: Vec<Vec<usize>>,
+    class: Vec<usize>,
     /// Name of each row: its position in content order.
     ids: Vec<usize>,
 }
@@ -80,33 +81,31 @@ impl CrossValidation {
         let data = if kept.len() == data.n_rows() { data.clone() } else { data.rows(&kept) };
         let order = data.content_order();
         let class = class_codes(&data);
-        let mut splits = Vec::with_capacity(protocol.folds * protocol.repeats);
-        for repeat in 0..protocol.repeats {
+        let folds_of = |repeat: usize| {
             let seed = repeat_seed(protocol.seed, repeat);
             let fold = match &groups {
                 None => folds::stratified(&class, &order, protocol.folds, seed)?,
                 Some(group) => folds::grouped(&class, group, protocol.folds, seed)?,
             };
-            splits.extend(folds::splits_of(&fold, protocol.folds));
-        }
-        check_training_classes(&data, &class, &splits)?;
+            check_training_classes(&data, &class, &fold, protocol.folds)?;
+            Ok(fold)
+        };
+        let folds = (0..protocol.repeats).map(folds_of).collect::<Result<Vec<_>>>()?;
         let mut ids = vec![0; order.len()];
         order.iter().enumerate().for_each(|(rank, &m)| ids[m] = rank);
-        Ok(CrossValidation { data, protocol, splits, ids })
+        Ok(CrossValidation { data, protocol, folds, class, ids })
     }
 
     /// Fits and tests one model on every split.
     pub fn run(&self, spec: &ModelSpec, control: &Control) -> Result<Outcome> {
         let name = spec.to_string();
-        let (done, total) = (AtomicUsize::new(0), self.splits.len());
+        let (done, total) = (AtomicUsize::new(0), self.protocol.folds * self.protocol.repeats);
         control.progress(&name, 0, total)?;
         let inside = control.quiet();
-        let parts = self
-            .splits
-            .par_iter()
-            .enumerate()
-            .map(|(s, split)| {
-                let part = self.run_split(spec, split, s / self.protocol.folds, &inside)?;
+        let parts = (0..total)
+            .into_par_iter()
+            .map(|s| {
+                let part = self.run_split(spec, s / self.protocol.folds, s % self.protocol.folds, &inside)?;
                 control.progress(&name, done.fetch_add(1, Ordering::Relaxed) + 1, total)?;
                 Ok(part)
             })
@@ -119,27 +118,29 @@ impl CrossValidation {
         })
     }
 
-    fn run_split(&self, spec: &ModelSpec, split: &Split, repeat: usize, control: &Control) -> Result<Part> {
+    fn run_split(&self, spec: &ModelSpec, repeat: usize, fold: usize, control: &Control) -> Result<Part> {
+        let split = folds::split_of(&self.folds[repeat], fold);
         let train = self.data.rows(&split.train);
-        let class = class_codes(&self.data);
         let test = TestSet {
             features: self.data.features.rows(&split.test),
-            class: split.test.iter().map(|&m| class[m]).collect(),
+            class: split.test.iter().map(|&m| self.class[m]).collect(),
             weights: self.data.weights.as_ref().map(|w| split.test.iter().map(|&m| w[m]).collect()),
         };
         let ids: Vec<usize> = split.test.iter().map(|&m| self.ids[m]).collect();
-        let masks =
-            Masks { ids: &ids, rates: &self.protocol.missing, seed: repeat_seed(self.protocol.seed, repeat) };
+        let seed = repeat_seed(self.protocol.seed, repeat);
+        let masks = Masks { ids: &ids, rates: &self.protocol.missing, seed };
         fit_and_test(spec, &train, &test, masks, self.protocol.seed, control)
     }
 
+    /// Puts the probabilities of the test parts back to the rows they belong to.
     fn in_row_order(&self, parts: &[Part]) -> Vec<Vec<f64>> {
         let k = self.data.classes.len();
         let mut repeats = vec![vec![0.0; self.data.n_rows() * k]; self.protocol.repeats];
-        for (s, (split, part)) in self.splits.iter().zip(parts).enumerate() {
-            let rows = &mut repeats[s / self.protocol.folds];
-            for (i, &m) in split.test.iter().enumerate() {
-                rows[m * k..(m + 1) * k].copy_from_slice(&part.log_proba[i * k..(i + 1) * k]);
+        for (s, part) in parts.iter().enumerate() {
+            let (repeat, fold) = (s / self.protocol.folds, s % self.protocol.folds);
+            let tested = (0..self.data.n_rows()).filter(|&m| self.folds[repeat][m] == fold);
+            for (m, values) in tested.zip(part.log_proba.chunks(k)) {
+                repeats[repeat][m * k..(m + 1) * k].copy_from_slice(values);
             }
         }
         repeats
@@ -166,6 +167,10 @@ impl TestSet {
             return Err(Error::data("the test file has no rows", "give at least one test row"));
         }
         Ok(TestSet { features, class, weights })
+    }
+
+    fn predicted<'a>(&'a self, log_proba: &'a [f64], n_classes: usize) -> Predicted<'a> {
+        Predicted { truth: &self.class, weights: self.weights.as_deref(), log_proba, n_classes }
     }
 }
 
@@ -229,26 +234,21 @@ fn fit_and_test(
     seed: u64,
     control: &Control,
 ) -> Result<Part> {
+    let n_classes = train.classes.len();
     let start = Instant::now();
     let model = fit(spec, train, FitOptions { seed }, control)?;
     let fit_seconds = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let log_proba = model.predict(&test.features, UnseenPolicy::Missing)?.log_proba;
     let predict_seconds = start.elapsed().as_secs_f64();
-    let scored = |log_proba: &[f64]| {
-        let n_classes = train.classes.len();
-        Predicted { truth: &test.class, weights: test.weights.as_deref(), log_proba, n_classes }.confusion()
-    };
     let mut accuracy_at = Vec::with_capacity(masks.rates.len());
     for &rate in masks.rates {
         control.check()?;
         let blanked = missing::blank(&test.features, masks.ids, rate, masks.seed)?;
         let log_proba = model.predict(&blanked, UnseenPolicy::Missing)?.log_proba;
-        accuracy_at.push(metrics::accuracy(&scored(&log_proba)));
+        accuracy_at.push(metrics::accuracy(&test.predicted(&log_proba, n_classes).confusion()));
     }
-    let n_classes = train.classes.len();
-    let predicted =
-        Predicted { truth: &test.class, weights: test.weights.as_deref(), log_proba: &log_proba, n_classes };
+    let predicted = test.predicted(&log_proba, n_classes);
     Ok(Part {
         confusion: predicted.confusion(),
         log_loss: predicted.log_loss(),
@@ -324,15 +324,16 @@ fn class_error(target: &str, m: usize, problem: &str) -> Error {
     )
 }
 
-/// Every training part needs two classes.
-fn check_training_classes(data: &Dataset, class: &[usize], splits: &[Split]) -> Result<()> {
-    for split in splits {
-        let first = split.train.first().map(|&m| class[m]);
-        if split.train.iter().all(|&m| Some(class[m]) == first) {
-            let left = first.map_or("", |c| data.classes[c].as_str());
+/// Every training part needs two classes: no fold may hold all rows outside a single class.
+fn check_training_classes(data: &Dataset, class: &[usize], fold: &[usize], n_folds: usize) -> Result<()> {
+    for f in 0..n_folds {
+        let mut left = (0..class.len()).filter(|&m| fold[m] != f).map(|m| class[m]);
+        let first = left.next();
+        if left.all(|c| Some(c) == first) {
+            let only = first.map_or("", |c| data.classes[c].as_str());
             return Err(Error::column(
                 &data.target,
-                format!("the training part of a fold has one class only (`{left}`)"),
+                format!("the training part of a fold has one class only (`{only}`)"),
                 "give the other classes at least two rows (or two groups) each",
             ));
         }

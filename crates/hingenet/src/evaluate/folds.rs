@@ -67,12 +67,10 @@ pub fn grouped(class: &[usize], group: &[usize], n_folds: usize, seed: u64) -> R
     Ok(group.iter().map(|&g| fold_of[g]).collect())
 }
 
-/// The split that tests each fold in turn.
-pub fn splits_of(fold: &[usize], n_folds: usize) -> Vec<Split> {
-    let part = |f: usize, inside: bool| -> Vec<usize> {
-        (0..fold.len()).filter(|&m| (fold[m] == f) == inside).collect()
-    };
-    (0..n_folds).map(|f| Split { train: part(f, false), test: part(f, true) }).collect()
+/// The split that tests fold `f`, given the fold of each row.
+pub fn split_of(fold: &[usize], f: usize) -> Split {
+    let (test, train) = (0..fold.len()).partition(|&m| fold[m] == f);
+    Split { train, test }
 }
 
 fn rows_by_class(class: &[usize], order: &[usize]) -> Vec<Vec<usize>> {
@@ -120,7 +118,7 @@ mod tests {
                     let n: Vec<usize> = (0..k).map(|f| counts(&class, &fold, f, c)).collect();
                     prop_assert!(n.iter().max().unwrap() - n.iter().min().unwrap() <= 1);
                 }
-                let n: Vec<usize> = splits_of(&fold, k).iter().map(|s| s.test.len()).collect();
+                let n: Vec<usize> = (0..k).map(|f| split_of(&fold, f).test.len()).collect();
                 prop_assert!(n.iter().max().unwrap() - n.iter().min().unwrap() <= 1);
             }
         }
@@ -130,7 +128,8 @@ mod tests {
             class in prop::collection::vec(0usize..3, 6..40), seed in 0u64..50
         ) {
             let order: Vec<usize> = (0..class.len()).collect();
-            let splits = splits_of(&stratified(&class, &order, 3, seed).unwrap(), 3);
+            let fold = stratified(&class, &order, 3, seed).unwrap();
+            let splits: Vec<Split> = (0..3).map(|f| split_of(&fold, f)).collect();
             let mut tested: Vec<usize> = splits.iter().flat_map(|s| s.test.clone()).collect();
             tested.sort_unstable();
             prop_assert_eq!(tested, order);

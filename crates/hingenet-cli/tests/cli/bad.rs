@@ -1,0 +1,146 @@
+//! Bad runs: a clear error with a remedy, the right exit code, nothing written, no panic.
+
+use crate::good::TOYS;
+use crate::support::Folder;
+use insta::assert_snapshot;
+
+/// `fit` and `evaluate` on a bad file: exit code 3, the same first line of error.
+#[track_caller]
+fn refused(text: &[u8]) -> String {
+    let folder = Folder::new();
+    folder.write("bad.csv", text);
+    let fit = folder.fails("fit bad.csv --target y --model majority -o m.hgn", 3);
+    let evaluate = folder.fails("evaluate bad.csv --target y --model majority --json out.json", 3);
+    let errors = |shown: &str| shown.split("--- stderr\n").nth(1).unwrap_or_default().to_string();
+    assert_eq!(errors(&fit), errors(&evaluate));
+    errors(&fit)
+}
+
+#[test]
+fn files_that_hold_no_table() {
+    assert_snapshot!("empty_file", refused(b""));
+    assert_snapshot!("header_only", refused(b"x,y\n"));
+    assert_snapshot!("ragged_row", refused(b"x,y\n1,a\n2\n3,b\n"));
+    assert_snapshot!("long_row", refused(b"x,y\n1,a\n2,b,c\n"));
+    assert_snapshot!("invalid_utf_8", refused(b"x,y\n1,a\n\xff\xfe,b\n"));
+    assert_snapshot!("duplicate_header", refused(b"x,x,y\n1,2,a\n3,4,b\n"));
+    assert_snapshot!("open_quote", refused(b"x,y\n\"1,a\n2,b\n"));
+}
+
+#[test]
+fn rows_that_cannot_be_learnt_from() {
+    assert_snapshot!("one_row", refused(b"x,y\n1,a\n"));
+    assert_snapshot!("one_class", refused(b"x,y\n1,a\n2,a\n3,a\n"));
+    assert_snapshot!("target_absent", refused(b"x,z\n1,a\n2,b\n"));
+    assert_snapshot!("missing_class", refused(b"x,y\n1,a\n2,\n3,b\n"));
+    assert_snapshot!("no_features", refused(b"y\na\nb\n"));
+    assert_snapshot!("infinity", refused(b"x,y\n1,a\ninf,b\n3,a\n"));
+    assert_snapshot!("negative_infinity", refused(b"x,y\n1,a\n-Infinity,b\n3,a\n"));
+    assert_snapshot!("overflow", refused(b"x,y\n1,a\n1e999,b\n3,a\n"));
+}
+
+#[test]
+fn more_than_65535_categories_are_refused_with_the_remedy() {
+    let mut text = String::from("id,x,y\n");
+    (0..65536).for_each(|m| text += &format!("v{m},{},{}\n", m % 7, m % 2));
+    assert_snapshot!(refused(text.as_bytes()));
+    let folder = Folder::with(&[("d.csv", &text)]);
+    folder.succeeds("fit d.csv --target y --model majority -o m.hgn --ignore id");
+}
+
+#[test]
+fn weights_that_make_no_sense() {
+    let folder = Folder::with(&[
+        ("negative.csv", "x,w,y\n1,-1,a\n2,1,b\n"),
+        ("zero.csv", "x,w,y\n1,0,a\n2,0,b\n"),
+        ("one_class.csv", "x,w,y\n1,1,a\n2,0,b\n"),
+        ("text.csv", "x,w,y\n1,one,a\n2,two,b\n"),
+        ("missing.csv", "x,w,y\n1,,a\n2,1,b\n"),
+    ]);
+    for name in ["negative", "zero", "one_class", "text", "missing"] {
+        let line = format!("fit {name}.csv --target y --weights w --model majority -o m.hgn");
+        assert_snapshot!(format!("weights_{name}"), folder.fails(&line, 3));
+    }
+}
+
+#[test]
+fn command_lines_that_make_no_sense() {
+    let folder = Folder::with(&[("toys.csv", TOYS)]);
+    let line = |rest: &str| format!("evaluate toys.csv --target good {rest}");
+    for (name, line) in [
+        ("no command", String::new()),
+        ("unknown command", "guess".into()),
+        ("no target", "fit toys.csv -o m.hgn".into()),
+        ("unknown model", line("--model forest")),
+        ("unknown option", line("--model majority,depth=3")),
+        ("folds 1", line("--model majority --folds 1")),
+        ("rate above 1", line("--model majority --missing 0,2")),
+        ("rate is text", line("--model majority --missing much")),
+        ("test and folds", line("--test toys.csv --folds 3")),
+        ("sweep without values", line("--model majority --sweep lambda")),
+        ("sweep of an unknown option", line("--model majority --sweep lambda=1,2")),
+        (
+            "class weight",
+            "fit toys.csv --target good --model majority -o m.hgn --class-weight maybe=2".into(),
+        ),
+        ("delimiter", line("--delimiter ::")),
+        ("generator", "generate noise".into()),
+        ("no rows to generate", "generate corral -n 0".into()),
+        ("shell", "completions tcsh".into()),
+        ("quiet and verbose", line("--quiet -v")),
+        ("overwrite the input", "fit toys.csv --target good --model majority -o toys.csv".into()),
+    ] {
+        assert_snapshot!(format!("usage_{}", name.replace(' ', "_")), folder.fails(&line, 2));
+    }
+}
+
+#[test]
+fn files_that_are_not_there() {
+    let folder = Folder::with(&[("toys.csv", TOYS)]);
+    assert_snapshot!(folder.fails("fit nowhere.csv --target good --model majority -o m.hgn", 3));
+    assert_snapshot!(folder.fails("predict nowhere.hgn toys.csv", 3));
+    assert_snapshot!(folder.fails("fit toys.csv --target good --model majority -o none/m.hgn", 1));
+    assert_snapshot!(folder.fails("evaluate toys.csv --target good --model majority --json none/m.json", 1));
+}
+
+#[test]
+fn protocols_that_the_rows_do_not_allow() {
+    let folder =
+        Folder::with(&[("few.csv", "x,y\n1,a\n2,b\n3,b\n"), ("lone.csv", "x,y\n1,a\n2,b\n3,b\n4,b\n5,b\n")]);
+    assert_snapshot!(folder.fails("evaluate few.csv --target y --model majority", 3));
+    assert_snapshot!(folder.fails("evaluate lone.csv --target y --model majority", 3));
+    assert_snapshot!(folder.fails("evaluate lone.csv --target y --model majority --groups z", 3));
+    folder.write("other.csv", b"x,y\n1,c\n");
+    assert_snapshot!(folder.fails("evaluate lone.csv --target y --model majority --test other.csv", 3));
+}
+
+#[test]
+fn model_files_that_are_damaged() {
+    let folder = Folder::with(&[("toys.csv", TOYS)]);
+    folder.succeeds("fit toys.csv --target good --model majority -o m.hgn");
+    let good = folder.read("m.hgn");
+    folder.write("short.hgn", &good[..good.len() / 2]);
+    let mut flipped = good.clone();
+    flipped[good.len() / 2] ^= 1;
+    folder.write("flipped.hgn", &flipped);
+    folder.write("empty.hgn", b"");
+    for name in ["short", "flipped", "empty"] {
+        assert_snapshot!(
+            format!("model_{name}"),
+            folder.fails(&format!("predict {name}.hgn toys.csv -o out.csv"), 3)
+        );
+    }
+    assert_snapshot!("model_is_data", folder.fails("inspect toys.csv", 3));
+}
+
+#[test]
+fn requests_that_a_model_cannot_fulfil() {
+    let folder = Folder::with(&[("toys.csv", TOYS)]);
+    folder.succeeds("fit toys.csv --target good --model majority -o m.hgn");
+    assert_snapshot!(folder.fails("sample m.hgn -n 3", 2));
+    assert_snapshot!(folder.fails("loglik m.hgn toys.csv", 2));
+    assert_snapshot!(folder.fails("inspect m.hgn --format bif -o m.bif", 2));
+    assert_snapshot!(folder.fails("explain m.hgn toys.csv --row 13", 2));
+    assert_snapshot!(folder.fails("explain m.hgn toys.csv --row 0", 2));
+    assert_snapshot!(folder.fails("sample m.hgn --given shape=round", 3));
+}

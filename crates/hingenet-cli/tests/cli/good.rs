@@ -1,0 +1,184 @@
+//! Good runs of the commands that need no particular model.
+
+use crate::support::Folder;
+use insta::assert_snapshot;
+
+/// Two classes that a coin cannot tell, 12 rows, missing cells.
+pub const TOYS: &str = "\
+colour,size,weight,good
+red,1,2.5,yes
+red,2,2.25,yes
+blue,1,?,yes
+red,3,2.125,yes
+blue,2,2,yes
+red,1,1.5,yes
+blue,3,0.5,no
+green,2,0.25,no
+green,1,0.75,no
+,3,0.125,no
+green,2,1,no
+blue,1,0.5,no
+";
+
+#[test]
+fn help_says_where_to_start() {
+    assert_snapshot!(Folder::new().succeeds("--help"));
+    assert_snapshot!(Folder::new().succeeds("evaluate --help"));
+}
+
+#[test]
+fn generate_writes_rows_with_the_class_last() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.succeeds("generate mixed -n 5 --seed 3"));
+    assert_snapshot!(folder.succeeds("generate corral -n 40 -o corral.csv"));
+    assert_eq!(folder.text("corral.csv").lines().count(), 41);
+    let lines = |name: &str| {
+        folder.succeeds(&format!("generate {name} -n 2 -o g.csv"));
+        folder.text("g.csv").lines().next().unwrap().to_string()
+    };
+    assert!(lines("waveform").starts_with("x00,") && lines("waveform").ends_with(",x20,class"));
+    assert!(lines("ringnorm").starts_with("x01,") && lines("mofn-3-7-10").starts_with("bit_0,"));
+}
+
+#[test]
+fn evaluate_prints_a_table_and_writes_json() {
+    let folder = Folder::with(&[("toys.csv", TOYS)]);
+    assert_snapshot!(folder.succeeds(
+        "evaluate toys.csv --target good --model majority --folds 3 --missing 0,0.5 --json out.json"
+    ));
+    let json = folder.text("out.json");
+    assert!(json.starts_with(r#"{"data":{"rows":12,"features":3,"classes":["no","yes"]"#), "{json}");
+    let keys = [
+        "protocol",
+        "folds",
+        "repeats",
+        "seed",
+        "results",
+        "model",
+        "accuracy",
+        "mean",
+        "ci95",
+        "balanced_error",
+        "sd",
+        "log_loss",
+        "brier",
+        "fit_seconds",
+        "predict_seconds",
+        "chosen",
+        "missing",
+        "rate",
+    ];
+    keys.iter().for_each(|key| assert!(json.contains(&format!("\"{key}\":")), "{key} in {json}"));
+    let run = folder.run("evaluate toys.csv --target good --model majority --folds 3 --json - --quiet");
+    assert!(run.stdout.starts_with("{\"data\"") && run.stdout.ends_with("}\n"), "{}", run.stdout);
+    assert_eq!(run.stderr, "");
+}
+
+#[test]
+fn evaluate_on_a_test_file_has_one_split() {
+    let test = "good,colour\nno,green\nyes,violet\nyes,red\n";
+    let folder = Folder::with(&[("toys.csv", TOYS), ("test.csv", test)]);
+    assert_snapshot!(folder.succeeds("evaluate toys.csv --target good --model majority --test test.csv"));
+}
+
+#[test]
+fn groups_and_repeats_are_part_of_the_protocol() {
+    let folder = Folder::with(&[("toys.csv", TOYS)]);
+    let line =
+        "evaluate toys.csv --target good --model majority --folds 2 --repeats 2 --groups size --json -";
+    let run = folder.run(line);
+    assert!(
+        run.stdout.contains(r#""protocol":{"folds":2,"repeats":2,"seed":0,"groups":"size"}"#),
+        "{}",
+        run.show()
+    );
+    assert!(run.stdout.contains(r#""features":2"#), "the group column is no feature");
+}
+
+#[test]
+fn fit_predict_explain_and_inspect_work_together() {
+    let folder = Folder::with(&[("toys.csv", TOYS)]);
+    assert_snapshot!(folder.succeeds("fit toys.csv --target good --model majority -o toys.hgn -v"));
+    assert_snapshot!(folder.succeeds("inspect toys.hgn"));
+    assert_snapshot!(folder.succeeds("inspect toys.hgn --format json"));
+    assert_snapshot!(folder.succeeds("predict toys.hgn toys.csv --proba"));
+    assert_snapshot!(folder.succeeds("explain toys.hgn toys.csv --row 2"));
+}
+
+#[test]
+fn predict_takes_files_that_lack_columns_cells_and_the_target() {
+    let folder = Folder::with(&[("toys.csv", TOYS), ("new.csv", "colour,other\nred,1\nviolet,2\n,3\n")]);
+    folder.succeeds("fit toys.csv --target good --model majority -o toys.hgn");
+    assert_snapshot!(folder.succeeds("predict toys.hgn new.csv"));
+    assert_snapshot!(folder.fails("predict toys.hgn new.csv --unseen error", 3));
+    folder.succeeds("predict toys.hgn new.csv -o out.csv");
+    assert_eq!(folder.text("out.csv").lines().next(), Some("row,prediction"));
+}
+
+#[test]
+fn standard_input_is_data_too() {
+    let folder = Folder::with(&[("toys.csv", TOYS)]);
+    folder.succeeds("fit toys.csv --target good --model majority -o file.hgn");
+    let run = folder.run_with_input("fit - --target good --model majority -o stdin.hgn", TOYS);
+    assert_eq!(run.code, Some(0), "{}", run.show());
+    assert_eq!(folder.read("file.hgn"), folder.read("stdin.hgn"));
+    let from_file = folder.run("predict file.hgn toys.csv --proba").stdout;
+    assert_eq!(folder.run_with_input("predict file.hgn - --proba", TOYS).stdout, from_file);
+    let run = folder.run_with_input("evaluate - --target good --folds 2 --model majority", TOYS);
+    assert_eq!(run.code, Some(0), "{}", run.show());
+}
+
+#[test]
+fn weights_count_as_repetition_and_classes_can_be_weighted() {
+    let folder = Folder::with(&[
+        ("weighted.csv", "x,w,y\na,3,1\nb,1,0\n"),
+        ("repeated.csv", "x,y\na,1\na,1\na,1\nb,0\n"),
+    ]);
+    let fit = |line: &str| {
+        folder.succeeds(&format!("fit {line} --target y --model majority -o m.hgn"));
+        folder.run("predict m.hgn repeated.csv --proba --quiet").stdout
+    };
+    assert_eq!(fit("weighted.csv --weights w"), fit("repeated.csv"));
+    assert!(fit("repeated.csv --class-weight balanced").contains(",0.5,0.5"));
+    assert_eq!(fit("repeated.csv --class-weight 0=3"), fit("repeated.csv --class-weight balanced"));
+}
+
+#[test]
+fn reader_options_change_how_a_file_is_read() {
+    let text = "id;code;y\n1;1;a\n2;x;b\n3;2;a\n";
+    let folder = Folder::with(&[("d.csv", text)]);
+    let fit = "fit d.csv --target y --model majority -o d.hgn --ignore id --na x --categorical code --delimiter ; -v";
+    assert_snapshot!(folder.succeeds(fit));
+    assert_snapshot!(folder.succeeds("inspect d.hgn"));
+}
+
+#[test]
+fn unusual_columns_are_warned_about() {
+    let text = "empty,id,x,y\n,9007199254740993,1,a\n,9007199254740995,2.5,b\n,1,3,a\n";
+    let folder = Folder::with(&[("d.csv", text)]);
+    assert_snapshot!(folder.succeeds("fit d.csv --target y --model majority -o d.hgn"));
+    let quiet = folder.run("fit d.csv --target y --model majority -o d.hgn --quiet");
+    assert_eq!((quiet.code, quiet.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn completions_are_printed_for_every_shell() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = Folder::new().run(&format!("completions {shell}"));
+        assert!(run.code == Some(0) && run.stdout.contains("evaluate"), "{shell}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    use std::process::{Command, Stdio};
+    let mut head = Command::new(env!("CARGO_BIN_EXE_hingenet"))
+        .args(["generate", "waveform"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(head.stdout.take());
+    let output = head.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
+}

@@ -1,0 +1,58 @@
+//! Ctrl-C ends long work with exit code 130 and leaves no file.
+
+#![cfg(unix)]
+
+use crate::support::Folder;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// Sends SIGINT.
+fn interrupt(child: &Child) {
+    let status = Command::new("sh").arg("-c").arg(format!("kill -INT {}", child.id())).status().unwrap();
+    assert!(status.success());
+}
+
+/// Waits for the exit code, at most a minute.
+fn exit_code(mut child: Child) -> Option<i32> {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(60) {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    panic!("the program did not stop");
+}
+
+#[test]
+fn a_long_evaluation_stops() {
+    let folder = Folder::new();
+    folder.succeeds("generate waveform -n 3000 -o d.csv");
+    let line = "evaluate d.csv --target class --model majority --repeats 3000 --json out.json -v";
+    let mut child = folder.command(line).spawn().unwrap();
+    // the first detail says that the file was read, so the handler is there
+    let mut first = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut first).unwrap();
+    assert!(first.starts_with("detail"), "{first}");
+    interrupt(&child);
+    assert_eq!(exit_code(child), Some(130));
+    assert_eq!(folder.names(), ["d.csv"]);
+}
+
+#[test]
+fn a_fit_that_still_reads_stops() {
+    let folder = Folder::new();
+    let mut child = folder.command("fit - --target y --model majority -o m.hgn").spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let rows = "1.5,a\n2.5,b\n".repeat(10_000);
+    // more than a pipe holds: once this is written the program reads, so the handler is there
+    input.write_all(b"x,y\n").unwrap();
+    (0..20).for_each(|_| input.write_all(rows.as_bytes()).unwrap());
+    let feeder = std::thread::spawn(move || while input.write_all(rows.as_bytes()).is_ok() {});
+    interrupt(&child);
+    assert_eq!(exit_code(child), Some(130));
+    feeder.join().unwrap();
+    assert!(folder.names().is_empty());
+}

@@ -1,0 +1,8 @@
+//! The program as a user meets it: whole output of good and bad runs, exit codes, files, signals.
+
+mod bad;
+mod good;
+mod interrupt;
+mod models;
+mod support;
+mod threads;

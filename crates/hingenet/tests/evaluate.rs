@@ -1,0 +1,167 @@
+//! Evaluation as a whole: what must not change the figures does not, and bad protocols are refused.
+
+use hingenet::control::Control;
+use hingenet::evaluate::generate::generate;
+use hingenet::evaluate::{CrossValidation, Groups, Protocol, Sweep, TestRows, TestSet, compare, train_test};
+use hingenet::model::{Dataset, ModelSpec, models};
+use hingenet::report::Evaluation;
+use hingenet::table::{Codes, Column, Table};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+fn mixed(n: usize) -> Dataset {
+    Dataset::new(generate("mixed", Some(n), 5).unwrap(), "class", None).unwrap()
+}
+
+/// Models that need no options.
+fn specs() -> Vec<ModelSpec> {
+    let quick = ["majority", "nb:ml", "tan:ml"];
+    models().iter().filter(|m| quick.contains(&m.name)).map(|m| m.name.parse().unwrap()).collect()
+}
+
+fn protocol() -> Protocol {
+    Protocol { folds: 3, repeats: 2, seed: 1, missing: vec![0.0, 0.4] }
+}
+
+/// An evaluation without its times.
+fn timeless(mut e: Evaluation) -> Evaluation {
+    for r in &mut e.results {
+        (r.fit_seconds, r.predict_seconds) = (0.0, 0.0);
+    }
+    e
+}
+
+fn evaluate(data: &Dataset) -> Evaluation {
+    let tested = TestRows::Folds(None);
+    timeless(compare(&specs(), None, data, tested, &protocol(), &Control::default()).unwrap())
+}
+
+#[test]
+fn the_number_of_threads_changes_no_bit() {
+    let data = mixed(300);
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| serde_json::to_string(&evaluate(&data)).unwrap())
+    };
+    let one = with(1);
+    assert_eq!(one, with(2));
+    assert_eq!(one, with(8));
+}
+
+#[test]
+fn the_order_of_the_rows_changes_no_figure() {
+    let data = mixed(300);
+    let turned: Vec<usize> = (0..300).rev().collect();
+    let (a, b) = (evaluate(&data), evaluate(&data.rows(&turned)));
+    for (a, b) in a.results.iter().zip(&b.results) {
+        assert_eq!(a.accuracy, b.accuracy, "{}", a.model);
+        assert_eq!(a.confusion, b.confusion);
+        assert_eq!(a.missing, b.missing);
+        assert!((a.log_loss - b.log_loss).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn every_row_is_predicted_once_a_repeat_and_probabilities_sum_to_one() {
+    let data = mixed(200);
+    let folds = CrossValidation::new(&data, None, protocol()).unwrap();
+    for spec in specs() {
+        let outcome = folds.run(&spec, &Control::default()).unwrap();
+        assert_eq!(outcome.log_proba.len(), 2);
+        for repeat in &outcome.log_proba {
+            assert_eq!(repeat.len(), 200 * 3);
+            for row in repeat.chunks(3) {
+                assert!((row.iter().map(|l| l.exp()).sum::<f64>() - 1.0).abs() < 1e-9);
+            }
+        }
+        assert_eq!(outcome.result.missing[0].accuracy, outcome.result.accuracy.mean);
+        let tested: f64 = outcome.result.confusion.iter().flatten().sum();
+        assert_eq!(tested, 400.0);
+    }
+}
+
+#[test]
+fn rows_of_weight_zero_are_as_good_as_absent() {
+    let data = mixed(200);
+    let kept: Vec<usize> = (0..200).filter(|m| m % 3 != 0).collect();
+    let weights = (0..200).map(|m| if m % 3 == 0 { 0.0 } else { 1.0 }).collect();
+    let weighted = Dataset { weights: Some(weights), ..data.clone() };
+    let (a, b) = (evaluate(&weighted), evaluate(&data.rows(&kept)));
+    assert_eq!(a.results, b.results);
+}
+
+#[test]
+fn a_test_file_gives_one_split_with_a_binomial_interval() {
+    let data = mixed(300);
+    let test = TestSet::new(generate("mixed", Some(100), 6).unwrap(), "class", None, &data.classes).unwrap();
+    let spec: ModelSpec = "majority".parse().unwrap();
+    let result = train_test(&spec, &data, &test, &protocol(), &Control::default()).unwrap().result;
+    assert_eq!(result.accuracy.folds.len(), 1);
+    assert_eq!(result.balanced_error.sd, None);
+    assert!(result.accuracy.ci95 > 0.05 && result.accuracy.ci95 < 0.15, "{}", result.accuracy.ci95);
+}
+
+#[test]
+fn a_test_class_that_training_has_not_is_refused() {
+    let table = generate("corral", Some(20), 0).unwrap();
+    let classes = vec!["0".to_string(), "2".to_string()];
+    let error = TestSet::new(table, "class", None, &classes).unwrap_err().to_string();
+    assert!(error.contains("class `1`, which training has not"), "{error}");
+}
+
+#[test]
+fn groups_stay_together_and_need_a_value_in_every_row() {
+    let table = generate("corral", Some(60), 0).unwrap();
+    let mut columns = table.columns().to_vec();
+    columns.push(Column::numeric("person", (0..60).map(|m| f64::from(m / 6)).collect()));
+    let (groups, rest) = Groups::take(Table::new(columns.clone()).unwrap(), "person").unwrap();
+    assert_eq!(groups.group[59], 9);
+    let data = Dataset::new(rest, "class", None).unwrap();
+    let found =
+        compare(&specs(), None, &data, TestRows::Folds(Some(&groups)), &protocol(), &Control::default())
+            .unwrap();
+    assert_eq!(found.protocol.groups.as_deref(), Some("person"));
+    columns.pop();
+    columns.push(Column::numeric("person", vec![f64::NAN; 60]));
+    assert!(Groups::take(Table::new(columns).unwrap(), "person").is_err());
+}
+
+#[test]
+fn a_fold_that_would_train_on_one_class_is_refused() {
+    let codes = Codes::from_options(2, (0..10).map(|m| Some(usize::from(m == 0))));
+    let columns = vec![
+        Column::numeric("x", (0..10).map(f64::from).collect()),
+        Column::categorical("class", vec!["a".into(), "b".into()], codes),
+    ];
+    let data = Dataset::new(Table::new(columns).unwrap(), "class", None).unwrap();
+    let error = CrossValidation::new(&data, None, Protocol::default()).unwrap_err().to_string();
+    assert!(error.contains("one class only (`a`)"), "{error}");
+}
+
+#[test]
+fn bad_protocols_are_refused() {
+    let data = mixed(50);
+    for bad in [
+        Protocol { folds: 1, ..Protocol::default() },
+        Protocol { folds: 51, ..Protocol::default() },
+        Protocol { repeats: 0, ..Protocol::default() },
+        Protocol { missing: vec![1.1], ..Protocol::default() },
+        Protocol { missing: vec![f64::NAN], ..Protocol::default() },
+    ] {
+        assert!(CrossValidation::new(&data, None, bad.clone()).is_err(), "{bad:?}");
+    }
+    for bad in ["lambda", "=1", "lambda=", "lambda=1,,2"] {
+        assert!(bad.parse::<Sweep>().is_err(), "{bad}");
+    }
+    let sweep: Sweep = "lambda=0, 1".parse().unwrap();
+    assert_eq!(sweep.values, ["0", "1"]);
+    assert!(sweep.specs(&"majority".parse().unwrap()).is_err(), "majority has no options");
+}
+
+#[test]
+fn an_evaluation_stops_when_asked_to() {
+    let control = Control::new(Arc::new(AtomicBool::new(true)));
+    let folds = CrossValidation::new(&mixed(50), None, protocol()).unwrap();
+    let error = folds.run(&"majority".parse().unwrap(), &control).unwrap_err();
+    assert!(matches!(error, hingenet::Error::Interrupted));
+}
