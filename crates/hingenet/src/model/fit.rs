@@ -1,9 +1,12 @@
 //! From a data set and a model name to a fitted model.
 
-use super::{Dataset, Facts, Fitted, Majority, Model, ModelSpec};
+use super::registry::Recipe;
+use super::{Dataset, Facts, Fitted, Majority, Model, ModelSpec, discrete};
 use crate::control::Control;
 use crate::error::Result;
 use crate::table::Schema;
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex};
 
 /// What a fit needs beside data and model name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,18 +16,31 @@ pub struct FitOptions {
 }
 
 /// Fits the named model. Rows of weight zero are dropped, equal rows merged and all rows sorted first
-/// ([`Dataset::canonical`]), so that row order and duplication never matter.
+/// ([`Dataset::canonical`]), so that row order and duplication never matter; a fit that adds whole
+/// numbers only has that property by itself and is spared the sorting.
 pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Control) -> Result<Model> {
     control.check()?;
-    super::find(&spec.name)?;
+    let info = super::find(&spec.name)?;
+    let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
+    let control = &collecting(control, &warnings);
+    let order_free = matches!(info.recipe, Recipe::Discrete(_)) && discrete::is_order_free(data);
+    let rows = if order_free { Cow::Borrowed(data) } else { Cow::Owned(data.canonical()) };
+    let (fitted, solver) = match info.recipe {
+        Recipe::Majority => (Fitted::Majority(Majority::fit(&rows.training())), None),
+        Recipe::Discrete(graph) => {
+            let fitted = discrete::fit(graph, spec, &rows, control)?;
+            let report = fitted.report().cloned();
+            (Fitted::Discrete(fitted), report)
+        }
+    };
     let facts = Facts {
         rows: data.n_rows(),
         missing_cells: data.features.n_missing(),
         seed: options.seed,
+        solver,
+        warnings: warnings.lock().map(|w| w.clone()).unwrap_or_default(),
         ..Facts::default()
     };
-    let data = data.canonical();
-    let fitted = Fitted::Majority(Majority::fit(&data.training()));
     Ok(Model {
         spec: spec.clone(),
         target: data.target.clone(),
@@ -32,5 +48,16 @@ pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Cont
         schema: Schema::of(&data.features),
         facts,
         fitted,
+    })
+}
+
+/// The same control, whose warnings are also kept for the model's facts.
+fn collecting(control: &Control, kept: &Arc<Mutex<Vec<String>>>) -> Control {
+    let (outer, kept) = (control.clone(), Arc::clone(kept));
+    control.clone().on_warning(move |message| {
+        outer.warn(message);
+        if let Ok(mut list) = kept.lock() {
+            list.push(message.to_string());
+        }
     })
 }

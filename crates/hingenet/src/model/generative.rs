@@ -2,11 +2,14 @@
 //! network. A model that is not generative refuses with an error that says what to use instead.
 
 use super::dataset::categories_of;
-use super::exchange::NamedNetwork;
+use super::exchange::{NamedNetwork, Variable};
 use super::{Fitted, Model};
+use crate::discrete::DiscreteClassifier;
+use crate::discrete::inference::Inference;
 use crate::error::{Error, Result};
 use crate::numeric::log::log_sum_exp;
-use crate::table::{Table, UnseenPolicy};
+use crate::report::{NetworkPicture, PictureArc, PictureNode};
+use crate::table::{Codes, Column, Table, UnseenPolicy};
 
 /// Log-likelihood of the observed cells of one row, natural logarithm.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,10 +21,12 @@ pub struct RowLikelihood {
 }
 
 impl Model {
-    /// Log-likelihood of each row; missing features are summed out, the target column is used if it is there.
+    /// Log-likelihood of each row under the uncalibrated model: missing features are summed out, the target
+    /// column is used if it is there. Numeric features count by their interval.
     pub fn log_likelihood(&self, table: &Table, unseen: UnseenPolicy) -> Result<Vec<RowLikelihood>> {
+        let model = self.network_model("give a likelihood of features")?;
         let (rows, _) = self.schema.align(table, unseen)?;
-        let joint = self.log_joint(&rows)?;
+        let joint = model.log_joint(&rows)?;
         let class = self.known_classes(table);
         let row = |(m, scores): (usize, &[f64])| RowLikelihood {
             features: log_sum_exp(scores),
@@ -30,30 +35,59 @@ impl Model {
         Ok(joint.chunks(self.classes.len()).enumerate().map(row).collect())
     }
 
-    /// Draws `n` complete rows, the target last; `given` fixes columns to values (`column`, `value`).
+    /// `n` rows drawn from the model, the features first and the class last, given `column = value` pairs.
+    /// Numeric features are drawn as intervals, which is all the model knows of them.
     pub fn sample(&self, n: usize, given: &[(String, String)], seed: u64) -> Result<Table> {
-        for (column, _) in given {
-            if *column != self.target && !self.schema.features.iter().any(|f| f.name == *column) {
-                return Err(Error::column(column, "the model has no such column", "see `hingenet inspect`"));
-            }
+        let model = self.network_model("draw rows")?;
+        let names = self.variables(model);
+        let mut evidence = vec![None; names.len()];
+        for (column, value) in given {
+            let (i, state) = self.find_state(model, &names, column, value)?;
+            evidence[i] = Some(state);
         }
-        match &self.fitted {
-            Fitted::Majority(_) => Err(self.cannot(&format!("draw {n} rows from seed {seed}"))),
-        }
+        let columns = model.sample(n, seed, &evidence)?;
+        let named = |(variable, codes): (&Variable, Codes)| {
+            Column::categorical(variable.name.clone(), variable.states.clone(), codes)
+        };
+        let mut drawn: Vec<Column> = names.iter().zip(columns).map(named).collect();
+        drawn.rotate_left(1);
+        Table::new(drawn)
     }
 
-    /// The network over class and features, to be exported.
+    /// The network with its names, for the exchange formats. Uncalibrated.
     pub fn network(&self) -> Result<NamedNetwork> {
-        match &self.fitted {
-            Fitted::Majority(_) => Err(self.cannot("be written as a network")),
-        }
+        let model = self.network_model("be written as a network")?;
+        Ok(NamedNetwork {
+            name: "hingenet".into(),
+            variables: self.variables(model),
+            network: model.network().clone(),
+        })
     }
 
-    /// `log P(c, observed)` of aligned rows, K values a row.
-    fn log_joint(&self, _: &Table) -> Result<Vec<f64>> {
-        match &self.fitted {
-            Fitted::Majority(_) => Err(self.cannot("give a likelihood of features")),
-        }
+    /// The network as a picture: arcs between features are as strong as `I(X_i; X_p | C)` in nats, as the
+    /// model itself has it.
+    pub fn picture(&self) -> Result<NetworkPicture> {
+        let model = self.network_model("be drawn")?;
+        let variables = self.variables(model);
+        let inference = Inference::new(model.network());
+        let strength = |&(from, to): &(usize, usize)| match from.min(to) {
+            0 => Ok(0.0),
+            _ => conditional_information(&inference, model.network().structure().card(), from, to),
+        };
+        let arcs: Vec<(usize, usize)> = model.network().structure().dag().arcs().collect();
+        let strengths = arcs.iter().map(strength).collect::<Result<Vec<f64>>>()?;
+        let node = |(i, v): (usize, &Variable)| PictureNode {
+            name: v.name.clone(),
+            is_class: i == 0,
+            note: format!("{} states", v.states.len()),
+        };
+        let between_features = arcs.iter().any(|&(from, to)| from > 0 && to > 0);
+        Ok(NetworkPicture {
+            title: format!("{} for {}", self.spec, self.target),
+            nodes: variables.iter().enumerate().map(node).collect(),
+            arcs: arcs.iter().zip(strengths).map(|(&(from, to), strength)| PictureArc { from, to, strength }).collect(),
+            strength: between_features.then(|| "mutual information given the class, nats".to_string()),
+        })
     }
 
     fn known_classes(&self, table: &Table) -> Vec<Option<usize>> {
@@ -64,11 +98,73 @@ impl Model {
         codes.iter().map(|c| c.and_then(|c| codes_of_names[c])).collect()
     }
 
-    fn cannot(&self, what: &str) -> Error {
-        Error::Unsupported {
-            model: self.spec.to_string(),
-            problem: format!("this model cannot {what}"),
-            hint: "fit a generative model such as nb:ml or tan:ml".into(),
+    fn network_model(&self, what: &str) -> Result<&DiscreteClassifier> {
+        match &self.fitted {
+            Fitted::Discrete(model) => Ok(model),
+            Fitted::Majority(_) => Err(Error::Unsupported {
+                model: self.spec.to_string(),
+                problem: format!("this model cannot {what}"),
+                hint: "fit a generative model such as nb:ml or tan:ml".into(),
+            }),
         }
     }
+
+    /// The class first, then the features, with their states.
+    fn variables(&self, model: &DiscreteClassifier) -> Vec<Variable> {
+        let class = Variable { name: self.target.clone(), states: self.classes.clone() };
+        let feature = |(spec, coder): (&crate::table::FeatureSpec, &crate::encode::FeatureCoder)| Variable {
+            name: spec.name.clone(),
+            states: (0..coder.n_states()).map(|j| coder.state_name(j)).collect(),
+        };
+        std::iter::once(class).chain(self.schema.features.iter().zip(model.coders()).map(feature)).collect()
+    }
+
+    /// Variable and state of `column = value`; a number is put into its interval.
+    fn find_state(
+        &self,
+        model: &DiscreteClassifier,
+        names: &[Variable],
+        column: &str,
+        value: &str,
+    ) -> Result<(usize, usize)> {
+        let i = names.iter().position(|v| v.name == column).ok_or_else(|| {
+            let known: Vec<&str> = names.iter().map(|v| v.name.as_str()).collect();
+            Error::column(column, "the model has no such column", format!("its columns are: {}", known.join(", ")))
+        })?;
+        let by_name = names[i].states.iter().position(|s| s == value);
+        let by_number = || {
+            let number = Column::numeric(column, vec![value.parse::<f64>().ok().filter(|v| v.is_finite())?]);
+            model.coders().get(i.checked_sub(1)?)?.code_column(&number).ok()?.get(0)
+        };
+        let state = by_name.or_else(by_number).ok_or_else(|| {
+            let states = names[i].states.join(", ");
+            Error::column(column, format!("`{value}` is none of its values"), format!("its values are: {states}"))
+        })?;
+        Ok((i, state))
+    }
+}
+
+/// `I(X_a; X_b | C)` of the model's own joint distribution, in nats.
+fn conditional_information(inference: &Inference<'_>, card: &[usize], a: usize, b: usize) -> Result<f64> {
+    let (a, b) = (a.min(b), a.max(b));
+    let unknown = vec![None; card.len()];
+    let joint = inference.conditional(&[0, a, b], &unknown)?;
+    let (k, ra, rb) = (card[0], card[a], card[b]);
+    // `conditional` lists variables in ascending order, the last one fastest.
+    let p = |c: usize, x: usize, y: usize| joint.table[(c * ra + x) * rb + y].exp();
+    let mut total = 0.0f64;
+    for c in 0..k {
+        let row: Vec<f64> = (0..ra).map(|x| (0..rb).map(|y| p(c, x, y)).sum()).collect();
+        let column: Vec<f64> = (0..rb).map(|y| (0..ra).map(|x| p(c, x, y)).sum()).collect();
+        let class: f64 = row.iter().sum();
+        for x in 0..ra {
+            for y in 0..rb {
+                let q = p(c, x, y);
+                if q > 0.0 {
+                    total += q * (q * class / (row[x] * column[y])).ln();
+                }
+            }
+        }
+    }
+    Ok(total.max(0.0))
 }

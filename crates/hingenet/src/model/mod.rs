@@ -5,6 +5,7 @@
 
 mod canonical;
 mod class_weight;
+mod discrete;
 pub(crate) mod dataset;
 pub mod exchange;
 pub mod file;
@@ -23,6 +24,7 @@ pub use registry::{DEFAULT_MODEL, ModelInfo, OptionInfo, find, models};
 pub use spec::ModelSpec;
 
 use crate::classifier::{Classifier, Explanation, SolverReport};
+use crate::discrete::DiscreteClassifier;
 use crate::error::Result;
 use crate::table::{AlignReport, Schema, Table, UnseenPolicy};
 
@@ -65,6 +67,8 @@ pub struct Facts {
 pub enum Fitted {
     /// The class frequencies, whatever the features say.
     Majority(Majority),
+    /// A discrete Bayesian network.
+    Discrete(DiscreteClassifier),
 }
 
 impl Fitted {
@@ -72,6 +76,7 @@ impl Fitted {
     pub fn classifier(&self) -> &dyn Classifier {
         match self {
             Fitted::Majority(m) => m,
+            Fitted::Discrete(m) => m,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The model file `.hgn`: saving is atomic and synced, loading checks everything.
 
 mod container;
+mod discrete;
 mod store;
 
 pub use container::{Container, FORMAT_VERSION, Section};

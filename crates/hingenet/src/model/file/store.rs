@@ -1,7 +1,7 @@
 //! What of a model goes where in its file, and every check a file must pass to become a model again.
 //! All numbers that decide anything stand in sections, so they come back bit by bit.
 
-use super::{Container, Section};
+use super::{Container, Section, discrete};
 use crate::error::{Error, Result, require_len};
 use crate::model::{Facts, Fitted, Majority, Model, ModelSpec};
 use crate::table::{Codes, FeatureKind, Schema};
@@ -13,15 +13,15 @@ use std::collections::BTreeSet;
 /// The readable part of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct About {
+pub(super) struct About {
     program: String,
     family: String,
     model: ModelSpec,
     target: String,
-    classes: Vec<String>,
-    schema: Schema,
-    facts: Facts,
-    parameters: Value,
+    pub(super) classes: Vec<String>,
+    pub(super) schema: Schema,
+    pub(super) facts: Facts,
+    pub(super) parameters: Value,
 }
 
 /// A model as header and sections.
@@ -32,6 +32,7 @@ pub fn pack(model: &Model) -> Result<Container> {
             container.put("log_prior", Section::F64(m.log_prior.clone()));
             ("majority", Value::Null)
         }
+        Fitted::Discrete(m) => ("discrete", discrete::pack(m, &mut container)?),
     };
     let about = About {
         program: concat!("hingenet ", env!("CARGO_PKG_VERSION")).into(),
@@ -53,6 +54,7 @@ pub fn unpack(mut container: Container) -> Result<Model> {
     check_names(&about)?;
     let fitted = match about.family.as_str() {
         "majority" => Fitted::Majority(unpack_majority(&mut container, &about)?),
+        "discrete" => Fitted::Discrete(discrete::unpack(&mut container, &about)?),
         other => return Err(Error::model_file(format!("unknown family `{other}`"))),
     };
     container.require_empty()?;
@@ -98,12 +100,12 @@ fn check_names(about: &About) -> Result<()> {
 }
 
 /// Reads a part of the header.
-fn parse<T: DeserializeOwned>(value: Value, what: &str) -> Result<T> {
+pub(super) fn parse<T: DeserializeOwned>(value: Value, what: &str) -> Result<T> {
     serde_json::from_value(value).map_err(|e| Error::model_file(format!("{what}: {e}")))
 }
 
 /// Sizes inside a file that must agree.
-fn agree(what: &str, expected: usize, found: usize) -> Result<()> {
+pub(super) fn agree(what: &str, expected: usize, found: usize) -> Result<()> {
     require_len(what, expected, found).map_err(|e| Error::model_file(e.to_string()))
 }
 
