@@ -1,0 +1,205 @@
+//! Model files: what was saved comes back bit by bit, and whatever stands in a file, loading it can fail but
+//! not harm.
+
+use hingenet::model::file::Container;
+use hingenet::model::{Dataset, FitOptions, Model, fit};
+use hingenet::numeric::random::Random;
+use hingenet::table::{Codes, Column, Table, UnseenPolicy};
+use hingenet::{Control, Error};
+
+/// Three classes, two numeric and two categorical features with dependencies, some cells missing.
+fn table(n: usize, missing: f64) -> Table {
+    let mut r = Random::new(3);
+    let (mut x, mut y, mut a, mut b, mut class) = (vec![], vec![], vec![], vec![], vec![]);
+    for _ in 0..n {
+        let c = r.below(3);
+        let u = r.normal() + c as f64;
+        let k = if u > 1.0 { 1 } else { r.below(3) };
+        let mut keep = |v: f64| if r.uniform() < missing { f64::NAN } else { v };
+        x.push(keep(u));
+        y.push(keep(u * 0.5 + c as f64));
+        a.push((r.uniform() >= missing).then_some(k));
+        b.push((r.uniform() >= missing).then(|| (k + c + r.below(2)) % 4));
+        class.push(Some(c));
+    }
+    let names = |n: usize| (0..n).map(|i| format!("v\"{i}\n")).collect::<Vec<_>>();
+    Table::new(vec![
+        Column::numeric("x", x),
+        Column::categorical("a <b>", names(3), Codes::from_options(3, a.into_iter())),
+        Column::numeric("y", y),
+        Column::categorical("", names(4), Codes::from_options(4, b.into_iter())),
+        Column::categorical("class", names(3), Codes::from_options(3, class.into_iter())),
+    ])
+    .unwrap()
+}
+
+fn fitted(name: &str, table: &Table) -> Model {
+    let data = Dataset::new(table.clone(), "class", None).unwrap();
+    fit(&name.parse().unwrap(), &data, FitOptions::default(), &Control::default()).unwrap()
+}
+
+const NAMES: [&str; 4] = ["majority", "nb:ml", "tan:ml,alpha=0.5", "kdb2:ml"];
+
+#[test]
+fn a_saved_model_comes_back_bit_by_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    for missing in [0.0, 0.2] {
+        let table = table(200, missing);
+        for name in NAMES {
+            let model = fitted(name, &table);
+            let path = folder.path().join("model.hgn");
+            model.save(&path).unwrap();
+            let loaded = Model::load(&path).unwrap();
+            assert_eq!(loaded, model, "{name}");
+            assert_eq!(loaded.to_bytes().unwrap(), std::fs::read(&path).unwrap());
+            let bits = |m: &Model| {
+                m.predict(&table, UnseenPolicy::Error).unwrap().log_proba.iter().map(|p| p.to_bits()).collect::<Vec<_>>()
+            };
+            assert_eq!(bits(&loaded), bits(&model), "{name}");
+            let header = Model::read_header(&path).unwrap();
+            assert_eq!(header["target"], "class");
+        }
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "temporary files are left: {left:?}");
+}
+
+#[test]
+fn the_bytes_do_not_depend_on_the_number_of_threads() {
+    for missing in [0.0, 0.2] {
+        let table = table(3000, missing);
+        for name in NAMES {
+            let bytes = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| {
+                    let model = fitted(name, &table);
+                    let p = model.predict(&table, UnseenPolicy::Error).unwrap();
+                    (model.to_bytes().unwrap(), p.log_proba.iter().map(|p| p.to_bits()).collect::<Vec<_>>())
+                })
+            };
+            let one = bytes(1);
+            assert!(one == bytes(2) && one == bytes(8), "{name}, missing {missing}");
+        }
+    }
+}
+
+#[test]
+fn the_order_of_the_rows_does_not_matter() {
+    for missing in [0.0, 0.2] {
+        let table = table(300, missing);
+        let shuffled = table.rows(&Random::new(1).permutation(300));
+        for name in NAMES {
+            assert_eq!(fitted(name, &table).to_bytes().unwrap(), fitted(name, &shuffled).to_bytes().unwrap(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_truncated_file_is_refused_at_every_length() {
+    for name in NAMES {
+        let bytes = fitted(name, &table(60, 0.1)).to_bytes().unwrap();
+        for n in 0..bytes.len() {
+            let error = Model::from_bytes(&bytes[..n]).unwrap_err();
+            assert!(matches!(error, Error::ModelFile { .. }) && error.hint().is_some(), "{name}, {n} bytes: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_file_with_any_byte_flipped_is_refused() {
+    for name in NAMES {
+        let bytes = fitted(name, &table(60, 0.1)).to_bytes().unwrap();
+        for n in 0..bytes.len() {
+            for flip in [0x01, 0x80, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[n] ^= flip;
+                assert!(Model::from_bytes(&damaged).is_err(), "{name}, byte {n} ^ {flip:02x}");
+            }
+        }
+    }
+}
+
+/// A hostile file is either refused or a working model: no panic, no NaN.
+fn try_hostile(bytes: &[u8], rows: &Table, loaded: &mut usize) {
+    if let Ok(model) = Model::from_bytes(bytes) {
+        *loaded += 1;
+        if let Ok(p) = model.predict(rows, UnseenPolicy::Missing) {
+            assert!(p.log_proba.iter().all(|x| !x.is_nan()));
+            if !rows.columns().is_empty() {
+                let _ = model.explain(rows, 0, UnseenPolicy::Missing);
+            }
+        }
+        let _ = model.sample(3, 1, &[]);
+        let _ = model.named_network();
+        let _ = model.log_likelihood(rows, UnseenPolicy::Missing);
+    }
+}
+
+#[test]
+fn random_damage_with_right_checksums_is_refused_or_harmless() {
+    let rows = table(20, 0.3);
+    let mut random = Random::new(11);
+    let mut loaded = 0;
+    for name in NAMES {
+        let model = fitted(name, &table(60, 0.1));
+        let bytes = model.to_bytes().unwrap();
+        let header = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+        for _ in 0..2000 {
+            let mut damaged = bytes[..bytes.len() - 4].to_vec();
+            for _ in 0..1 + random.below(3) {
+                let at = 20 + random.below(damaged.len() - 20);
+                damaged[at] = random.bits() as u8;
+            }
+            seal(&mut damaged, header);
+            try_hostile(&damaged, &rows, &mut loaded);
+        }
+    }
+    assert!(loaded > 0, "the checksums were not recomputed as the format says");
+}
+
+/// Recomputes both checksums of a file without its last four bytes.
+fn seal(bytes: &mut Vec<u8>, header: usize) {
+    let crc = |part: &[u8]| {
+        let mut crc = flate2::Crc::new();
+        crc.update(part);
+        crc.sum().to_le_bytes()
+    };
+    let sum = crc(&bytes[20..20 + header]);
+    bytes[16..20].copy_from_slice(&sum);
+    let sum = crc(bytes);
+    bytes.extend_from_slice(&sum);
+}
+
+#[test]
+fn hostile_headers_are_refused() {
+    let model = fitted("tan:ml", &table(60, 0.0));
+    let mut container = Container::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    let good = container.about.clone();
+    let mut check = |path: &str, value: serde_json::Value| {
+        container.about = good.clone();
+        *container.about.pointer_mut(path).unwrap() = value;
+        let error = Model::from_bytes(&container.to_bytes().unwrap()).unwrap_err();
+        assert!(matches!(error, Error::ModelFile { .. }), "{path}: {error}");
+    };
+    check("/classes", serde_json::json!(["one"]));
+    check("/classes", serde_json::json!(["a", "a", "b"]));
+    check("/classes", serde_json::json!(vec!["x".to_string(); 70000]));
+    check("/family", serde_json::json!("perceptron"));
+    check("/parameters/parents", serde_json::json!([[1], [0], [], [], []]));
+    check("/parameters/parents", serde_json::json!([[], [0], [0], [0], [99]]));
+    check("/parameters/parents", serde_json::json!([[], [0]]));
+    check("/parameters/parents/2", serde_json::json!([0, 1, 3, 4]));
+    check("/schema/features/0/name", serde_json::json!("class"));
+    check("/target", serde_json::json!("x"));
+    check("/facts/rows", serde_json::json!(-1));
+    check("/schema/features/0/kind", serde_json::json!({"categorical": {"categories": ["a", "a"]}}));
+}
+
+#[test]
+fn a_failed_save_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = fitted("nb:ml", &table(60, 0.0));
+    let error = model.save(folder.path().join("no such folder/model.hgn")).unwrap_err();
+    assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("model.hgn"), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
