@@ -53,7 +53,12 @@ fn a_saved_model_comes_back_bit_by_bit() {
             assert_eq!(loaded, model, "{name}");
             assert_eq!(loaded.to_bytes().unwrap(), std::fs::read(&path).unwrap());
             let bits = |m: &Model| {
-                m.predict(&table, UnseenPolicy::Error).unwrap().log_proba.iter().map(|p| p.to_bits()).collect::<Vec<_>>()
+                m.predict(&table, UnseenPolicy::Error)
+                    .unwrap()
+                    .log_proba
+                    .iter()
+                    .map(|p| p.to_bits())
+                    .collect::<Vec<_>>()
             };
             assert_eq!(bits(&loaded), bits(&model), "{name}");
             let header = Model::read_header(&path).unwrap();
@@ -89,7 +94,11 @@ fn the_order_of_the_rows_does_not_matter() {
         let table = table(300, missing);
         let shuffled = table.rows(&Random::new(1).permutation(300));
         for name in NAMES {
-            assert_eq!(fitted(name, &table).to_bytes().unwrap(), fitted(name, &shuffled).to_bytes().unwrap(), "{name}");
+            assert_eq!(
+                fitted(name, &table).to_bytes().unwrap(),
+                fitted(name, &shuffled).to_bytes().unwrap(),
+                "{name}"
+            );
         }
     }
 }
@@ -100,7 +109,10 @@ fn a_truncated_file_is_refused_at_every_length() {
         let bytes = fitted(name, &table(60, 0.1)).to_bytes().unwrap();
         for n in 0..bytes.len() {
             let error = Model::from_bytes(&bytes[..n]).unwrap_err();
-            assert!(matches!(error, Error::ModelFile { .. }) && error.hint().is_some(), "{name}, {n} bytes: {error}");
+            assert!(
+                matches!(error, Error::ModelFile { .. }) && error.hint().is_some(),
+                "{name}, {n} bytes: {error}"
+            );
         }
     }
 }
@@ -129,8 +141,8 @@ fn try_hostile(bytes: &[u8], rows: &Table, loaded: &mut usize) {
                 let _ = model.explain(rows, 0, UnseenPolicy::Missing);
             }
         }
-        let _ = model.sample(3, 1, &[]);
-        let _ = model.named_network();
+        let _ = model.sample(3, &[], 1);
+        let _ = model.network();
         let _ = model.log_likelihood(rows, UnseenPolicy::Missing);
     }
 }

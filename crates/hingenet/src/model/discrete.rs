@@ -59,7 +59,8 @@ fn arcs(spec: &ModelSpec, control: &Control) -> Result<Vec<(String, String)>> {
 
 fn texts(table: &Table, name: &str) -> Result<Vec<String>> {
     let column: &Column = table.by_name(name)?;
-    let empty = |m: usize| Error::column(name, format!("row {} is empty", m + 1), "give both ends of every arc");
+    let empty =
+        |m: usize| Error::column(name, format!("row {} is empty", m + 1), "give both ends of every arc");
     let cells = column.as_categorical().ok_or_else(|| empty(0))?;
     (0..table.n_rows()).map(|m| cells.get(m).map(String::from).ok_or_else(|| empty(m))).collect()
 }

@@ -85,7 +85,11 @@ impl Model {
         Ok(NetworkPicture {
             title: format!("{} for {}", self.spec, self.target),
             nodes: variables.iter().enumerate().map(node).collect(),
-            arcs: arcs.iter().zip(strengths).map(|(&(from, to), strength)| PictureArc { from, to, strength }).collect(),
+            arcs: arcs
+                .iter()
+                .zip(strengths)
+                .map(|(&(from, to), strength)| PictureArc { from, to, strength })
+                .collect(),
             strength: between_features.then(|| "mutual information given the class, nats".to_string()),
         })
     }
@@ -129,7 +133,11 @@ impl Model {
     ) -> Result<(usize, usize)> {
         let i = names.iter().position(|v| v.name == column).ok_or_else(|| {
             let known: Vec<&str> = names.iter().map(|v| v.name.as_str()).collect();
-            Error::column(column, "the model has no such column", format!("its columns are: {}", known.join(", ")))
+            Error::column(
+                column,
+                "the model has no such column",
+                format!("its columns are: {}", known.join(", ")),
+            )
         })?;
         let by_name = names[i].states.iter().position(|s| s == value);
         let by_number = || {
@@ -138,7 +146,11 @@ impl Model {
         };
         let state = by_name.or_else(by_number).ok_or_else(|| {
             let states = names[i].states.join(", ");
-            Error::column(column, format!("`{value}` is none of its values"), format!("its values are: {states}"))
+            Error::column(
+                column,
+                format!("`{value}` is none of its values"),
+                format!("its values are: {states}"),
+            )
         })?;
         Ok((i, state))
     }

@@ -5,8 +5,8 @@
 
 mod canonical;
 mod class_weight;
-mod discrete;
 pub(crate) mod dataset;
+mod discrete;
 pub mod exchange;
 pub mod file;
 mod fit;

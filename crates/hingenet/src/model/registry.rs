@@ -103,7 +103,11 @@ const MODELS: &[ModelInfo] = &[
         recipe: Recipe::Majority,
     },
     discrete("nb:ml", Graph::Nb, "naive Bayes: features independent given the class, maximum likelihood"),
-    discrete("tan:ml", Graph::Tan, "tree-augmented naive Bayes: each feature sees one other, maximum likelihood"),
+    discrete(
+        "tan:ml",
+        Graph::Tan,
+        "tree-augmented naive Bayes: each feature sees one other, maximum likelihood",
+    ),
     discrete("kdb1:ml", Graph::Kdb(1), "greedy tree: each feature sees one other, maximum likelihood"),
     discrete("kdb2:ml", Graph::Kdb(2), "2-tree: each feature sees up to two others, maximum likelihood"),
     discrete("kdb3:ml", Graph::Kdb(3), "3-tree: each feature sees up to three others, maximum likelihood"),

@@ -43,7 +43,8 @@ pub fn unpack(container: &mut Container, about: &About) -> Result<DiscreteClassi
     let temperature = container.take_f64("temperature")?;
     agree("temperatures", 1, temperature.len())?;
     agree("nodes of the network", coders.len() + 1, parameters.parents.len())?;
-    let card = std::iter::once(about.classes.len()).chain(coders.iter().map(FeatureCoder::n_states)).collect();
+    let card =
+        std::iter::once(about.classes.len()).chain(coders.iter().map(FeatureCoder::n_states)).collect();
     let damaged = |e: Error| Error::model_file(e.to_string());
     let structure = Structure::new(card, Dag::new(parameters.parents).map_err(damaged)?).map_err(damaged)?;
     let network = Network::new(structure, w).map_err(damaged)?;
