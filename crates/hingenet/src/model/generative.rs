@@ -5,10 +5,8 @@ use super::dataset::categories_of;
 use super::exchange::{NamedNetwork, Variable};
 use super::{Fitted, Model};
 use crate::discrete::DiscreteClassifier;
-use crate::discrete::inference::Inference;
 use crate::error::{Error, Result};
 use crate::numeric::log::log_sum_exp;
-use crate::report::{NetworkPicture, PictureArc, PictureNode};
 use crate::table::{Codes, Column, Table, UnseenPolicy};
 
 /// Log-likelihood of the observed cells of one row, natural logarithm.
@@ -61,36 +59,6 @@ impl Model {
             name: "hingenet".into(),
             variables: self.variables(model),
             network: model.network().clone(),
-        })
-    }
-
-    /// The network as a picture: arcs between features are as strong as `I(X_i; X_p | C)` in nats, as the
-    /// model itself has it.
-    pub fn picture(&self) -> Result<NetworkPicture> {
-        let model = self.network_model("be drawn")?;
-        let variables = self.variables(model);
-        let inference = Inference::new(model.network());
-        let strength = |&(from, to): &(usize, usize)| match from.min(to) {
-            0 => Ok(0.0),
-            _ => conditional_information(&inference, model.network().structure().card(), from, to),
-        };
-        let arcs: Vec<(usize, usize)> = model.network().structure().dag().arcs().collect();
-        let strengths = arcs.iter().map(strength).collect::<Result<Vec<f64>>>()?;
-        let node = |(i, v): (usize, &Variable)| PictureNode {
-            name: v.name.clone(),
-            is_class: i == 0,
-            note: format!("{} states", v.states.len()),
-        };
-        let between_features = arcs.iter().any(|&(from, to)| from > 0 && to > 0);
-        Ok(NetworkPicture {
-            title: format!("{} for {}", self.spec, self.target),
-            nodes: variables.iter().enumerate().map(node).collect(),
-            arcs: arcs
-                .iter()
-                .zip(strengths)
-                .map(|(&(from, to), strength)| PictureArc { from, to, strength })
-                .collect(),
-            strength: between_features.then(|| "mutual information given the class, nats".to_string()),
         })
     }
 
@@ -154,29 +122,4 @@ impl Model {
         })?;
         Ok((i, state))
     }
-}
-
-/// `I(X_a; X_b | C)` of the model's own joint distribution, in nats.
-fn conditional_information(inference: &Inference<'_>, card: &[usize], a: usize, b: usize) -> Result<f64> {
-    let (a, b) = (a.min(b), a.max(b));
-    let unknown = vec![None; card.len()];
-    let joint = inference.conditional(&[0, a, b], &unknown)?;
-    let (k, ra, rb) = (card[0], card[a], card[b]);
-    // `conditional` lists variables in ascending order, the last one fastest.
-    let p = |c: usize, x: usize, y: usize| joint.table[(c * ra + x) * rb + y].exp();
-    let mut total = 0.0f64;
-    for c in 0..k {
-        let row: Vec<f64> = (0..ra).map(|x| (0..rb).map(|y| p(c, x, y)).sum()).collect();
-        let column: Vec<f64> = (0..rb).map(|y| (0..ra).map(|x| p(c, x, y)).sum()).collect();
-        let class: f64 = row.iter().sum();
-        for x in 0..ra {
-            for y in 0..rb {
-                let q = p(c, x, y);
-                if q > 0.0 {
-                    total += q * (q * class / (row[x] * column[y])).ln();
-                }
-            }
-        }
-    }
-    Ok(total.max(0.0))
 }

@@ -1,6 +1,8 @@
-//! A network as a picture needs it: names, arcs and how strong they are. Made by the families, drawn by
-//! the view.
+//! A network as a picture needs it: names, arcs and how strong they are. Drawn by the view.
 
+use crate::discrete::inference::Inference;
+use crate::error::Result;
+use crate::model::exchange::{NamedNetwork, Variable};
 use serde::{Deserialize, Serialize};
 
 /// A graph to draw.
@@ -36,4 +38,58 @@ pub struct PictureArc {
     pub to: usize,
     /// Strength in the unit of the legend; its size sets the width, its sign the colour.
     pub strength: f64,
+}
+
+impl NetworkPicture {
+    /// A discrete network; arcs between features are as strong as `I(X_i; X_p | C)` in nats, as the model
+    /// itself has it.
+    pub fn of_network(net: &NamedNetwork, title: String) -> Result<Self> {
+        let inference = Inference::new(&net.network);
+        let card = net.network.structure().card();
+        let arcs: Vec<(usize, usize)> = net.network.structure().dag().arcs().collect();
+        let arc = |&(from, to): &(usize, usize)| {
+            let strength = match from.min(to) {
+                0 => 0.0,
+                _ => conditional_information(&inference, card, from, to)?,
+            };
+            Ok(PictureArc { from, to, strength })
+        };
+        let node = |(i, v): (usize, &Variable)| PictureNode {
+            name: v.name.clone(),
+            is_class: i == 0,
+            note: format!("{} states", v.states.len()),
+        };
+        let between_features = arcs.iter().any(|&(from, to)| from > 0 && to > 0);
+        Ok(NetworkPicture {
+            title,
+            nodes: net.variables.iter().enumerate().map(node).collect(),
+            arcs: arcs.iter().map(arc).collect::<Result<_>>()?,
+            strength: between_features.then(|| "mutual information given the class, nats".to_string()),
+        })
+    }
+}
+
+/// `I(X_a; X_b | C)` of the model's own joint distribution, in nats.
+fn conditional_information(inference: &Inference<'_>, card: &[usize], a: usize, b: usize) -> Result<f64> {
+    let (a, b) = (a.min(b), a.max(b));
+    let unknown = vec![None; card.len()];
+    let joint = inference.conditional(&[0, a, b], &unknown)?;
+    let (k, ra, rb) = (card[0], card[a], card[b]);
+    // `conditional` lists variables in ascending order, the last one fastest.
+    let p = |c: usize, x: usize, y: usize| joint.table[(c * ra + x) * rb + y].exp();
+    let mut total = 0.0f64;
+    for c in 0..k {
+        let row: Vec<f64> = (0..ra).map(|x| (0..rb).map(|y| p(c, x, y)).sum()).collect();
+        let column: Vec<f64> = (0..rb).map(|y| (0..ra).map(|x| p(c, x, y)).sum()).collect();
+        let class: f64 = row.iter().sum();
+        for x in 0..ra {
+            for y in 0..rb {
+                let q = p(c, x, y);
+                if q > 0.0 {
+                    total += q * (q * class / (row[x] * column[y])).ln();
+                }
+            }
+        }
+    }
+    Ok(total.max(0.0))
 }
