@@ -8,6 +8,7 @@
 //!
 //! Peharz, Tschiatschek, Pernkopf: The Most Generative Maximum Margin Bayesian Networks, ICML 2013.
 
+pub mod aode;
 mod classifier;
 pub mod counts;
 pub mod em;

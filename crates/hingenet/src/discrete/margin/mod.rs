@@ -9,6 +9,7 @@
 
 pub mod bn_svm;
 mod certificate;
+pub mod completion;
 pub mod conditional;
 pub mod conic;
 mod fit;
@@ -20,6 +21,7 @@ mod loss;
 mod problem;
 pub mod projected;
 mod rows;
+pub mod select;
 mod solve;
 
 pub use certificate::Certificate;
