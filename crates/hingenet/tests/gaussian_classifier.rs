@@ -86,6 +86,18 @@ fn every_structure_learning_rule_and_decision_classifies() {
 }
 
 #[test]
+fn the_fused_penalty_works_for_two_classes_only() {
+    let (train, test) = (data(80, 2, true, 1), data(200, 2, false, 2));
+    let params = GaussianParams { fused: Some(4.0), ..quick() };
+    let end = fit(&train.training(), &params, &Control::default()).unwrap();
+    assert!(test.accuracy(&end.classifier) > 0.75);
+    let three = data(60, 3, false, 3);
+    assert!(fit(&three.training(), &params, &Control::default()).is_err());
+    let search = GaussianParams { structure: StructureMethod::Search, ..params };
+    assert!(fit(&train.training(), &search, &Control::default()).is_err());
+}
+
+#[test]
 fn missing_cells_are_learnt_from_and_marginalised() {
     let (train, test) = (data(120, 2, true, 3), data(200, 2, true, 4));
     for learning in [Learning::Generative, Learning::Kl, Learning::Mm] {

@@ -254,7 +254,7 @@ fn the_mean_fisher_vector_of_a_least_squares_fit_is_zero_on_present_arcs() {
     let free = Constraints::none(5);
     let fit = fit_or(&moments, &OrParams::new(1e-7), &free, &Control::default()).unwrap();
     let fitted = GaussianNetwork::from_structure(&fit, 60.0, &moments.variance()).unwrap();
-    let mut total = vec![0.0; 25];
+    let mut total = [0.0; 25];
     for a in 0..60 {
         let v = fisher_vector(std::slice::from_ref(&fitted), x.row(a)).unwrap();
         total.iter_mut().zip(&v).for_each(|(t, v)| *t += v);

@@ -13,10 +13,10 @@ use super::params::{Decision, GaussianParams, Learning, Priors, SlackWeight, Str
 use super::predict::GaussianClassifier;
 use super::rows::Rows;
 use super::select;
-use super::structure::{HParams, OrParams, SearchParams, StructureFit, fit_h, fit_or, fit_search};
+use super::structure::{HParams, Method, OrParams, SearchParams, StructureFit, fit_fused};
 use crate::classifier::{SolverReport, Training};
 use crate::control::Control;
-use crate::error::{Result, require_len};
+use crate::error::{Result, require, require_len};
 use crate::numeric::linalg::Matrix;
 use crate::numeric::log::softmax;
 use std::collections::BTreeMap;
@@ -125,14 +125,12 @@ fn class_networks(
     control: &Control,
 ) -> Result<(Vec<GaussianNetwork>, Vec<SolverReport>)> {
     let m = rows.x.cols();
-    let (mut networks, mut reports) = (Vec::new(), Vec::new());
-    let mut errors: Vec<Option<Vec<f64>>> = Vec::new();
+    let mut found: Vec<Option<(Moments, StructureFit)>> = Vec::new();
     for c in 0..rows.classes {
         let (x, weights) = rows.of_class(c);
         if weights.iter().sum::<f64>() < 2.0 {
             control.warn("a class has fewer than 2 rows: its nodes are independent with variance 1");
-            networks.push(GaussianNetwork::new(&Matrix::zeros(m, m), first_row(&x), vec![1.0; m])?);
-            errors.push(None);
+            found.push(None);
             continue;
         }
         let learn = |moments: &Moments| {
@@ -140,13 +138,35 @@ fn class_networks(
             GaussianNetwork::from_structure(&fit, moments.rows(), &moments.variance())
         };
         let (moments, settled) = expected_moments(&x, &weights, control, learn)?;
-        let fit = learn_structure(&moments, settings, control)?;
-        networks.push(GaussianNetwork::from_structure(&fit, moments.rows(), &moments.variance())?);
-        errors.push(Some(fit.squared_error.clone()));
-        reports.push(SolverReport { converged: fit.report.converged && settled, ..fit.report });
+        let mut fit = learn_structure(&moments, settings, control)?;
+        fit.report.converged &= settled;
+        found.push(Some((moments, fit)));
     }
+    fuse(&mut found, settings, control)?;
+    let network = |(c, class): (usize, &Option<(Moments, StructureFit)>)| match class {
+        Some((moments, fit)) => GaussianNetwork::from_structure(fit, moments.rows(), &moments.variance()),
+        None => GaussianNetwork::new(&Matrix::zeros(m, m), first_row(&rows.of_class(c).0), vec![1.0; m]),
+    };
+    let networks = found.iter().enumerate().map(network).collect::<Result<Vec<_>>>()?;
+    let fits = || found.iter().map(|f| f.as_ref().map(|(_, fit)| fit));
+    let errors: Vec<Option<Vec<f64>>> = fits().map(|f| f.map(|f| f.squared_error.clone())).collect();
     let networks = set_variances(rows, networks, &errors, settings.params.variance)?;
-    Ok((networks, reports))
+    Ok((networks, fits().flatten().map(|f| f.report.clone()).collect()))
+}
+
+/// Learns two classes again with the fused penalty, where it is asked for.
+fn fuse(found: &mut [Option<(Moments, StructureFit)>], settings: &Settings, control: &Control) -> Result<()> {
+    let Some(gamma) = settings.params.fused else { return Ok(()) };
+    require("fused", gamma, "two classes with at least 2 rows each", found.iter().flatten().count() == 2)?;
+    let both: Vec<&Moments> = found.iter().flatten().map(|(moments, _)| moments).collect();
+    let known = known_arcs(settings, both[0].nodes());
+    let fits = fit_fused([both[0], both[1]], settings.lambda1, gamma, &known, control)?;
+    found.iter_mut().flatten().zip(fits).for_each(|((_, old), new)| *old = new);
+    Ok(())
+}
+
+fn known_arcs(settings: &Settings, nodes: usize) -> Constraints {
+    settings.params.constraints.clone().unwrap_or_else(|| Constraints::none(nodes))
 }
 
 fn first_row(x: &Matrix) -> Vec<f64> {
@@ -154,24 +174,17 @@ fn first_row(x: &Matrix) -> Vec<f64> {
     (0..x.cols()).map(value).collect()
 }
 
-pub(super) fn learn_structure(
-    moments: &Moments,
-    settings: &Settings,
-    control: &Control,
-) -> Result<StructureFit> {
+fn learn_structure(moments: &Moments, settings: &Settings, control: &Control) -> Result<StructureFit> {
     let params = &settings.params;
-    let known = params.constraints.clone().unwrap_or_else(|| Constraints::none(moments.nodes()));
-    match params.structure {
-        StructureMethod::Or => fit_or(moments, &OrParams::new(settings.lambda1), &known, &control.quiet()),
-        StructureMethod::H => {
-            let h = HParams { lambda1: settings.lambda1, column_order: None };
-            fit_h(moments, &h, &known, &control.quiet())
-        }
+    let lambda1 = settings.lambda1;
+    let method = match params.structure {
+        StructureMethod::Or => Method::Or(OrParams::new(lambda1)),
+        StructureMethod::H => Method::H(HParams { lambda1, column_order: None }),
         StructureMethod::Search => {
-            let search = SearchParams { penalty: params.penalty, rounds: params.rounds, seed: params.seed };
-            Ok(fit_search(moments, &search, &known, &control.quiet())?.structure)
+            Method::Search(SearchParams { penalty: params.penalty, rounds: params.rounds, seed: params.seed })
         }
-    }
+    };
+    Ok(method.learn(moments, &known_arcs(settings, moments.nodes()), &control.quiet())?.structure)
 }
 
 fn set_variances(

@@ -2,11 +2,13 @@
 //! Learning Discriminative Bayesian Networks from High-dimensional Continuous Neuroimaging Data, 2015).
 //! [`features`] turns a table into nodes, [`structure`] learns graph and weights from [`moments`], [`network`] and
 //! [`missing`] answer questions; [`fisher`] and [`discriminative`] make the networks discriminate;
-//! [`fit()`] does all of it for a table.
+//! [`fit()`] does all of it for a table. [`confidence`] and [`difference`] say how sure the arcs are and how classes differ.
 //!
 //! Letters: i, j nodes (`Θ_ij` is the arc i -> j), a, b rows, c classes, m nodes, n rows.
 
+pub mod confidence;
 pub mod constraints;
+pub mod difference;
 pub mod discriminative;
 pub mod expected;
 mod explain;

@@ -81,6 +81,8 @@ pub struct GaussianParams {
     pub decision: Decision,
     /// Penalty λ1 > 0 of an arc (OR and H).
     pub lambda1: Option<f64>,
+    /// Fused penalty γ >= 0 on the differences of the weights of two classes (OR only, in a common order).
+    pub fused: Option<f64>,
     /// Penalty c > 0 of the order search.
     pub penalty: f64,
     /// Rounds of the order search.
@@ -114,6 +116,7 @@ impl Default for GaussianParams {
             learning: Learning::default(),
             decision: Decision::default(),
             lambda1: None,
+            fused: None,
             penalty: 2.0,
             rounds: 20,
             variance: Variance::default(),
@@ -142,6 +145,11 @@ impl GaussianParams {
         }
         if let Some(SlackWeight::Plain(c) | SlackWeight::Trace(c)) = self.c {
             require("C", c, "a finite number > 0", positive(c))?;
+        }
+        if let Some(gamma) = self.fused {
+            require("fused", gamma, "a finite number >= 0", gamma.is_finite() && gamma >= 0.0)?;
+            let or = self.structure == StructureMethod::Or;
+            require("fused", gamma, "structure learning by `or`", or)?;
         }
         require("penalty", self.penalty, "a finite number > 0", positive(self.penalty))?;
         require("slack", self.slack, "a finite number >= 0", self.slack.is_finite() && self.slack >= 0.0)?;

@@ -47,6 +47,9 @@ impl TryFrom<ClassifierParts> for GaussianClassifier {
     }
 }
 
+/// Scores of rows, with the row numbers.
+type RowScores = Vec<(usize, Vec<f64>)>;
+
 impl GaussianClassifier {
     /// Checks that the parts fit together.
     pub(super) fn new(
@@ -92,7 +95,7 @@ impl GaussianClassifier {
     /// `log p(x_observed, c)` in standardised units, row by row.
     pub(super) fn log_joint(&self, x: &Matrix) -> Result<Vec<Vec<f64>>> {
         let groups = patterns(x);
-        let parts: Vec<Result<Vec<(usize, Vec<f64>)>>> =
+        let parts: Vec<Result<RowScores>> =
             groups.par_iter().map(|group| self.group_joint(x, group)).collect();
         let mut scores = vec![Vec::new(); x.rows()];
         for part in parts {
@@ -101,7 +104,7 @@ impl GaussianClassifier {
         Ok(scores)
     }
 
-    fn group_joint(&self, x: &Matrix, group: &PatternRows) -> Result<Vec<(usize, Vec<f64>)>> {
+    fn group_joint(&self, x: &Matrix, group: &PatternRows) -> Result<RowScores> {
         let conditionals: Vec<Conditional<'_>> =
             self.networks.iter().map(|g| Conditional::new(g, &group.missing)).collect::<Result<_>>()?;
         let score = |&a: &usize| {

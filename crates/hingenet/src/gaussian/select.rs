@@ -17,6 +17,9 @@ const FREE_GRID: [f64; 3] = [30.0, 100.0, 300.0];
 const NU_GRID: [f64; 3] = [0.1, 0.3, 0.6];
 const C_GRID: [f64; 4] = [0.01, 0.1, 1.0, 10.0];
 
+/// Scores of rows, with the row numbers.
+type RowScores = Vec<(usize, Vec<f64>)>;
+
 pub(super) struct Choice {
     pub settings: Settings,
     pub chosen: BTreeMap<String, f64>,
@@ -114,7 +117,7 @@ impl Selection<'_> {
         }
         let fold = self.rows.folds(self.folds, settings.params.seed);
         let silent = self.control.quiet().on_warning(|_| ());
-        let parts: Vec<Result<Vec<(usize, Vec<f64>)>>> =
+        let parts: Vec<Result<RowScores>> =
             (0..self.folds).into_par_iter().map(|k| self.fold_scores(&fold, k, settings, &silent)).collect();
         let mut scores = vec![vec![0.0; self.rows.classes]; self.rows.class.len()];
         for part in parts {
@@ -134,7 +137,7 @@ impl Selection<'_> {
         k: usize,
         settings: &Settings,
         control: &Control,
-    ) -> Result<Vec<(usize, Vec<f64>)>> {
+    ) -> Result<RowScores> {
         let inside: Vec<usize> = (0..fold.len()).filter(|&a| fold[a] != k).collect();
         let (train, mean, scale) = restandardised(self.rows, &inside);
         let fitted = fit_rows(&train, settings, control)?;

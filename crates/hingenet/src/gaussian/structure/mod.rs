@@ -1,14 +1,18 @@
 //! Learning the graph and the arc weights of one class: OR-SGBN ([`fit_or`]), H-SGBN ([`fit_h`]), order search
-//! ([`fit_search`]).
+//! ([`fit_search`]), two classes with a fused penalty ([`fit_fused`]).
 //! Input are the moments of the rows, output is a weight matrix Θ with `Θ[(i, j)]` for the arc i -> j.
 
+mod fused;
 mod h;
+mod method;
 mod or;
 mod search;
 mod start;
 mod weights;
 
+pub use fused::fit_fused;
 pub use h::{HParams, fit_h};
+pub use method::{Learnt, Method};
 pub use or::{HalfStep, OrParams, Schedule, TraceStep, fit_or, sufficient_lambda_dag};
 pub use search::{SearchFit, SearchParams, fit_search, order_score};
 pub use start::Start;
