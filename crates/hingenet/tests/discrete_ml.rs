@@ -367,23 +367,20 @@ fn impossible_states_have_probability_zero_and_never_nan() {
 
 #[test]
 fn a_network_too_wide_for_exact_inference_is_an_error_that_says_so() {
-    // One observed child of 13 unobserved parents with 4 states each.
+    // 13 unobserved features with 4 states; every two of them share an observed child.
     let n = 13;
     let mut parents = vec![vec![]; n + 1];
-    parents.push((1..=n).collect());
     let mut card = vec![4; n + 1];
     card[0] = 2;
-    card.push(1);
-    let s = Structure::new(card, Dag::new(parents).unwrap()).unwrap();
-    let w = vec![0.0; s.n_entries()];
-    let mut network = Network::new(s, w).unwrap();
-    for i in 0..=n {
-        let range = network.structure().table(i);
-        let r = network.structure().card()[i] as f64;
-        network.w_mut()[range].fill(-r.ln());
+    for a in 1..=n {
+        for b in a + 1..=n {
+            parents.push(vec![a, b]);
+            card.push(2);
+        }
     }
     let mut columns = vec![Codes::U8(vec![Codes::MISSING_U8]); n];
-    columns.push(Codes::U8(vec![0]));
+    columns.resize(card.len() - 1, Codes::U8(vec![0]));
+    let network = random_network(card, Dag::new(parents).unwrap(), &mut Random::new(1));
     let error = log_joint_rows(&network, &columns).unwrap_err();
     assert!(matches!(error, Error::TooLarge { .. }), "{error}");
     assert!(error.to_string().contains("exact inference"));

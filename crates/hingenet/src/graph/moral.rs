@@ -4,6 +4,9 @@
 use super::Dag;
 use std::collections::BTreeSet;
 
+/// Nodes with more neighbours than this are costly to look at.
+const MANY_NEIGHBOURS: usize = 64;
+
 /// An undirected graph over nodes `0..n`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndirectedGraph {
@@ -42,30 +45,49 @@ impl UndirectedGraph {
     }
 
     /// An order to eliminate `nodes`: each time the node whose neighbours need the fewest new edges;
-    /// ties go to the smallest clique (by `log_size` of its nodes), then to the lowest number.
+    /// ties go to the smallest clique (by `log_size` of its nodes), then to the lowest number. Nodes with
+    /// many neighbours are looked at only when every other choice needs new edges, which keeps hubs cheap.
     pub fn elimination_order(mut self, nodes: &[usize], log_size: &[f64]) -> Vec<usize> {
         let mut left: BTreeSet<usize> = nodes.iter().copied().collect();
         let mut order = Vec::with_capacity(nodes.len());
-        let mut cost: Vec<(usize, f64)> = vec![(0, 0.0); self.neighbours.len()];
-        let mut stale: BTreeSet<usize> = left.clone();
+        let mut cost: Vec<Option<(usize, f64)>> = vec![None; self.neighbours.len()];
         while !left.is_empty() {
-            for &i in &stale {
-                cost[i] = (self.missing_edges(i), self.clique_size(i, log_size));
+            for &i in &left {
+                if cost[i].is_none() && self.neighbours[i].len() <= MANY_NEIGHBOURS {
+                    cost[i] = Some(self.cost(i, log_size));
+                }
             }
-            let cheaper = |&&a: &&usize, &&b: &&usize| {
-                cost[a].0.cmp(&cost[b].0).then(cost[a].1.total_cmp(&cost[b].1)).then(a.cmp(&b))
-            };
-            let Some(&next) = left.iter().min_by(cheaper) else { break };
-            left.remove(&next);
-            order.push(next);
-            // Only nodes near the eliminated one change their cost.
-            let around: Vec<usize> = self.neighbours[next].iter().copied().collect();
-            self.remove(next);
-            self.connect(&around);
-            let near = around.iter().flat_map(|&a| self.neighbours[a].iter().copied().chain([a]));
-            stale = near.filter(|i| left.contains(i)).collect();
+            let mut next = cheapest(&left, &cost);
+            if next.is_none_or(|(_, new_edges)| new_edges > 0) {
+                for &i in &left {
+                    cost[i] = cost[i].or_else(|| Some(self.cost(i, log_size)));
+                }
+                next = cheapest(&left, &cost);
+            }
+            let Some((i, _)) = next else { break };
+            left.remove(&i);
+            order.push(i);
+            self.eliminate(i, &mut cost);
         }
         order
+    }
+
+    /// Takes `i` out, joins its neighbours, and forgets the costs that may have changed.
+    fn eliminate(&mut self, i: usize, cost: &mut [Option<(usize, f64)>]) {
+        let around: Vec<usize> = self.neighbours[i].iter().copied().collect();
+        let joins = cost[i].is_none_or(|(new_edges, _)| new_edges > 0);
+        self.remove(i);
+        if joins {
+            self.connect(&around);
+            let near = around.iter().flat_map(|&a| self.neighbours[a].iter());
+            near.for_each(|&b| cost[b] = None);
+        }
+        around.iter().for_each(|&a| cost[a] = None);
+    }
+
+    /// New edges and clique size of eliminating `i`.
+    fn cost(&self, i: usize, log_size: &[f64]) -> (usize, f64) {
+        (self.missing_edges(i), self.clique_size(i, log_size))
     }
 
     fn remove(&mut self, i: usize) {
@@ -86,6 +108,13 @@ impl UndirectedGraph {
     fn clique_size(&self, i: usize, log_size: &[f64]) -> f64 {
         log_size[i] + self.neighbours[i].iter().map(|&a| log_size[a]).sum::<f64>()
     }
+}
+
+/// The cheapest of the nodes whose cost is known, and the number of its new edges.
+fn cheapest(nodes: &BTreeSet<usize>, cost: &[Option<(usize, f64)>]) -> Option<(usize, usize)> {
+    let known = nodes.iter().filter_map(|&i| cost[i].map(|(new_edges, size)| (i, new_edges, size)));
+    let best = known.min_by(|a, b| a.1.cmp(&b.1).then(a.2.total_cmp(&b.2)).then(a.0.cmp(&b.0)));
+    best.map(|(i, new_edges, _)| (i, new_edges))
 }
 
 #[cfg(test)]

@@ -6,17 +6,19 @@ use super::expected_tree::{Scratch, TreeExpectation};
 use super::factor::Odometer;
 use crate::discrete::Network;
 use crate::error::{Error, Result};
+use std::sync::OnceLock;
 
 /// A network prepared for expected counts.
 pub(in crate::discrete) struct Expectation<'a> {
     network: &'a Network,
     tree: Option<TreeExpectation<'a>>,
-    order: Vec<usize>,
+    /// Made when a row is first eliminated.
+    order: OnceLock<Vec<usize>>,
 }
 
 impl<'a> Expectation<'a> {
     pub fn new(network: &'a Network) -> Self {
-        Expectation { network, tree: TreeExpectation::new(network), order: elimination::order_of(network) }
+        Expectation { network, tree: TreeExpectation::new(network), order: OnceLock::new() }
     }
 
     pub fn scratch(&self) -> Option<Scratch> {
@@ -39,7 +41,7 @@ impl<'a> Expectation<'a> {
         let nodes = vec![true; evidence.len()];
         let run =
             |order: &[usize]| elimination::eliminate(self.network, evidence, &[], &nodes, order, Mode::Sum);
-        let done = match run(&self.order) {
+        let done = match run(self.order.get_or_init(|| elimination::order_of(self.network))) {
             Err(Error::TooLarge { .. }) => run(&elimination::order_given(self.network, evidence, &nodes))?,
             done => done?,
         };

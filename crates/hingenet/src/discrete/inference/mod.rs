@@ -21,6 +21,7 @@ use crate::numeric::random::Random;
 use crate::table::Codes;
 use elimination::{Elimination, Mode};
 use rayon::prelude::*;
+use std::sync::OnceLock;
 use tree::{FeatureTree, MISSING};
 
 /// Rows per parallel task.
@@ -31,14 +32,15 @@ const CHUNK: usize = 256;
 pub struct Inference<'a> {
     network: &'a Network,
     tree: Option<FeatureTree>,
-    order: Vec<usize>,
+    /// Made when a query first eliminates.
+    order: OnceLock<Vec<usize>>,
 }
 
 impl<'a> Inference<'a> {
     /// Prepares the tables. The parameters must be normalised, Eq. (2) with equality: marginalising
     /// relies on every row of every table summing to one.
     pub fn new(network: &'a Network) -> Self {
-        Inference { network, tree: FeatureTree::new(network), order: elimination::order_of(network) }
+        Inference { network, tree: FeatureTree::new(network), order: OnceLock::new() }
     }
 
     /// `log P(c, observed features)` for each row and class (K values a row). `features` are the coded
@@ -92,7 +94,7 @@ impl<'a> Inference<'a> {
     fn eliminated_scores(&self, row: &[u16], out: &mut [f64]) -> Result<()> {
         let state = |&j: &u16| (j != MISSING).then_some(j as usize);
         let evidence: Vec<Option<usize>> = std::iter::once(None).chain(row.iter().map(state)).collect();
-        let done = elimination::sum_out(self.network, &evidence, &[0], &self.order)?;
+        let done = elimination::sum_out(self.network, &evidence, &[0], self.order())?;
         out.copy_from_slice(&done.kept.table);
         Ok(())
     }
@@ -100,7 +102,7 @@ impl<'a> Inference<'a> {
     /// `log P(evidence)`; `evidence[0]` is the class, `None` is unobserved.
     pub fn log_evidence(&self, evidence: &Evidence) -> Result<f64> {
         self.check(evidence)?;
-        Ok(elimination::sum_out(self.network, evidence, &[], &self.order)?.kept.table[0])
+        Ok(elimination::sum_out(self.network, evidence, &[], self.order())?.kept.table[0])
     }
 
     /// `log P(query | evidence)` as a table over the query variables that are not observed, ascending.
@@ -110,7 +112,7 @@ impl<'a> Inference<'a> {
         if let Some(v) = query.iter().find(|&&v| v >= n) {
             require_len("query variables below the number of nodes", n, *v)?;
         }
-        let mut kept = elimination::sum_out(self.network, evidence, query, &self.order)?.kept;
+        let mut kept = elimination::sum_out(self.network, evidence, query, self.order())?.kept;
         let total = log_sum_exp(&kept.table);
         if total == f64::NEG_INFINITY {
             return Err(impossible());
@@ -125,7 +127,7 @@ impl<'a> Inference<'a> {
         let all = vec![true; evidence.len()];
         let run =
             |order: &[usize]| elimination::eliminate(self.network, evidence, &[], &all, order, Mode::Max);
-        let done = match run(&self.order) {
+        let done = match run(self.order()) {
             Err(Error::TooLarge { .. }) => run(&elimination::order_given(self.network, evidence, &all))?,
             done => done?,
         };
@@ -141,11 +143,15 @@ impl<'a> Inference<'a> {
     pub fn sampler(&self, evidence: &Evidence) -> Result<Sampler<'a>> {
         self.check(evidence)?;
         let relevant = elimination::relevant(self.network, &[], evidence);
-        let done = elimination::sum_out(self.network, evidence, &[], &self.order)?;
+        let done = elimination::sum_out(self.network, evidence, &[], self.order())?;
         if done.kept.table[0] == f64::NEG_INFINITY {
             return Err(impossible());
         }
         Ok(Sampler { network: self.network, evidence: evidence.to_vec(), done, relevant })
+    }
+
+    fn order(&self) -> &[usize] {
+        self.order.get_or_init(|| elimination::order_of(self.network))
     }
 
     fn check(&self, evidence: &Evidence) -> Result<()> {

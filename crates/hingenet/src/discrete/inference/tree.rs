@@ -159,7 +159,7 @@ impl FeatureTree {
 
     /// Looks at a belief with many factors before it can underflow.
     fn check(&self, p: usize, scratch: &mut Scratch, out: &mut [f64]) {
-        if scratch.factors[p] % CHILDREN_BETWEEN_CHECKS == 0 {
+        if scratch.factors[p].is_multiple_of(CHILDREN_BETWEEN_CHECKS) {
             self.rescale(p, scratch, out);
         }
     }
