@@ -66,18 +66,12 @@ impl<'a> Inference<'a> {
         let k = self.network.structure().n_classes();
         let n = out.len() / k;
         let rows = transpose(features, start, n);
-        let mut scratch = self.tree.as_ref().map(FeatureTree::scratch);
-        for (m, out) in out.chunks_exact_mut(k).enumerate() {
-            let row = &rows[m * features.len()..(m + 1) * features.len()];
-            let done = match (&self.tree, &mut scratch) {
-                (Some(tree), Some(scratch)) => tree.log_joint(row, scratch, out),
-                _ => self.complete_scores(row, out),
-            };
-            if !done {
-                self.eliminated_scores(row, out)?;
-            }
-        }
-        Ok(())
+        let row = |m: usize| &rows[m * features.len()..(m + 1) * features.len()];
+        let open: Vec<usize> = match &self.tree {
+            Some(tree) => tree.log_joint_rows(&rows, k, out),
+            None => (0..n).filter(|&m| !self.complete_scores(row(m), &mut out[m * k..(m + 1) * k])).collect(),
+        };
+        open.into_iter().try_for_each(|m| self.eliminated_scores(row(m), &mut out[m * k..(m + 1) * k]))
     }
 
     /// Class scores `S_c = φ_c(x)ᵀ w` of a complete row; false if a cell is missing.

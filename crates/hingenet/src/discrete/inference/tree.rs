@@ -15,11 +15,16 @@ const SMALL: f64 = 1e-60;
 /// Children after which a belief is looked at again.
 const CHILDREN_BETWEEN_CHECKS: usize = 4;
 
-/// The network's tables, laid out for rows: for each feature `[parent state][own state][class]`.
+/// Four classes, which the compiler puts into one or two registers.
+type Lanes = [f64; 4];
+
+/// The network's tables, laid out for rows: for each feature `[parent state][own state][class]`, classes in
+/// lanes of four. The lanes beyond the last class hold a uniform distribution and are dropped at the end.
 #[derive(Debug, Clone)]
 pub(super) struct FeatureTree {
-    k: usize,
-    prior: Vec<f64>,
+    /// Lanes that hold all classes.
+    lanes: usize,
+    prior: Vec<Lanes>,
     nodes: Vec<Node>,
     /// Features (from 0), children before parents.
     order: Vec<usize>,
@@ -30,19 +35,45 @@ pub(super) struct FeatureTree {
 struct Node {
     parent: Option<usize>,
     r: usize,
-    log: Vec<f64>,
-    proba: Vec<f64>,
+    log: Vec<Lanes>,
+    proba: Vec<Lanes>,
     /// Start of the node's belief in the scratch space.
     belief: usize,
 }
 
 /// Scratch space of one thread.
-pub(super) struct Scratch {
-    belief: Vec<f64>,
+struct Scratch {
+    belief: Vec<Lanes>,
     /// Factors multiplied into each belief so far.
     factors: Vec<usize>,
-    message: Vec<f64>,
-    product: Vec<f64>,
+    message: Vec<Lanes>,
+    product: Vec<Lanes>,
+    score: Vec<Lanes>,
+}
+
+/// A block of rows, for [`FeatureTree::log_joint_rows`].
+struct Block<'a> {
+    tree: &'a FeatureTree,
+    rows: &'a [u16],
+    n_classes: usize,
+    out: &'a mut [f64],
+}
+
+impl pulp::NullaryFnOnce for Block<'_> {
+    type Output = Vec<usize>;
+
+    #[inline(always)]
+    fn call(self) -> Vec<usize> {
+        let mut scratch = self.tree.scratch();
+        let rows = self.rows.chunks_exact(self.tree.nodes.len());
+        let mut open = Vec::new();
+        for (m, (row, out)) in rows.zip(self.out.chunks_exact_mut(self.n_classes)).enumerate() {
+            if !self.tree.log_joint(row, &mut scratch, out) {
+                open.push(m);
+            }
+        }
+        open
+    }
 }
 
 impl FeatureTree {
@@ -52,6 +83,7 @@ impl FeatureTree {
         if !s.dag().parents(0).is_empty() {
             return None;
         }
+        let lanes = s.n_classes().div_ceil(4);
         let mut belief_len = 0;
         let mut nodes = Vec::with_capacity(s.n_nodes() - 1);
         for i in 1..s.n_nodes() {
@@ -61,31 +93,39 @@ impl FeatureTree {
                 _ => return None,
             };
             let log = class_last(network, i, parent);
-            let proba = log.iter().map(|w| w.exp()).collect();
+            let proba = log.iter().map(|w| w.map(f64::exp)).collect();
             nodes.push(Node { parent, r: s.card()[i], log, proba, belief: belief_len });
-            belief_len += s.card()[i] * s.n_classes();
+            belief_len += s.card()[i] * lanes;
         }
         let order = s.dag().topological_order().iter().rev().filter(|&&i| i > 0).map(|i| i - 1).collect();
-        Some(FeatureTree { k: s.n_classes(), prior: network.row(0, 0).to_vec(), nodes, order, belief_len })
+        let prior = in_lanes(s.n_classes(), 0.0, |c| network.row(0, 0)[c]).collect();
+        Some(FeatureTree { lanes, prior, nodes, order, belief_len })
     }
 
-    pub fn scratch(&self) -> Scratch {
+    /// Writes `log P(c, observed)` of rows of states, with the widest instructions of the processor.
+    /// Returns the rows in which a product vanished (a probability of zero, or numbers too far apart):
+    /// the caller must compute them in log space.
+    pub fn log_joint_rows(&self, rows: &[u16], n_classes: usize, out: &mut [f64]) -> Vec<usize> {
+        pulp::Arch::new().dispatch(Block { tree: self, rows, n_classes, out })
+    }
+
+    fn scratch(&self) -> Scratch {
         Scratch {
-            belief: vec![0.0; self.belief_len],
+            belief: vec![[0.0; 4]; self.belief_len],
             factors: vec![0; self.nodes.len()],
-            message: vec![0.0; self.k],
-            product: vec![1.0; self.k],
+            message: vec![[0.0; 4]; self.lanes],
+            product: vec![[1.0; 4]; self.lanes],
+            score: vec![[0.0; 4]; self.lanes],
         }
     }
 
-    /// Writes `log P(c, observed)` of a row of states. False if a product vanished (a probability of
-    /// zero, or numbers too far apart): then the caller must compute the row in log space.
-    #[must_use]
-    pub fn log_joint(&self, row: &[u16], scratch: &mut Scratch, out: &mut [f64]) -> bool {
-        let k = self.k;
-        out.copy_from_slice(&self.prior);
+    /// One row; false if a product vanished.
+    #[inline(always)]
+    fn log_joint(&self, row: &[u16], scratch: &mut Scratch, out: &mut [f64]) -> bool {
+        let k = self.lanes;
+        scratch.score.copy_from_slice(&self.prior);
         scratch.factors.fill(0);
-        scratch.product.fill(1.0);
+        scratch.product.fill([1.0; 4]);
         for &i in &self.order {
             let node = &self.nodes[i];
             let open_parent = node.parent.filter(|&p| row[p] == MISSING);
@@ -93,126 +133,176 @@ impl FeatureTree {
             match (row[i], open_parent) {
                 (MISSING, _) if scratch.factors[i] == 0 => {}
                 (MISSING, None) => {
-                    self.rescale(i, scratch, out);
-                    let at = parent_state * node.r * k;
-                    message(&node.proba[at..], self.belief(i, &scratch.belief), &mut scratch.message);
-                    scratch.product.iter_mut().zip(&scratch.message).for_each(|(p, m)| *p *= m);
-                    if scratch.product.iter().any(|p| *p < SMALL) && !absorb(&mut scratch.product, out) {
+                    self.rescale(i, scratch);
+                    let table = &node.proba[parent_state * node.r * k..][..node.r * k];
+                    message(table, self.belief(i, &scratch.belief), &mut scratch.message);
+                    multiply(&mut scratch.product, &scratch.message);
+                    if is_small(&scratch.product) && !absorb(&mut scratch.product, &mut scratch.score) {
                         return false;
                     }
                 }
                 (MISSING, Some(p)) => {
-                    self.rescale(i, scratch, out);
+                    self.rescale(i, scratch);
                     self.send(i, p, scratch);
-                    self.check(p, scratch, out);
                 }
                 (state, None) => {
                     let at = (parent_state * node.r + state as usize) * k;
-                    out.iter_mut().zip(&node.log[at..at + k]).for_each(|(o, w)| *o += w);
+                    add(&mut scratch.score, &node.log[at..at + k]);
                 }
-                (state, Some(p)) => {
-                    self.send_observed(i, state as usize, p, scratch);
-                    self.check(p, scratch, out);
-                }
+                (state, Some(p)) => self.send_observed(i, state as usize, p, scratch),
             }
         }
-        absorb(&mut scratch.product, out)
+        let done = absorb(&mut scratch.product, &mut scratch.score);
+        out.copy_from_slice(&scratch.score.as_flattened()[..out.len()]);
+        done
     }
 
-    fn belief<'a>(&self, i: usize, beliefs: &'a [f64]) -> &'a [f64] {
+    #[inline(always)]
+    fn belief<'a>(&self, i: usize, beliefs: &'a [Lanes]) -> &'a [Lanes] {
         let node = &self.nodes[i];
-        &beliefs[node.belief..node.belief + node.r * self.k]
+        &beliefs[node.belief..node.belief + node.r * self.lanes]
     }
 
     /// Multiplies the message of missing node `i` into the belief of its missing parent `p`.
+    #[inline(always)]
     fn send(&self, i: usize, p: usize, scratch: &mut Scratch) {
-        let (node, parent, k) = (&self.nodes[i], &self.nodes[p], self.k);
+        let (node, parent, k) = (&self.nodes[i], &self.nodes[p], self.lanes);
         let first = scratch.factors[p] == 0;
         scratch.factors[p] += 1;
-        for (state, table) in node.proba.chunks_exact(node.r * k).enumerate() {
+        for state in 0..parent.r {
+            let table = &node.proba[state * node.r * k..][..node.r * k];
             message(table, self.belief(i, &scratch.belief), &mut scratch.message);
             let at = parent.belief + state * k;
             let belief = &mut scratch.belief[at..at + k];
             if first {
                 belief.copy_from_slice(&scratch.message);
             } else {
-                belief.iter_mut().zip(&scratch.message).for_each(|(b, m)| *b *= m);
+                multiply(belief, &scratch.message);
             }
         }
+        self.check(p, scratch);
     }
 
     /// Multiplies the probability of observed node `i` into the belief of its missing parent `p`.
+    #[inline(always)]
     fn send_observed(&self, i: usize, state: usize, p: usize, scratch: &mut Scratch) {
-        let (node, parent, k) = (&self.nodes[i], &self.nodes[p], self.k);
+        let (node, parent, k) = (&self.nodes[i], &self.nodes[p], self.lanes);
         let first = scratch.factors[p] == 0;
         scratch.factors[p] += 1;
-        let beliefs = &mut scratch.belief[parent.belief..parent.belief + parent.r * k];
-        let tables = node.proba.chunks_exact(node.r * k).map(|t| &t[state * k..(state + 1) * k]);
-        for (belief, table) in beliefs.chunks_exact_mut(k).zip(tables) {
+        for parent_state in 0..parent.r {
+            let table = &node.proba[(parent_state * node.r + state) * k..][..k];
+            let belief = &mut scratch.belief[parent.belief + parent_state * k..][..k];
             if first {
                 belief.copy_from_slice(table);
             } else {
-                belief.iter_mut().zip(table).for_each(|(b, t)| *b *= t);
+                multiply(belief, table);
             }
         }
+        self.check(p, scratch);
     }
 
     /// Looks at a belief with many factors before it can underflow.
-    fn check(&self, p: usize, scratch: &mut Scratch, out: &mut [f64]) {
+    #[inline(always)]
+    fn check(&self, p: usize, scratch: &mut Scratch) {
         if scratch.factors[p].is_multiple_of(CHILDREN_BETWEEN_CHECKS) {
-            self.rescale(p, scratch, out);
+            self.rescale(p, scratch);
         }
     }
 
     /// Divides the belief of `i` by its largest entry in each class where that is small, and adds the
     /// logarithm to the score.
-    fn rescale(&self, i: usize, scratch: &mut Scratch, out: &mut [f64]) {
-        let (node, k) = (&self.nodes[i], self.k);
+    #[inline(always)]
+    fn rescale(&self, i: usize, scratch: &mut Scratch) {
+        let (node, k) = (&self.nodes[i], self.lanes);
         let belief = &mut scratch.belief[node.belief..node.belief + node.r * k];
         let largest = &mut scratch.message;
-        largest.fill(0.0);
-        for states in belief.chunks_exact(k) {
-            largest.iter_mut().zip(states).for_each(|(l, b)| *l = if *b > *l { *b } else { *l });
-        }
-        for (c, l) in largest.iter().enumerate() {
-            if *l < SMALL && *l > 0.0 {
-                out[c] += l.ln();
-                belief.iter_mut().skip(c).step_by(k).for_each(|b| *b /= l);
+        for (lane, largest) in largest.iter_mut().enumerate() {
+            let mut top = [0.0; 4];
+            for x in 0..node.r {
+                let b = belief[x * k + lane];
+                top = std::array::from_fn(|q| if b[q] > top[q] { b[q] } else { top[q] });
             }
+            *largest = top;
+        }
+        if is_small(largest) {
+            rescale_small(largest, belief, &mut scratch.score);
+        }
+    }
+}
+
+/// The rare part of rescaling, kept out of the loop over nodes.
+#[cold]
+fn rescale_small(largest: &[Lanes], belief: &mut [Lanes], score: &mut [Lanes]) {
+    for (lane, l) in largest.iter().enumerate() {
+        for q in (0..4).filter(|&q| l[q] < SMALL && l[q] > 0.0) {
+            score[lane][q] += l[q].ln();
+            belief.iter_mut().skip(lane).step_by(largest.len()).for_each(|b| b[q] /= l[q]);
         }
     }
 }
 
 /// `Σ_x P(x | parent, c) b(x, c)` for each class.
-fn message(table: &[f64], belief: &[f64], out: &mut [f64]) {
+#[inline(always)]
+fn message(table: &[Lanes], belief: &[Lanes], out: &mut [Lanes]) {
     let k = out.len();
-    out.fill(0.0);
-    for (states, belief) in table.chunks_exact(k).zip(belief.chunks_exact(k)) {
-        out.iter_mut().zip(states).zip(belief).for_each(|((o, p), b)| *o += p * b);
+    for (lane, out) in out.iter_mut().enumerate() {
+        let mut sum = [0.0; 4];
+        // Plain indices: iterators with a step divide, which costs more than the sums.
+        let mut at = lane;
+        while at < table.len() {
+            let (p, b) = (table[at], belief[at]);
+            sum = std::array::from_fn(|q| sum[q] + p[q] * b[q]);
+            at += k;
+        }
+        *out = sum;
     }
 }
 
+#[inline(always)]
+fn multiply(x: &mut [Lanes], y: &[Lanes]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x = std::array::from_fn(|q| x[q] * y[q]));
+}
+
+#[inline(always)]
+fn add(x: &mut [Lanes], y: &[Lanes]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x = std::array::from_fn(|q| x[q] + y[q]));
+}
+
+#[inline(always)]
+fn is_small(x: &[Lanes]) -> bool {
+    let small = |x: &Lanes| (x[0] < SMALL) | (x[1] < SMALL) | (x[2] < SMALL) | (x[3] < SMALL);
+    x.iter().fold(false, |any, x| any | small(x))
+}
+
 /// Moves the product into the log scores. False if it vanished for some class.
-fn absorb(product: &mut [f64], out: &mut [f64]) -> bool {
+fn absorb(product: &mut [Lanes], score: &mut [Lanes]) -> bool {
+    let product = product.as_flattened_mut();
     let normal = product.iter().all(|p| *p > f64::MIN_POSITIVE);
-    for (p, o) in product.iter_mut().zip(out) {
-        *o += p.ln();
+    for (p, s) in product.iter_mut().zip(score.as_flattened_mut()) {
+        *s += p.ln();
         *p = 1.0;
     }
     normal
 }
 
+/// The values of all classes in lanes, the rest filled up.
+fn in_lanes(k: usize, fill: f64, value: impl Fn(usize) -> f64) -> impl Iterator<Item = Lanes> {
+    let class = move |c: usize| if c < k { value(c) } else { fill };
+    (0..k.div_ceil(4)).map(move |lane| std::array::from_fn(|q| class(4 * lane + q)))
+}
+
 /// Node `i`'s table as `[parent state][own state][class]`; a table without the class is repeated.
-fn class_last(network: &Network, i: usize, parent: Option<usize>) -> Vec<f64> {
+fn class_last(network: &Network, i: usize, parent: Option<usize>) -> Vec<Lanes> {
     let s = network.structure();
     let r_p = parent.map_or(1, |p| s.card()[p + 1]);
     let given_class = s.is_class_child(i);
-    let mut table = Vec::with_capacity(s.n_classes() * r_p * s.card()[i]);
+    let uniform = -(s.card()[i] as f64).ln();
+    let mut table = Vec::with_capacity(s.n_classes().div_ceil(4) * r_p * s.card()[i]);
     for state in 0..r_p {
         for j in 0..s.card()[i] {
             // The class is the lowest-numbered parent, so it counts for most in the row number.
             let entry = |c: usize| network.row(i, if given_class { c * r_p + state } else { state })[j];
-            table.extend((0..s.n_classes()).map(entry));
+            table.extend(in_lanes(s.n_classes(), uniform, entry));
         }
     }
     table
