@@ -7,6 +7,7 @@ mod encode;
 mod error;
 mod features;
 mod model;
+mod network;
 mod work;
 
 use pyo3::prelude::*;
@@ -22,5 +23,11 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(model::read_header, m)?)?;
     m.add_function(wrap_pyfunction!(encode::mdl_cuts, m)?)?;
     m.add_function(wrap_pyfunction!(encode::category_order, m)?)?;
+    m.add_function(wrap_pyfunction!(network::bif, m)?)?;
+    m.add_function(wrap_pyfunction!(network::xmlbif, m)?)?;
+    m.add_function(wrap_pyfunction!(network::picture, m)?)?;
+    m.add_function(wrap_pyfunction!(network::svg, m)?)?;
+    m.add_function(wrap_pyfunction!(network::sample, m)?)?;
+    m.add_function(wrap_pyfunction!(network::log_likelihood, m)?)?;
     Ok(())
 }

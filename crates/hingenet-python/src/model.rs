@@ -15,9 +15,12 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 /// the work, which is too short to be interrupted.
 const SMALL: usize = 20_000;
 
+/// Column, number of cells and first of the categories that training has not seen.
+type Unseen = (String, usize, String);
+
 /// A fitted model.
 #[pyclass(frozen, module = "hingenet._engine")]
-pub struct Model(model::Model);
+pub struct Model(pub model::Model);
 
 /// Fits the model named `spec` to features, class codes with class names, and weights.
 #[pyfunction]
@@ -82,6 +85,12 @@ impl Model {
         self.0.to_bytes().map(|bytes| PyBytes::new(py, &bytes)).map_err(to_python)
     }
 
+    /// Pickles and copies by the bytes of the model file.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let bytes = slf.get().to_bytes(slf.py())?;
+        Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
+    }
+
     /// Reads a model file.
     #[staticmethod]
     fn load(path: &str) -> PyResult<Self> {
@@ -105,7 +114,7 @@ impl Model {
         &self.0.target
     }
 
-    /// Class names in the order of the columns of `log_proba`.
+    /// Class names in the order of the columns of `proba`.
     #[getter]
     fn classes(&self) -> Vec<String> {
         self.0.classes.clone()
@@ -127,17 +136,17 @@ impl Model {
         serde_json::to_string(&self.0.facts).map_err(|e| PyValueError::new_err(e.to_string()))
     }
 
-    /// `log P(class | observed cells)`, one row per sample, and the columns with unseen categories as
-    /// (column, cells, first).
-    #[pyo3(signature = (features, names=None, threads=1))]
-    fn log_proba<'py>(
+    /// `log P(class | observed cells)` (or the probability itself), one row per sample, and the columns with
+    /// unseen categories as (column, cells, first).
+    #[pyo3(signature = (features, log=true, threads=1))]
+    fn proba<'py>(
         &self,
         py: Python<'py>,
         features: Features<'_>,
-        names: Option<Vec<String>>,
+        log: bool,
         threads: usize,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<(String, usize, String)>)> {
-        let table = self.table(&features, names)?;
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<Unseen>)> {
+        let table = self.table(&features)?;
         let predict = || self.0.predict(&table, UnseenPolicy::Missing);
         let predictions = if table.n_rows().saturating_mul(table.n_columns()) <= SMALL {
             py.detach(predict).map_err(to_python)?
@@ -145,20 +154,24 @@ impl Model {
             work::run(py, threads, None, |_| predict())?
         };
         let shape = [predictions.len(), predictions.n_classes];
-        Ok((predictions.log_proba.into_pyarray(py).reshape(shape)?, unseen(predictions.report)))
+        let mut values = predictions.log_proba;
+        if !log {
+            // here and not in Python, so that every way to predict gives the same bits
+            values.iter_mut().for_each(|v| *v = v.exp());
+        }
+        Ok((values.into_pyarray(py).reshape(shape)?, unseen(predictions.report)))
     }
 
     /// The terms behind the decisions, as arrays: `base` and `scores` (row by class), `additive` (row),
     /// and one entry per term in `row`, `feature`, `given` and `terms` (term by class).
-    #[pyo3(signature = (features, names=None, threads=1))]
+    #[pyo3(signature = (features, threads=1))]
     fn explain<'py>(
         &self,
         py: Python<'py>,
         features: Features<'_>,
-        names: Option<Vec<String>>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let table = self.table(&features, names)?;
+        let table = self.table(&features)?;
         let explanations = work::run(py, threads, None, |control| {
             let explain = |m| {
                 control.check()?;
@@ -186,15 +199,12 @@ impl Model {
 }
 
 impl Model {
-    /// The table of `features`; without names they are taken in the order of training.
-    fn table(&self, features: &Features<'_>, names: Option<Vec<String>>) -> PyResult<Table> {
-        match names {
-            Some(names) => features.table(names.iter().map(String::as_str)),
-            None => features.table(self.0.schema.features.iter().map(|f| f.name.as_str())),
-        }
+    /// The table of `features`, which stand in the order of training.
+    pub fn table(&self, features: &Features<'_>) -> PyResult<Table> {
+        features.table(self.0.schema.features.iter().map(|f| f.name.as_str()))
     }
 }
 
-fn unseen(report: AlignReport) -> Vec<(String, usize, String)> {
+fn unseen(report: AlignReport) -> Vec<Unseen> {
     report.unseen.into_iter().map(|u| (u.column, u.cells, u.first)).collect()
 }

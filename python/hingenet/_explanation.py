@@ -1,0 +1,70 @@
+"""Why rows got their classes: the terms of their class scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Terms of the class scores of some rows.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        Class labels, in the order of the last axis of the arrays.
+    feature_names : ndarray of shape (n_features,)
+        Names of the features.
+    additive : ndarray of shape (n_samples,)
+        True where ``base`` plus the terms of the row is exactly ``scores``. False where a term is the
+        change of the log-odds when that feature alone is treated as missing.
+    base, scores : ndarray of shape (n_samples, n_classes)
+        Score of each class before any term, and in total (up to a constant common to all classes).
+    row, feature : ndarray of shape (n_terms,)
+        Row and feature each term belongs to.
+    given : list of tuple of int
+        Other features each term depends on.
+    terms : ndarray of shape (n_terms, n_classes)
+        Contribution of each term to the score of each class.
+    """
+
+    classes: np.ndarray
+    feature_names: np.ndarray
+    additive: np.ndarray
+    base: np.ndarray
+    scores: np.ndarray
+    row: np.ndarray
+    feature: np.ndarray
+    given: list[tuple[int, ...]]
+    terms: np.ndarray
+
+    def contributions(self) -> np.ndarray:
+        """Terms summed by feature, of shape (n_samples, n_features, n_classes)."""
+        out = np.zeros((len(self.base), len(self.feature_names), len(self.classes)))
+        np.add.at(out, (self.row, self.feature), self.terms)
+        return out
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """The terms as a tidy frame: row, feature, given, class, contribution, against_mean.
+
+        ``against_mean`` is the contribution to the class less the mean over all classes: what ranks
+        the terms. ``backend`` is ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        """
+        n_classes = len(self.classes)
+        names = self.feature_names
+        given = [", ".join(str(names[i]) for i in features) for features in self.given]
+        against = self.terms - self.terms.mean(axis=1, keepdims=True)
+        columns = {
+            "row": np.repeat(self.row, n_classes),
+            "feature": np.repeat(np.asarray(names, dtype=str)[self.feature], n_classes),
+            "given": np.repeat(np.asarray(given, dtype=str), n_classes),
+            "class": np.tile(self.classes, len(self.terms)),
+            "contribution": self.terms.ravel(),
+            "against_mean": against.ravel(),
+        }
+        columns = {name: values.tolist() for name, values in columns.items()}
+        return nw.from_dict(columns, backend=backend).to_native()

@@ -1,0 +1,122 @@
+"""Data frames and arrays as columns for the engine: numbers with NaN, or codes with category names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from . import _engine
+from ._labels import text_of
+
+# Numbers (NaN missing), or codes (-1 missing) with the names of the categories.
+Column = np.ndarray | tuple[np.ndarray, list[str]]
+
+
+def is_frame(X: Any) -> bool:
+    """Whether ``X`` is a data frame (pandas, polars, pyarrow and others)."""
+    return not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X)
+
+
+def frame_columns(X: Any) -> list[Column]:
+    """The columns of a data frame."""
+    frame = nw.from_native(X, eager_only=True)
+    return [_series_column(frame[:, j], name) for j, name in enumerate(frame.columns)]
+
+
+def array_columns(X: np.ndarray) -> list[Column]:
+    """The columns of an array of objects or texts."""
+    if X.dtype.kind == "O":
+        return [_object_column(X[:, j], f"x{j}") for j in range(X.shape[1])]
+    return [_text_column(X[:, j].astype(str)) for j in range(X.shape[1])]
+
+
+def _series_column(series: nw.Series, name: Any) -> Column:
+    dtype = series.dtype
+    if dtype.is_numeric():
+        return _numbers(series)
+    if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
+        codes, values = _factorise(series)
+        return _coded(codes, values, _declared_order(series))
+    if dtype == nw.Object:
+        return _object_column(np.asarray(series.to_numpy(), dtype=object), name)
+    raise TypeError(
+        f"column {name!r} has the type {dtype}, which is neither numbers nor categories\n"
+        "hint: turn it into numbers (for example days since a date) or texts, or leave it out"
+    )
+
+
+def _numbers(series: nw.Series) -> np.ndarray:
+    """Numbers as float64 with NaN for null."""
+    values = series.cast(nw.Float64)
+    if values.null_count() > 0:
+        values = values.fill_null(float("nan"))
+    return np.ascontiguousarray(values.to_numpy(), dtype=np.float64)
+
+
+def _factorise(series: nw.Series) -> tuple[np.ndarray, list[Any]]:
+    """Codes (-1 missing) and distinct values."""
+    if series.implementation.is_pandas_like():
+        codes, values = series.to_native().factorize()
+        return np.asarray(codes, dtype=np.int64), list(values)
+    values = [value for value in series.unique().to_list() if value is not None]
+    if not values:
+        return np.full(len(series), -1, dtype=np.int64), []
+    texts = series.cast(nw.String)
+    names = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
+    codes = texts.replace_strict([*names, None], [*range(len(names)), -1], return_dtype=nw.Int64)
+    return np.asarray(codes.to_numpy(), dtype=np.int64), values
+
+
+def _declared_order(series: nw.Series) -> list[str] | None:
+    """All categories in order, where the type states one."""
+    if series.dtype == nw.Enum or (series.dtype == nw.Categorical and nw.is_ordered_categorical(series)):
+        return [text_of(value) for value in series.cat.get_categories().to_list()]
+    return None
+
+
+def _coded(codes: np.ndarray, values: list[Any], order: list[str] | None = None) -> Column:
+    """Codes in the engine's order of the categories (or a declared one)."""
+    texts = [text_of(value) for value in values]
+    categories = order if order is not None else _engine.category_order(sorted(set(texts)))
+    position = {text: code for code, text in enumerate(categories)}
+    recode = np.array([*(position[text] for text in texts), -1], dtype=np.int64)
+    return recode[codes], categories
+
+
+def _object_column(cells: np.ndarray, name: Any) -> Column:
+    """Numbers, unless there is a text; None and NaN are missing."""
+    missing = np.array([cell is None or cell is _na() or cell != cell for cell in cells], dtype=bool)
+    if any(isinstance(cell, (str, bytes, bool, np.bool_)) for cell in cells[~missing]):
+        position: dict[Any, int] = {}
+        codes = np.full(len(cells), -1, dtype=np.int64)
+        for m in np.flatnonzero(~missing):
+            codes[m] = position.setdefault(text_of(cells[m]), len(position))
+        return _coded(codes, list(position))
+    numbers = np.full(len(cells), np.nan)
+    numbers[~missing] = cells[~missing].astype(np.float64)
+    if np.isinf(numbers).any():
+        raise ValueError(f"column {name!r}: Input X contains infinity; NaN is a missing cell")
+    return numbers
+
+
+def _text_column(cells: np.ndarray) -> Column:
+    """Texts as in a file: numbers if every cell is a finite number or missing, else categories."""
+    values, codes = np.unique(cells, return_inverse=True)
+    codes = codes.reshape(-1).astype(np.int64)
+    missing = np.isin(values, ["", "?", "NA", "NaN", "nan", "null", "None"])
+    try:
+        numbers = np.array([np.nan if gone else float(v) for v, gone in zip(values, missing, strict=True)])
+        if not np.isinf(numbers).any():
+            return numbers[codes]
+    except ValueError:
+        pass
+    place = np.where(missing, -1, np.cumsum(~missing) - 1)
+    return _coded(place[codes], list(values[~missing]))
+
+
+def _na() -> Any:
+    """The missing mark of pandas, if pandas is loaded."""
+    pandas = nw.dependencies.get_pandas()
+    return pandas.NA if pandas is not None else None

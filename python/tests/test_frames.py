@@ -1,0 +1,93 @@
+"""Data frames: types, missing cells, names."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from hingenet import BayesNetClassifier, HingenetWarning
+
+
+@pytest.fixture
+def model(pets):
+    return BayesNetClassifier("nb").fit(*pets)
+
+
+def test_every_kind_of_column_is_understood(model, pets):
+    X, y = pets
+    assert model.score(X, y) > 0.9
+    features = dict(model._model.features)
+    assert features["legs"] is features["weight"] is features["age"] is None
+    assert features["colour"] == ["brown", "grey"]
+    assert features["size"] == ["small", "large"]  # the declared order
+    assert features["swims"] == ["False", "True"]
+    assert model._model.target == "kind"
+    assert list(model.feature_names_in_) == list(X.columns)
+
+
+def test_pandas_and_polars_give_the_same_bits(model, pets):
+    X, y = pets
+    frame = pl.from_pandas(X.astype({"size": str})).with_columns(pl.col("size").cast(pl.Enum(["small", "large"])))
+    assert frame["age"].null_count() == frame["swims"].null_count() == 1
+    other = BayesNetClassifier("nb").fit(frame, pl.Series("kind", y.tolist()))
+    np.testing.assert_array_equal(model.predict_log_proba(X), other.predict_log_proba(frame))
+    np.testing.assert_array_equal(model.predict_log_proba(frame), other.predict_log_proba(X))
+
+
+@pytest.mark.parametrize("dtype", ["object", "category", "string", "string[pyarrow]"])
+def test_texts_of_any_type_are_the_same_categories(dtype, model, pets):
+    X, y = pets
+    other = X.assign(colour=X["colour"].astype(dtype))
+    assert other["colour"].isna().sum() == X["colour"].isna().sum() > 0
+    np.testing.assert_array_equal(
+        BayesNetClassifier("nb").fit(other, y).predict_proba(X), model.predict_proba(other)
+    )
+
+
+def test_object_arrays_may_mix_numbers_texts_and_none(pets):
+    X, y = pets
+    cells = X[["weight", "colour"]].to_numpy(dtype=object)
+    cells[2, 0] = None
+    model = BayesNetClassifier("nb").fit(cells, y)
+    assert [kind for _, kind in model._model.features] == [None, ["brown", "grey"]]
+    frame = pd.DataFrame({"x0": cells[:, 0].astype(float), "x1": cells[:, 1]})
+    same = BayesNetClassifier("nb").fit(frame, y)
+    np.testing.assert_array_equal(model.predict_proba(cells), same.predict_proba(frame))
+
+
+def test_text_arrays_are_read_like_a_file():
+    X = np.array([["1", "a"], ["2.5", "b"], ["?", ""], ["3", "a"]])
+    model = BayesNetClassifier("nb").fit(X, [0, 1, 0, 1])
+    assert [kind for _, kind in model._model.features] == [None, ["a", "b"]]
+
+
+def test_an_unseen_category_counts_as_missing_and_is_told(model, pets):
+    X, _ = pets
+    new = X.iloc[[1]].assign(colour="green")
+    none = X.iloc[[1]].assign(colour=pd.Series([None], dtype=object, index=[X.index[1]]))
+    with pytest.warns(HingenetWarning, match="'colour': 1 cells .* 'green'"):
+        np.testing.assert_array_equal(model.predict_proba(new), model.predict_proba(none))
+
+
+def test_a_missing_cell_in_any_column_is_summed_out(model, pets):
+    X, y = pets
+    for column in X.columns:
+        rows = X.assign(**{column: X[column].mask(np.ones(len(X), dtype=bool))})
+        assert rows[column].isna().all()
+        assert np.isfinite(model.predict_log_proba(rows)).all()
+
+
+def test_column_types_that_are_no_features_are_refused(pets):
+    X, y = pets
+    with pytest.raises(TypeError, match="'born' has the type .*\nhint: "):
+        BayesNetClassifier().fit(X.assign(born=pd.Timestamp("2020-01-01")), y)
+
+
+def test_label_types_come_back(pets):
+    X, y = pets
+    for labels in (y, (y == "dog"), (y == "dog").astype(int) + 5, y.astype("category"), pl.Series(y.tolist())):
+        model = BayesNetClassifier("nb").fit(X, labels)
+        values = np.asarray(labels)
+        assert model.predict(X).dtype == model.classes_.dtype
+        assert set(model.predict(X)) <= set(values)
+        assert model.score(X, values) > 0.9
