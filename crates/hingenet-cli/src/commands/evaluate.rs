@@ -53,9 +53,14 @@ impl Evaluate {
     pub fn run(&self, session: &Session) -> Result<()> {
         let specs = self.specs()?;
         let sweep = self.sweep.as_ref().map(|text| text.parse::<Sweep>()).transpose()?;
+        if let Some(sweep) = &sweep {
+            specs.iter().try_for_each(|spec| sweep.specs(spec).map(|_| ()))?;
+        }
+        let protocol = self.protocol(session.seed);
+        protocol.check()?;
         output::check(self.json.as_ref())?;
         refuse_overwriting(self.json.as_ref(), &[&self.data])?;
-        let evaluation = self.evaluate(&specs, sweep.as_ref(), session)?;
+        let evaluation = self.evaluate(&specs, sweep.as_ref(), &protocol, session)?;
         session.done();
         if let Some(path) = &self.json {
             output::write(Some(path), (serde_json::to_string(&evaluation)? + "\n").as_bytes())?;
@@ -73,7 +78,17 @@ impl Evaluate {
         self.models.iter().map(|text| Ok(text.parse()?)).collect()
     }
 
-    fn evaluate(&self, specs: &[ModelSpec], sweep: Option<&Sweep>, session: &Session) -> Result<Evaluation> {
+    fn protocol(&self, seed: u64) -> Protocol {
+        Protocol { folds: self.folds, repeats: self.repeats, seed, missing: self.missing.clone() }
+    }
+
+    fn evaluate(
+        &self,
+        specs: &[ModelSpec],
+        sweep: Option<&Sweep>,
+        protocol: &Protocol,
+        session: &Session,
+    ) -> Result<Evaluation> {
         let mut table = self.reader.labelled(&self.data, &self.target, session)?;
         let mut groups = None;
         if let Some(column) = &self.groups {
@@ -83,13 +98,7 @@ impl Evaluate {
         let data = Dataset::new(table, &self.target, self.weights.as_deref())?;
         let test = self.test_set(&data, session)?;
         let tested = test.as_ref().map_or(TestRows::Folds(groups.as_ref()), TestRows::Set);
-        let protocol = Protocol {
-            folds: self.folds,
-            repeats: self.repeats,
-            seed: session.seed,
-            missing: self.missing.clone(),
-        };
-        Ok(compare(specs, sweep, &data, tested, &protocol, &session.control)?)
+        Ok(compare(specs, sweep, &data, tested, protocol, &session.control)?)
     }
 
     fn test_set(&self, data: &Dataset, session: &Session) -> Result<Option<TestSet>> {

@@ -1,5 +1,6 @@
 //! The list of models and the demo.
 
+use crate::good::TOYS;
 use crate::support::Folder;
 use insta::assert_snapshot;
 
@@ -20,4 +21,54 @@ fn the_demo_compares_models_and_says_what_to_type_next() {
     }
     // the next command works
     folder.succeeds("explain hingenet-demo/mixed.hgn hingenet-demo/mixed.csv --row 1");
+}
+
+/// A folder with the toys and a model fitted to them.
+fn fitted(model: &str) -> Folder {
+    let folder = Folder::with(&[("toys.csv", TOYS)]);
+    folder.succeeds(&format!("fit toys.csv --target good --model {model} -o toys.hgn"));
+    folder
+}
+
+#[test]
+fn naive_bayes_predicts_explains_and_shows_its_network() {
+    let folder = fitted("nb:ml");
+    assert_snapshot!(folder.succeeds("predict toys.hgn toys.csv --explain"));
+    assert_snapshot!(folder.succeeds("explain toys.hgn toys.csv --row 1"));
+    assert_snapshot!(folder.succeeds("inspect toys.hgn"));
+    assert_snapshot!(folder.succeeds("inspect toys.hgn --format dot"));
+    assert_snapshot!(folder.succeeds("inspect toys.hgn --format bif"));
+    assert_snapshot!(folder.succeeds("inspect toys.hgn --format xmlbif"));
+}
+
+#[test]
+fn generative_models_draw_rows_and_give_their_likelihood() {
+    let folder = fitted("tan:ml");
+    assert_snapshot!(folder.succeeds("sample toys.hgn -n 5 --given colour=green --seed 2"));
+    assert_snapshot!(folder.fails("sample toys.hgn --given colour=violet", 3));
+    assert_snapshot!(folder.fails("sample toys.hgn --given violet", 2));
+    assert_snapshot!(folder.succeeds("loglik toys.hgn toys.csv"));
+    folder.write("unlabelled.csv", b"colour\nred\n\n");
+    assert_snapshot!(folder.succeeds("loglik toys.hgn unlabelled.csv"));
+}
+
+#[test]
+fn a_row_whose_features_are_all_missing_gets_the_class_prior() {
+    let folder = fitted("tan:ml");
+    folder.write("nothing.csv", b"colour,size,weight\n,,\n");
+    let run = folder.run("predict toys.hgn nothing.csv --proba");
+    let cells: Vec<&str> = run.stdout.lines().nth(1).unwrap_or_default().split(',').collect();
+    let half = |text: &str| (text.parse::<f64>().unwrap() - 0.5).abs() < 1e-9;
+    assert!(half(cells[2]) && half(cells[3]), "{}", run.show());
+}
+
+#[test]
+fn a_sweep_evaluates_every_value() {
+    let folder = Folder::new();
+    folder.succeeds("generate corral -n 100 -o corral.csv");
+    let line = "evaluate corral.csv --target class --model nb:ml --sweep alpha=0.1,1,10 --json out.json";
+    assert_snapshot!(folder.succeeds(line));
+    let json = folder.text("out.json");
+    assert!(json.contains(r#""sweep":[{"model":"nb:ml,alpha=0.1","key":"alpha","value":"0.1""#), "{json}");
+    assert_snapshot!(folder.fails("evaluate corral.csv --target class --model nb:ml,alpha=-1", 2));
 }

@@ -35,6 +35,15 @@ impl Default for Protocol {
     }
 }
 
+impl Protocol {
+    /// Refuses numbers outside their ranges.
+    pub fn check(&self) -> Result<()> {
+        require("folds", self.folds, "at least 2", self.folds >= 2)?;
+        require("repeats", self.repeats, "at least 1", self.repeats >= 1)?;
+        self.missing.iter().try_for_each(|rate| missing::check_rate(*rate))
+    }
+}
+
 /// A data set with its splits: every model is tested on the same rows with the same cells blanked.
 #[derive(Debug, Clone)]
 pub struct CrossValidation {
@@ -73,8 +82,7 @@ impl CrossValidation {
     /// Draws stratified folds (all rows of a group in one fold, when groups are given). Rows of weight
     /// zero are left out. The order of the rows does not matter.
     pub fn new(data: &Dataset, groups: Option<&[usize]>, protocol: Protocol) -> Result<Self> {
-        require("repeats", protocol.repeats, "at least 1", protocol.repeats >= 1)?;
-        protocol.missing.iter().try_for_each(|rate| missing::check_rate(*rate))?;
+        protocol.check()?;
         let kept: Vec<usize> =
             (0..data.n_rows()).filter(|&m| data.weights.as_ref().is_none_or(|w| w[m] > 0.0)).collect();
         let groups: Option<Vec<usize>> = groups.map(|g| kept.iter().map(|&m| g[m]).collect());
@@ -182,6 +190,7 @@ pub fn train_test(
     protocol: &Protocol,
     control: &Control,
 ) -> Result<Outcome> {
+    protocol.check()?;
     let ids: Vec<usize> = (0..test.class.len()).collect();
     let masks = Masks { ids: &ids, rates: &protocol.missing, seed: repeat_seed(protocol.seed, 0) };
     let part = fit_and_test(spec, data, test, masks, protocol.seed, control)?;
