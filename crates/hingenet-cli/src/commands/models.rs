@@ -24,11 +24,8 @@ fn describe(model: &ModelInfo) -> String {
     let default = if model.name == DEFAULT_MODEL { " (the default)" } else { "" };
     let mut text = format!("{:<16} {}{default}\n", model.name, model.about);
     for option in model.options {
-        let _ = writeln!(
-            text,
-            "    {:<12} {} (default {}; {})",
-            option.key, option.about, option.default, option.range
-        );
+        let _ = writeln!(text, "  {} (default {}; {}):", option.key, option.default, option.range);
+        let _ = writeln!(text, "    {}", option.about);
     }
     text
 }

@@ -142,5 +142,4 @@ fn requests_that_a_model_cannot_fulfil() {
     assert_snapshot!(folder.fails("inspect m.hgn --format bif -o m.bif", 2));
     assert_snapshot!(folder.fails("explain m.hgn toys.csv --row 13", 2));
     assert_snapshot!(folder.fails("explain m.hgn toys.csv --row 0", 2));
-    assert_snapshot!(folder.fails("sample m.hgn --given shape=round", 3));
 }

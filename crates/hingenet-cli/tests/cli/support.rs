@@ -95,14 +95,14 @@ impl Folder {
 }
 
 impl Run {
-    /// Command, exit code and both streams, times blotted out.
+    /// Command, exit code and both streams, times blotted out and long fractions rounded.
     pub fn show(&self) -> String {
         format!(
             "$ hingenet {}\nexit code {}\n--- stdout\n{}--- stderr\n{}",
             self.line,
             self.code.map_or("none".into(), |c| c.to_string()),
-            without_times(&self.stdout),
-            without_times(&self.stderr)
+            shortened(&without_times(&self.stdout)),
+            shortened(&without_times(&self.stderr))
         )
     }
 }
@@ -138,4 +138,21 @@ fn blot_times(line: &str) -> String {
         }
     }
     out
+}
+
+/// Rounds long decimal fractions to nine places: the last bits may differ between processors.
+fn shortened(text: &str) -> String {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.';
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(start) = rest.find(is_part) {
+        let (before, from) = rest.split_at(start);
+        let (number, after) = from.split_at(from.find(|c| !is_part(c)).unwrap_or(from.len()));
+        out += before;
+        match number.parse::<f64>() {
+            Ok(x) if number.len() > 12 && number.contains('.') => out += &format!("{x:.9}"),
+            _ => out += number,
+        }
+        rest = after;
+    }
+    out + rest
 }
