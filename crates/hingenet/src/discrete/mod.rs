@@ -15,6 +15,7 @@ pub mod em;
 mod fit;
 pub mod inference;
 pub mod learn;
+mod learning;
 pub mod margin;
 mod network;
 mod normalise;
@@ -24,6 +25,7 @@ mod structure;
 
 pub use classifier::DiscreteClassifier;
 pub use fit::{DiscreteParams, Prepared, StructureKind, fit_ml, prepare};
+pub use learning::{Learning, Learnt, fit_discrete};
 pub use network::Network;
 pub use normalise::Normaliser;
 pub use samples::Samples;

@@ -1,24 +1,27 @@
 //! How the discrete family is named and fitted: `nb:ml`, `tan:ml`, `kdb2:ml`, `dag:ml,edges=FILE.csv`.
 
-use super::registry::Graph;
+use super::registry::{Graph, Rule};
 use super::{Dataset, ModelSpec};
 use crate::control::Control;
 use crate::discrete::learn::Root;
-use crate::discrete::{DiscreteClassifier, DiscreteParams, StructureKind, fit_ml};
+use crate::discrete::margin::bn_svm::Norm;
+use crate::discrete::margin::conditional::Form;
+use crate::discrete::margin::{MarginParams, Solver};
+use crate::discrete::{DiscreteParams, Learning, Learnt, StructureKind, fit_discrete};
 use crate::error::{Error, Result};
 use crate::table::read::{ReadOptions, read};
 use crate::table::{Column, Table};
 use std::path::Path;
 
 /// Fits a discrete model by the rule its name ends with.
-pub fn fit(graph: Graph, spec: &ModelSpec, data: &Dataset, control: &Control) -> Result<DiscreteClassifier> {
+pub fn fit(graph: Graph, rule: Rule, spec: &ModelSpec, data: &Dataset, control: &Control) -> Result<Learnt> {
     let params = params(graph, spec, data, control)?;
-    fit_ml(&data.training(), &params, control)
+    fit_discrete(&data.training(), &params, &learning(rule, spec)?, control)
 }
 
 /// Whether the fit gives the same bits for any order of the rows, because it adds whole numbers only.
-pub fn is_order_free(data: &Dataset) -> bool {
-    data.weights.is_none() && data.features.n_missing() == 0
+pub fn is_order_free(rule: Rule, data: &Dataset) -> bool {
+    rule == Rule::Ml && data.weights.is_none() && data.features.n_missing() == 0
 }
 
 fn params(graph: Graph, spec: &ModelSpec, data: &Dataset, control: &Control) -> Result<DiscreteParams> {
@@ -32,15 +35,56 @@ fn params(graph: Graph, spec: &ModelSpec, data: &Dataset, control: &Control) -> 
 }
 
 fn root(spec: &ModelSpec) -> Result<Root> {
-    match spec.text("root") {
-        None | Some("first") => Ok(Root::First),
-        Some("min_params") => Ok(Root::MinParams),
-        Some(other) => Err(Error::Parameter {
-            name: format!("option `root` of model `{}`", spec.name),
-            value: other.into(),
-            expected: "first or min_params".into(),
-        }),
-    }
+    spec.choice("root", &[("first", Root::First), ("min_params", Root::MinParams)])
+}
+
+fn learning(rule: Rule, spec: &ModelSpec) -> Result<Learning> {
+    let form = || spec.choice("form", &[("exact", Form::Exact), ("tables", Form::Tables)]);
+    let iterations = || Ok::<_, Error>(spec.parsed("iterations", "a whole number")?.unwrap_or(150));
+    let number = |key: &str| spec.parsed::<f64>(key, "a number");
+    let yes_no = |key: &str, first: bool| {
+        spec.choice(
+            key,
+            &[(if first { "true" } else { "false" }, first), (if first { "false" } else { "true" }, !first)],
+        )
+    };
+    Ok(match rule {
+        Rule::Ml => Learning::MaximumLikelihood,
+        Rule::Mcl => Learning::Conditional {
+            form: form()?,
+            ridge: spec.number("ridge", 0.0)?,
+            iterations: iterations()?,
+        },
+        Rule::Mm => Learning::Margin {
+            lambda: number("lambda")?,
+            kappa: number("kappa")?,
+            form: form()?,
+            iterations: iterations()?,
+            early_stopping: yes_no("early_stopping", false)?,
+        },
+        Rule::BnSvm => Learning::BnSvm {
+            lambda: number("lambda")?,
+            norm: spec.choice("norm", &[("l2", Norm::Squared), ("l1", Norm::Absolute)])?,
+        },
+        Rule::MlBnSvm => Learning::MlBnSvm {
+            lambda: number("lambda")?,
+            gamma: number("gamma")?,
+            params: MarginParams {
+                smooth: yes_no("smooth", true)?,
+                solver: spec.choice(
+                    "solver",
+                    &[
+                        ("auto", Solver::Auto),
+                        ("interior", Solver::Interior),
+                        ("lbfgs", Solver::Lbfgs),
+                        ("projected", Solver::Projected),
+                        ("conic", Solver::Conic),
+                    ],
+                )?,
+                ..MarginParams::default()
+            },
+        },
+    })
 }
 
 /// The arcs of a CSV file with the columns `from` and `to`.

@@ -6,6 +6,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::table::Schema;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// What a fit needs beside data and model name.
@@ -23,14 +24,14 @@ pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Cont
     let info = super::find(&spec.name)?;
     let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
     let control = &collecting(control, &warnings);
-    let order_free = matches!(info.recipe, Recipe::Discrete(_)) && discrete::is_order_free(data);
+    let order_free = matches!(info.recipe, Recipe::Discrete(_, rule) if discrete::is_order_free(rule, data));
     let rows = if order_free { Cow::Borrowed(data) } else { Cow::Owned(data.canonical()) };
-    let (fitted, solver) = match info.recipe {
-        Recipe::Majority => (Fitted::Majority(Majority::fit(&rows.training())), None),
-        Recipe::Discrete(graph) => {
-            let fitted = discrete::fit(graph, spec, &rows, control)?;
-            let report = fitted.report().cloned();
-            (Fitted::Discrete(fitted), report)
+    let (fitted, solver, chosen) = match info.recipe {
+        Recipe::Majority => (Fitted::Majority(Majority::fit(&rows.training())), None, BTreeMap::new()),
+        Recipe::Discrete(graph, rule) => {
+            let learnt = discrete::fit(graph, rule, spec, &rows, control)?;
+            let report = learnt.classifier.report().cloned();
+            (Fitted::Discrete(learnt.classifier), report, learnt.chosen)
         }
     };
     let facts = Facts {
@@ -38,8 +39,8 @@ pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Cont
         missing_cells: data.features.n_missing(),
         seed: options.seed,
         solver,
+        chosen,
         warnings: warnings.lock().map(|w| w.clone()).unwrap_or_default(),
-        ..Facts::default()
     };
     Ok(Model {
         spec: spec.clone(),

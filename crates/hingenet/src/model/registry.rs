@@ -1,6 +1,7 @@
 //! The list of models a user can name, with their options, defaults and ranges.
 
 use crate::error::{Error, Result};
+use std::sync::LazyLock;
 
 /// The model used where none is named.
 pub const DEFAULT_MODEL: &str = "tan:ml";
@@ -36,8 +37,23 @@ pub struct OptionInfo {
 pub(super) enum Recipe {
     /// Class frequencies.
     Majority,
-    /// A discrete network: its graph.
-    Discrete(Graph),
+    /// A discrete network: its graph and how its parameters are learnt.
+    Discrete(Graph, Rule),
+}
+
+/// Rules of learning the parameters of a discrete network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// Maximum likelihood.
+    Ml,
+    /// Maximum conditional likelihood.
+    Mcl,
+    /// Maximum capped margin.
+    Mm,
+    /// BN-SVM.
+    BnSvm,
+    /// ML-BN-SVM.
+    MlBnSvm,
 }
 
 /// Graphs of the discrete family.
@@ -55,7 +71,7 @@ pub(super) enum Graph {
 
 /// All models, in the order they are shown.
 pub fn models() -> &'static [ModelInfo] {
-    MODELS
+    &MODELS
 }
 
 /// The model with this name, or an error that lists what there is.
@@ -86,31 +102,131 @@ const EDGES: OptionInfo = OptionInfo {
     about: "the arcs of the graph, by column name; the target is a node too",
 };
 
-const fn discrete(name: &'static str, graph: Graph, about: &'static str) -> ModelInfo {
-    let options: &[OptionInfo] = match graph {
-        Graph::Tan => &[ALPHA, ROOT],
-        Graph::Dag => &[ALPHA, EDGES],
-        Graph::Nb | Graph::Kdb(_) => &[ALPHA],
+const ITERATIONS: OptionInfo = OptionInfo {
+    key: "iterations",
+    default: "150",
+    range: "a whole number",
+    about: "iterations of the solver; separable data have no finite optimum, so this is part of the method",
+};
+const FORM: OptionInfo = OptionInfo {
+    key: "form",
+    default: "exact",
+    range: "exact, tables",
+    about: "free weights that are normalised at the end, or normalised tables throughout",
+};
+const RIDGE: OptionInfo = OptionInfo {
+    key: "ridge",
+    default: "0",
+    range: "0 or more",
+    about: "weight of the squared distance from the maximum-likelihood parameters",
+};
+const MM_LAMBDA: OptionInfo = OptionInfo {
+    key: "lambda",
+    default: "chosen by inner cross-validation",
+    range: "above 0",
+    about: "scale of the log margins: the target margin is 1/lambda",
+};
+const KAPPA: OptionInfo = OptionInfo {
+    key: "kappa",
+    default: "chosen by inner cross-validation",
+    range: "0 to 1, above 0",
+    about: "rounding of the cap on the margins",
+};
+const EARLY: OptionInfo = OptionInfo {
+    key: "early_stopping",
+    default: "false",
+    range: "true, false",
+    about: "choose the number of iterations by inner cross-validation",
+};
+const BN_SVM_LAMBDA: OptionInfo = OptionInfo {
+    key: "lambda",
+    default: "chosen by inner cross-validation",
+    range: "0 or more",
+    about: "weight of the margin shortfalls against the norm of the weights",
+};
+const NORM: OptionInfo =
+    OptionInfo { key: "norm", default: "l2", range: "l2, l1", about: "norm of the weights" };
+const LAMBDA: OptionInfo = OptionInfo {
+    key: "lambda",
+    default: "chosen by inner cross-validation",
+    range: "0 or more",
+    about: "weight of the margin shortfalls against the likelihood; 0 is maximum likelihood",
+};
+const GAMMA: OptionInfo = OptionInfo {
+    key: "gamma",
+    default: "chosen by inner cross-validation",
+    range: "above 0",
+    about: "log margin that every row should have",
+};
+const SOLVER: OptionInfo = OptionInfo {
+    key: "solver",
+    default: "auto",
+    range: "auto, interior, lbfgs, projected, conic",
+    about: "method; projected is the paper's, conic an independent solver for small problems",
+};
+const SMOOTH: OptionInfo = OptionInfo {
+    key: "smooth",
+    default: "true",
+    range: "true, false",
+    about: "smooth margin loss (the paper's problem 11) or the plain hinge (problem 10)",
+};
+
+/// The five learning rules on one graph: graph options first, then those of the rule.
+macro_rules! on_graph {
+    ($structure:literal, $graph:expr, $about:literal, [$($own:expr),*]) => {
+        [
+            ModelInfo {
+                name: concat!($structure, ":ml"),
+                about: concat!($about, ", maximum likelihood"),
+                options: &[ALPHA, $($own),*],
+                recipe: Recipe::Discrete($graph, Rule::Ml),
+            },
+            ModelInfo {
+                name: concat!($structure, ":mcl"),
+                about: concat!($about, ", maximum conditional likelihood"),
+                options: &[ALPHA, $($own,)* FORM, RIDGE, ITERATIONS],
+                recipe: Recipe::Discrete($graph, Rule::Mcl),
+            },
+            ModelInfo {
+                name: concat!($structure, ":mm"),
+                about: concat!($about, ", maximum capped margin"),
+                options: &[ALPHA, $($own,)* MM_LAMBDA, KAPPA, FORM, ITERATIONS, EARLY],
+                recipe: Recipe::Discrete($graph, Rule::Mm),
+            },
+            ModelInfo {
+                name: concat!($structure, ":bn-svm"),
+                about: concat!($about, ", support vector machine on the network's terms"),
+                options: &[ALPHA, $($own,)* BN_SVM_LAMBDA, NORM],
+                recipe: Recipe::Discrete($graph, Rule::BnSvm),
+            },
+            ModelInfo {
+                name: concat!($structure, ":ml-bn-svm"),
+                about: concat!($about, ", the most likely network with the required margins"),
+                options: &[ALPHA, $($own,)* LAMBDA, GAMMA, SMOOTH, SOLVER],
+                recipe: Recipe::Discrete($graph, Rule::MlBnSvm),
+            },
+        ]
     };
-    ModelInfo { name, about, options, recipe: Recipe::Discrete(graph) }
 }
 
-const MODELS: &[ModelInfo] = &[
-    ModelInfo {
-        name: "majority",
-        about: "class frequencies, whatever the features say: the baseline to beat",
-        options: &[],
-        recipe: Recipe::Majority,
-    },
-    discrete("nb:ml", Graph::Nb, "naive Bayes: features independent given the class, maximum likelihood"),
-    discrete(
-        "tan:ml",
-        Graph::Tan,
-        "tree-augmented naive Bayes: each feature sees one other, maximum likelihood",
-    ),
-    discrete("kdb1:ml", Graph::Kdb(1), "greedy tree: each feature sees one other, maximum likelihood"),
-    discrete("kdb2:ml", Graph::Kdb(2), "2-tree: each feature sees up to two others, maximum likelihood"),
-    discrete("kdb3:ml", Graph::Kdb(3), "3-tree: each feature sees up to three others, maximum likelihood"),
-    discrete("kdb4:ml", Graph::Kdb(4), "4-tree: each feature sees up to four others, maximum likelihood"),
-    discrete("dag:ml", Graph::Dag, "a graph you give, maximum likelihood"),
-];
+const MAJORITY: [ModelInfo; 1] = [ModelInfo {
+    name: "majority",
+    about: "class frequencies, whatever the features say: the baseline to beat",
+    options: &[],
+    recipe: Recipe::Majority,
+}];
+const NB: [ModelInfo; 5] =
+    on_graph!("nb", Graph::Nb, "naive Bayes: features independent given the class", []);
+const TAN: [ModelInfo; 5] =
+    on_graph!("tan", Graph::Tan, "tree-augmented naive Bayes: each feature sees one other", [ROOT]);
+const KDB1: [ModelInfo; 5] = on_graph!("kdb1", Graph::Kdb(1), "greedy tree: each feature sees one other", []);
+const KDB2: [ModelInfo; 5] =
+    on_graph!("kdb2", Graph::Kdb(2), "2-tree: each feature sees up to two others", []);
+const KDB3: [ModelInfo; 5] =
+    on_graph!("kdb3", Graph::Kdb(3), "3-tree: each feature sees up to three others", []);
+const KDB4: [ModelInfo; 5] =
+    on_graph!("kdb4", Graph::Kdb(4), "4-tree: each feature sees up to four others", []);
+const DAG: [ModelInfo; 5] = on_graph!("dag", Graph::Dag, "a graph you give", [EDGES]);
+
+static MODELS: LazyLock<Vec<ModelInfo>> =
+    LazyLock::new(|| [&MAJORITY[..], &NB, &TAN, &KDB1, &KDB2, &KDB3, &KDB4, &DAG].concat());

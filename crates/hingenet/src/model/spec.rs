@@ -29,6 +29,16 @@ impl ModelSpec {
         self.options.get(key).map(String::as_str)
     }
 
+    /// The value whose name stands behind `key`; the first one if it was not given.
+    pub fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<T> {
+        let text = self.text(key).or(choices.first().map(|(name, _)| *name)).unwrap_or_default();
+        let found = choices.iter().find(|(name, _)| *name == text);
+        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        found
+            .map(|(_, value)| *value)
+            .ok_or_else(|| self.bad(key, text, &format!("one of {}", names.join(", "))))
+    }
+
     fn bad(&self, key: &str, value: &str, expected: &str) -> Error {
         Error::Parameter {
             name: format!("option `{key}` of model `{}`", self.name),

@@ -248,7 +248,7 @@ fn path(
 }
 
 /// Weight of the labelled rows classified right.
-fn correct(network: &Network, test: &Samples) -> Result<f64> {
+pub fn correct(network: &Network, test: &Samples) -> Result<f64> {
     let joint = log_joint_rows(network, &test.columns()[1..])?;
     let k = network.structure().n_classes();
     let right = |m: &usize| test.column(0).get(*m) == Some(argmax(&joint[m * k..(m + 1) * k]));
