@@ -5,7 +5,7 @@ use super::settings::Settings;
 use crate::classifier::Training;
 use crate::control::Control;
 use crate::error::{Error, Result, require_len};
-use crate::table::{ColumnData, Table};
+use crate::table::{Column, ColumnData, Table};
 use std::cmp::Ordering;
 
 /// What a feature is to the densities.
@@ -46,6 +46,22 @@ impl Unit {
         }
     }
 
+    /// A raw cell in this unit; NaN (missing) stays NaN.
+    fn encode(&self, x: f64) -> f64 {
+        match self {
+            Unit::Standard { mean, sd } => ((x - mean) / sd).clamp(-1e150, 1e150),
+            Unit::Levels(values) => level_code(values, x),
+            Unit::Categories(n) => {
+                if x < *n as f64 {
+                    x
+                } else {
+                    f64::NAN
+                }
+            }
+            Unit::Dropped => f64::NAN,
+        }
+    }
+
     /// `log` of the factor that turns a density of this feature into original units: `-log sd`.
     pub fn log_scale(&self) -> f64 {
         match self {
@@ -62,34 +78,29 @@ pub struct Units {
 }
 
 impl Units {
-    /// Learns the units from training rows with the given weights.
-    pub fn learn(table: &Table, weights: &[f64], settings: &Settings, control: &Control) -> Result<Self> {
+    /// Learns the units from raw cells of the columns of `table` (codes for categories) with weights.
+    fn learn(
+        table: &Table,
+        cells: &[Vec<f64>],
+        weights: &[f64],
+        settings: &Settings,
+        control: &Control,
+    ) -> Self {
         let mut units = Vec::with_capacity(table.n_columns());
-        for column in table.columns() {
+        for (column, cells) in table.columns().iter().zip(cells) {
             let unit = match column.data() {
                 ColumnData::Categorical(c) => {
-                    let mut used: Vec<usize> = c.codes().iter().flatten().collect();
-                    used.sort_unstable();
-                    used.dedup();
-                    if used.len() < 2 { Unit::Dropped } else { Unit::Categories(c.categories().len()) }
+                    let varies = cells.iter().filter(|x| !x.is_nan()).any(|x| Some(x) != first_seen(cells));
+                    if varies { Unit::Categories(c.categories().len()) } else { Unit::Dropped }
                 }
-                ColumnData::Numeric(numbers) => {
-                    if let Some(row) = numbers.with_nan().iter().position(|v| v.is_infinite()) {
-                        return Err(Error::column(
-                            column.name(),
-                            format!("row {} is not a finite number", row + 1),
-                            "correct the value, or leave the cell empty",
-                        ));
-                    }
-                    numeric_unit(numbers.with_nan(), weights, settings.discrete_values)
-                }
+                ColumnData::Numeric(_) => numeric_unit(cells, weights, settings.discrete_values),
             };
             if unit == Unit::Dropped {
                 control.warn(&format!("column `{}` is constant in training and is not used", column.name()));
             }
             units.push(unit);
         }
-        Ok(Units { units })
+        Units { units }
     }
 
     /// Number of table columns.
@@ -115,29 +126,43 @@ impl Units {
     /// The used features of a table, feature by feature; NaN stands for missing.
     pub fn encode(&self, table: &Table) -> Result<Vec<Vec<f64>>> {
         require_len("feature columns", self.units.len(), table.n_columns())?;
-        let mut out = Vec::new();
         for (column, unit) in table.columns().iter().zip(&self.units) {
-            let wrong = || {
-                Error::column(column.name(), "the type differs from training", "give the training columns")
-            };
-            out.push(match unit {
-                Unit::Dropped => continue,
-                Unit::Standard { mean, sd } => {
-                    let cells = column.as_numeric().ok_or_else(wrong)?.with_nan();
-                    cells.iter().map(|x| ((x - mean) / sd).clamp(-1e150, 1e150)).collect()
-                }
-                Unit::Levels(values) => {
-                    let cells = column.as_numeric().ok_or_else(wrong)?.with_nan();
-                    cells.iter().map(|x| level_code(values, *x)).collect()
-                }
-                Unit::Categories(_) => {
-                    let codes = column.as_categorical().ok_or_else(wrong)?.codes();
-                    codes.iter().map(|c| c.map_or(f64::NAN, |c| c as f64)).collect()
-                }
-            });
+            let numeric = matches!(unit, Unit::Standard { .. } | Unit::Levels(_));
+            let fits = *unit == Unit::Dropped || numeric == column.as_numeric().is_some();
+            if !fits {
+                let problem = "the type differs from training";
+                return Err(Error::column(column.name(), problem, "give the training columns"));
+            }
         }
-        Ok(out)
+        Ok(self.encode_cells(&raw_cells(table)?))
     }
+
+    fn encode_cells(&self, cells: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let used = cells.iter().zip(&self.units).filter(|(_, unit)| **unit != Unit::Dropped);
+        used.map(|(cells, unit)| cells.iter().map(|x| unit.encode(*x)).collect()).collect()
+    }
+}
+
+fn first_seen(cells: &[f64]) -> Option<&f64> {
+    cells.iter().find(|x| !x.is_nan())
+}
+
+/// Numbers as they are, codes of categories, NaN for missing; infinities are refused.
+fn raw_cells(table: &Table) -> Result<Vec<Vec<f64>>> {
+    let raw = |column: &Column| match column.data() {
+        ColumnData::Categorical(c) => {
+            Ok(c.codes().iter().map(|c| c.map_or(f64::NAN, |c| c as f64)).collect())
+        }
+        ColumnData::Numeric(numbers) => match numbers.with_nan().iter().position(|v| v.is_infinite()) {
+            None => Ok(numbers.with_nan().to_vec()),
+            Some(row) => Err(Error::column(
+                column.name(),
+                format!("row {} is not a finite number", row + 1),
+                "correct the value, or leave the cell empty",
+            )),
+        },
+    };
+    table.columns().iter().map(raw).collect()
 }
 
 fn level_code(values: &[f64], x: f64) -> f64 {
@@ -146,7 +171,7 @@ fn level_code(values: &[f64], x: f64) -> f64 {
 
 fn numeric_unit(cells: &[f64], weights: &[f64], discrete_values: usize) -> Unit {
     let seen: Vec<(f64, f64)> =
-        cells.iter().zip(weights).filter(|(x, w)| !x.is_nan() && **w > 0.0).map(|(x, w)| (*x, *w)).collect();
+        cells.iter().zip(weights).filter(|(x, _)| !x.is_nan()).map(|(x, w)| (*x, *w)).collect();
     let mut distinct: Vec<f64> = seen.iter().map(|(x, _)| *x).collect();
     distinct.sort_by(f64::total_cmp);
     distinct.dedup();
@@ -205,9 +230,9 @@ impl Columns {
             return Err(Error::data("there are no feature columns", "give at least one feature"));
         }
         let class = class_codes(training)?;
-        let units = Units::learn(table, weights, settings, control)?;
-        let encoded = units.encode(table)?;
-        let (values, class, weights) = merge(encoded, class, weights);
+        let (cells, class, weights) = merge(raw_cells(table)?, class, weights);
+        let units = Units::learn(table, &cells, &weights, settings, control);
+        let values = units.encode_cells(&cells);
         let columns = Columns {
             kinds: units.kinds(),
             values,

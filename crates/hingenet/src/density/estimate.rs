@@ -71,13 +71,29 @@ impl Marginal {
     /// Feature values at the queries: floored log densities, 0 where the cell is missing. `own` names the
     /// training row a query is, where its own kernel is to be left out.
     pub fn features(&self, queries: &[f64], own: impl Fn(usize) -> Option<usize>) -> Vec<f64> {
+        let floor = self.floor();
+        let mut values = self.log_densities(queries, own);
+        values.iter_mut().zip(queries).filter(|(_, x)| !x.is_nan()).for_each(|(v, _)| *v = v.max(floor));
+        values
+    }
+
+    /// Smallest log density.
+    pub fn floor(&self) -> f64 {
+        match self {
+            Marginal::Kernel { floor, .. } => *floor,
+            Marginal::Frequencies { .. } => f64::NEG_INFINITY,
+        }
+    }
+
+    /// [`Self::features`] without the floor.
+    pub fn log_densities(&self, queries: &[f64], own: impl Fn(usize) -> Option<usize>) -> Vec<f64> {
         let seen: Vec<usize> = (0..queries.len()).filter(|&q| !queries[q].is_nan()).collect();
         let mut out = vec![0.0; queries.len()];
         match self {
-            Marginal::Kernel { kde, floor, rows } => {
+            Marginal::Kernel { kde, rows, .. } => {
                 let x: Vec<f64> = seen.iter().map(|&q| queries[q]).collect();
                 let values = kde.log_densities(&x, |k| omitted(rows, own(seen[k])));
-                seen.iter().zip(values).for_each(|(&q, v)| out[q] = v.max(*floor));
+                seen.iter().zip(values).for_each(|(&q, v)| out[q] = v);
             }
             Marginal::Frequencies { counts, pseudo_count, rows, weights } => {
                 let total: f64 = counts.iter().sum();
@@ -193,17 +209,39 @@ impl Joint {
         (tx, ty): (&[f64], &[f64]),
         own: impl Fn(usize) -> Option<usize>,
     ) -> Vec<f64> {
+        let floor = self.floor();
+        let mut values = self.log_densities((x, y), (tx, ty), own);
+        let seen = |q: usize| !x[q].is_nan() && !y[q].is_nan();
+        values.iter_mut().enumerate().filter(|(q, _)| seen(*q)).for_each(|(_, v)| *v = v.max(floor));
+        values
+    }
+
+    /// Smallest log density.
+    pub fn floor(&self) -> f64 {
+        match self {
+            Joint::Plane { floor, .. } => *floor,
+            Joint::Mixed(mixed) => mixed.floor(),
+            Joint::Table { .. } | Joint::Independent => f64::NEG_INFINITY,
+        }
+    }
+
+    /// [`Self::features`] without the floor.
+    pub fn log_densities(
+        &self,
+        (x, y): (&[f64], &[f64]),
+        (tx, ty): (&[f64], &[f64]),
+        own: impl Fn(usize) -> Option<usize>,
+    ) -> Vec<f64> {
         // A marginal's value at a missing cell is 0, so the sum is the value of the observed one, or 0.
         let mut out: Vec<f64> = tx.iter().zip(ty).map(|(a, b)| a + b).collect();
         let seen: Vec<usize> = (0..x.len()).filter(|&q| !x[q].is_nan() && !y[q].is_nan()).collect();
         let at = |v: &[f64]| seen.iter().map(|&q| v[q]).collect::<Vec<f64>>();
         let values = match self {
             Joint::Independent => return out,
-            Joint::Plane { kde, floor, rows } => {
-                let values = kde.log_densities(&at(x), &at(y), |k| omitted(rows, own(seen[k])));
-                values.into_iter().map(|v| v.max(*floor)).collect()
+            Joint::Plane { kde, rows, .. } => {
+                kde.log_densities(&at(x), &at(y), |k| omitted(rows, own(seen[k])))
             }
-            Joint::Mixed(mixed) => mixed.features(&at(x), &at(y), |k| own(seen[k])),
+            Joint::Mixed(mixed) => mixed.log_densities(&at(x), &at(y), |k| own(seen[k])),
             Joint::Table { counts, columns, pseudo_count, rows, weights } => {
                 let total: f64 = counts.iter().sum();
                 let value = |&q: &usize| {

@@ -78,14 +78,17 @@ impl Mixed {
         Ok(Mixed { discrete_first, cells, whole, counts, pseudo_count, shrinkage, floor, rows, weights })
     }
 
-    /// Floored log densities at complete queries, in the order of the pair.
-    pub(super) fn features(&self, x: &[f64], y: &[f64], own: impl Fn(usize) -> Option<usize>) -> Vec<f64> {
+    /// Log densities at complete queries, in the order of the pair.
+    pub(super) fn log_densities(
+        &self,
+        x: &[f64],
+        y: &[f64],
+        own: impl Fn(usize) -> Option<usize>,
+    ) -> Vec<f64> {
         let (codes, values) = if self.discrete_first { (x, y) } else { (y, x) };
         let place = |q: usize| omitted(&self.rows, own(q));
         let whole = self.whole.log_densities(values, place);
-        (0..codes.len())
-            .map(|q| self.log_density(codes[q] as usize, values[q], whole[q], place(q)).max(self.floor))
-            .collect()
+        (0..codes.len()).map(|q| self.log_density(codes[q] as usize, values[q], whole[q], place(q))).collect()
     }
 
     fn log_density(&self, level: usize, x: f64, log_whole: f64, own: Own) -> f64 {
@@ -110,6 +113,11 @@ impl Mixed {
         let log_shrunk =
             if self.shrinkage > 0.0 { self.shrinkage.ln() + log_whole } else { f64::NEG_INFINITY };
         log_value + log_add(log_cell, log_shrunk) - (count + self.shrinkage).ln()
+    }
+
+    /// Smallest log density.
+    pub(super) fn floor(&self) -> f64 {
+        self.floor
     }
 
     /// Smallest bandwidth of the continuous feature.

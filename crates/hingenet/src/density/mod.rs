@@ -7,15 +7,24 @@
 pub mod bandwidth;
 pub mod calibration;
 pub mod columns;
+pub mod compile;
 pub mod estimate;
+mod explain;
 pub mod features;
 pub mod fit;
+pub mod generate;
 pub mod hsic;
 pub mod information;
 pub mod kernel;
+mod marginalise;
 mod mixed;
+mod predict;
 pub mod sample;
 pub mod scores;
 pub mod selection;
 pub mod settings;
 pub mod structure;
+
+pub use explain::{Curve, Surface};
+pub use predict::{DensityClassifier, Summary};
+pub use settings::{Settings, Variant};
