@@ -6,6 +6,7 @@ Estimators follow scikit-learn; missing cells (NaN, None) are welcome everywhere
 from ._base import HingenetWarning
 from ._bayes_net import BayesNetClassifier
 from ._discretizer import MDLDiscretizer
+from ._display import MissingCurveDisplay, TermDisplay
 from ._engine import HingenetError, __version__
 from ._explanation import Explanation
 from ._io import load
@@ -17,7 +18,9 @@ __all__ = [
     "HingenetError",
     "HingenetWarning",
     "MDLDiscretizer",
+    "MissingCurveDisplay",
     "Network",
+    "TermDisplay",
     "__version__",
     "load",
 ]
