@@ -84,18 +84,15 @@ def test_interrupt_stops_a_long_fit_within_a_second():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, size=(30_000, 400)).astype(float), rng.integers(0, 8, size=30_000)
 
-    def seconds_to_stop():
-        pressed = []
+    pressed = []
 
-        def press():
-            pressed.append(time.perf_counter())
-            _thread.interrupt_main()
+    def press():
+        pressed.append(time.process_time())
+        _thread.interrupt_main()
 
-        timer = threading.Timer(1.0, press)
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            BayesNetClassifier("kdb4").fit(X, y)
-        return time.perf_counter() - pressed[0]
-
-    # the best of three, because other programs may have taken the processor
-    assert any(seconds_to_stop() < 1.0 for _ in range(3))
+    timer = threading.Timer(1.0, press)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        BayesNetClassifier("kdb4").fit(X, y)
+    # time of this process on one thread, because other programs may have taken the processor
+    assert time.process_time() - pressed[0] < 1.0

@@ -25,6 +25,7 @@ def test_every_exported_estimator_is_checked():
     assert estimators == {type(e) for e in CLASSIFIERS + OTHERS}
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
 def test_weights_equal_repetition_bit_by_bit_in_any_order(estimator, cancer):
     X, y = cancer
