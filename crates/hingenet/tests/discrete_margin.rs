@@ -3,6 +3,7 @@
 use hingenet::Control;
 use hingenet::discrete::aode::{fit_aode_margin, fit_aode_ml};
 use hingenet::discrete::inference::log_joint_rows;
+use hingenet::discrete::learn::Root;
 use hingenet::discrete::margin::bn_svm::{Norm, fit_bn_svm};
 use hingenet::discrete::margin::completion::{
     CompletionParams, SemiParams, fit_incomplete, fit_semi_supervised,
@@ -12,15 +13,17 @@ use hingenet::discrete::margin::hinge::SoftHinge;
 use hingenet::discrete::margin::projected::{ProjectedSettings, minimise as projected};
 use hingenet::discrete::margin::select::{Grid, calibrate, inner_folds, select_iterations, select_margin};
 use hingenet::discrete::margin::{
-    Likelihood, MarginLoss, MarginParams, Problem, Rows, Smoothing, SolveSettings, Solver, fit_margin, solve,
+    Learning, Likelihood, MarginLoss, MarginParams, Problem, Rows, Smoothing, SolveSettings, Solver,
+    fit_discriminative, fit_margin, solve,
 };
-use hingenet::discrete::{Network, Normaliser, Samples, Structure, counts};
+use hingenet::discrete::{DiscreteParams, Network, Normaliser, Samples, Structure, StructureKind, counts};
 use hingenet::graph::Dag;
 use hingenet::numeric::linalg::dot;
 use hingenet::numeric::log::{log_sum_exp, softmax};
 use hingenet::numeric::random::Random;
 use hingenet::optimise::projection::project_sub_normalised;
-use hingenet::table::Codes;
+use hingenet::table::{Codes, Column, Table};
+use hingenet::{Classifier, Training};
 use proptest::prelude::*;
 
 /// A C1 graph over five variables: naive Bayes, TAN, a 2-tree, a diagnostic class, features beside the class.
@@ -570,6 +573,37 @@ fn averaged_networks_are_the_mean_of_their_members_with_or_without_cells() {
         for (i, j) in joint.iter().enumerate() {
             let mean = members.iter().map(|m| m[i].exp()).sum::<f64>() / 3.0;
             assert!((j.exp() - mean).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn tables_with_and_without_gaps_are_learnt_by_every_rule() {
+    let mut random = Random::new(20);
+    let data = rows(&[2, 3, 2, 2], 120, &mut random);
+    let names = |n: usize| (0..n).map(|j| format!("s{j}")).collect::<Vec<_>>();
+    for rows in [data.clone(), blanked(&data, 0.2, &mut random)] {
+        let column =
+            |i: usize| Column::categorical(format!("x{i}"), names(rows.card()[i]), rows.column(i).clone());
+        let table = Table::new((1..4).map(column).collect()).unwrap();
+        let classes = names(2);
+        let training = Training { features: &table, class: rows.column(0), classes: &classes, weights: None };
+        let grid = Grid { lambda: vec![0.0, 1.0], gamma: vec![1.0], folds: 3, extend: false };
+        let margin = MarginParams { tolerance: 1e-4, ..MarginParams::default() };
+        let short = ConditionalParams { max_iterations: 20, ..ConditionalParams::default() };
+        for learning in [
+            Learning::MlBnSvm { params: margin.clone(), grid: Some(grid) },
+            Learning::BnSvm { norm: Norm::Squared, params: margin.clone() },
+            Learning::Conditional { params: short, early_stopping: true },
+        ] {
+            let discrete = DiscreteParams::new(StructureKind::Tan(Root::First));
+            let trained =
+                fit_discriminative(&training, &discrete, &learning, true, &Control::default()).unwrap();
+            let proba = trained.classifier.log_proba(&table).unwrap();
+            let right = |(p, c): &(&[f64], Option<usize>)| (p[1] > p[0]) == (*c == Some(1));
+            let hits = proba.chunks(2).zip(rows.column(0).iter()).filter(right).count();
+            assert!(hits > 70, "{learning:?}: {hits}");
+            assert!(trained.classifier.temperature() > 0.0);
         }
     }
 }

@@ -97,7 +97,9 @@ impl Problem {
         self.rows.scatter_add(&tilt, &mut q);
         let entropy = self.likelihood.entropy(&q);
         let (linear, smooth) = self.dual_terms(&a, theta);
-        (linear + entropy, linear + smooth + entropy)
+        // A bound that is not a number proves nothing.
+        let proven = |d: f64| if d.is_finite() { d } else { f64::NEG_INFINITY };
+        (proven(linear + entropy), proven(linear + smooth + entropy))
     }
 
     /// `Σ a_{mc} (φ_{c_m} − φ_c)` on the class-dependent cells.
@@ -159,9 +161,8 @@ impl Problem {
                 if b > 0.0 {
                     linear += theta * dot(row, self.loss.gamma_row(self.rows.class(m)));
                     if eta.is_finite() {
-                        let spread =
-                            |x: &f64| if *x > 0.0 { theta * x * (b / (theta * x)).ln() } else { 0.0 };
-                        smooth += row.iter().map(spread).sum::<f64>() / eta;
+                        let shares = row.iter().map(|x| theta * x).filter(|x| *x > 0.0);
+                        smooth += shares.map(|x| x * (b.ln() - x.ln())).sum::<f64>() / eta;
                     }
                     let cap = self.loss.lambda() * self.rows.weight(m);
                     smooth -= cap * self.loss.hinge().conjugate((b / cap).min(1.0));

@@ -7,6 +7,7 @@ use super::fit::{MarginFit, MarginParams, finish, margin_problem, require_two_cl
 use super::problem::Problem;
 use super::solve::solve;
 use crate::control::Control;
+use crate::discrete::em::{EmParams, fit_em};
 use crate::discrete::inference::{Inference, log_joint_rows};
 use crate::discrete::{Network, Samples, Structure, counts};
 use crate::error::{Error, Result, require};
@@ -60,7 +61,8 @@ pub fn fit_incomplete(
     }
     let samples = weighted(samples, params.class_weights.as_deref())?;
     require_two_classes(&samples)?;
-    let mut network = start_network(&samples, structure, params.alpha)?;
+    let mut network =
+        fit_em(structure, &samples, params.alpha, EmParams::default(), &control.quiet())?.network;
     let mut trace: Vec<f64> = Vec::new();
     let mut kept: Option<MarginFit> = None;
     let mut latest: Option<MarginFit> = None;
@@ -105,30 +107,6 @@ fn monitored(
     counts::smooth(structure, &mut share, alpha);
     let prior: f64 = share.iter().zip(network.w()).map(|(a, w)| a * w).sum();
     problem.rows.loss(&problem.rows.gather(network.w()), &problem.loss) - log_likelihood - prior
-}
-
-/// Parameters to start from: counts of the observed cells alone, smoothed, made consistent by one
-/// completion under independent features.
-fn start_network(samples: &Samples, structure: &Structure, alpha: f64) -> Result<Network> {
-    let k = structure.n_classes();
-    let mut columns = vec![samples.column(0).clone()];
-    for i in 1..samples.card().len() {
-        // Mode of the feature in each class: only a start.
-        let r = samples.card()[i];
-        let mut tally = vec![0.0; k * r];
-        for m in 0..samples.n_rows() {
-            if let (Some(c), Some(j)) = (samples.column(0).get(m), samples.column(i).get(m)) {
-                tally[c * r + j] += samples.weight(m);
-            }
-        }
-        let mode: Vec<usize> = tally.chunks_exact(r).map(crate::numeric::log::argmax).collect();
-        let cell = |m: usize| samples.column(i).get(m).or(samples.column(0).get(m).map(|c| mode[c]));
-        columns.push(Codes::from_options(r, (0..samples.n_rows()).map(cell)));
-    }
-    let weights = samples.weights().map(<[f64]>::to_vec);
-    let filled = Samples::new(samples.card().to_vec(), columns, weights)?;
-    let n = counts::smoothed_counts(structure, &filled, alpha)?;
-    Network::new(structure.clone(), counts::ml_parameters(structure, &n)?)
 }
 
 /// A completed row and its weight.

@@ -10,7 +10,7 @@
 //! a y = μ,   z (λ s − b) = μ              μ → 0 (predictor-corrector after Mehrotra)
 //! ```
 //!
-//! Each Newton step eliminates a, y, z row by row ([`super::interior_rows`]) and solves
+//! Each Newton step eliminates a, y, z row by row (`interior_rows`) and solves
 //! `(∇²L + Bᵀ E B) dw = r` over the class-dependent cells by Cholesky; all other entries of w keep their
 //! maximum-likelihood values, which are optimal for them. The start is the point of the central path of
 //! problem (10) at a large μ, found by a damped Newton method that cannot fail: its function is convex.

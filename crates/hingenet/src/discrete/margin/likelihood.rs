@@ -113,20 +113,6 @@ impl Likelihood {
         Expansion { value: partition - dot(&self.counts, w), normalised, expected, p, u }
     }
 
-    /// `Σ_rows Q KL(q/Q ‖ p)` of tilted counts `q` against normalised log parameters.
-    pub fn divergence(&self, q: &[f64], log_p: &[f64]) -> f64 {
-        let mut total = 0.0;
-        for step in self.normaliser.steps() {
-            let rows = q[step.entries()].chunks_exact(step.card);
-            for (row, log_p) in rows.zip(log_p[step.entries()].chunks_exact(step.card)) {
-                let sum: f64 = row.iter().sum();
-                let terms = row.iter().zip(log_p).filter(|(q, _)| **q > 0.0);
-                total += terms.map(|(q, l)| q * ((q / sum).ln() - l)).sum::<f64>();
-            }
-        }
-        total.max(0.0)
-    }
-
     /// Σ over all entries of `q ln(q/e) − q + e`.
     pub fn distance(&self, q: &[f64], e: &[f64]) -> f64 {
         q.iter().zip(e).map(|(q, e)| bregman(*q, *e)).sum()
@@ -195,8 +181,9 @@ impl Likelihood {
         for step in self.normaliser.steps() {
             for row in q[step.entries()].chunks_exact(step.card) {
                 let positive = || row.iter().copied().filter(|x| *x > 0.0);
-                let sum: f64 = positive().sum();
-                total += positive().map(|x| x * (sum / x).ln()).sum::<f64>();
+                // Logarithms apart: the quotient of a sum and a denormal number overflows.
+                let log_sum = positive().sum::<f64>().ln();
+                total += positive().map(|x| x * (log_sum - x.ln())).sum::<f64>();
             }
         }
         total
@@ -205,7 +192,7 @@ impl Likelihood {
 
 /// Distance of an expected count from a tilted one: `q ln(q/e) − q + e`, its limit for q ≤ 0.
 fn bregman(q: f64, e: f64) -> f64 {
-    if q > 0.0 { q * (q / e.max(f64::MIN_POSITIVE)).ln() - q + e } else { e - q }
+    if q > 0.0 { q * (q.ln() - e.max(f64::MIN_POSITIVE).ln()) - q + e } else { e - q }
 }
 
 /// Longest way down in log scale that one step asks for when a tilted count is not positive.

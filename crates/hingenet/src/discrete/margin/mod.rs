@@ -1,8 +1,8 @@
 //! Parameters trained with a margin: ML-BN-SVM, BN-SVM, maximum margin and maximum conditional likelihood.
 //!
-//! The rows of a fit are merged and reduced to the entries that depend on the class ([`rows`]); a loss of
-//! their class scores ([`loss`]) and the likelihood ([`likelihood`]) make the [`problem`]; solvers minimise
-//! it, and the [`certificate`] says how far from the optimum they ended.
+//! The rows of a fit are merged and reduced to the entries that depend on the class (`rows`); a loss of
+//! their class scores (`loss`) and the likelihood (`likelihood`) make the `problem`; solvers minimise
+//! it, and the `certificate` says how far from the optimum they ended.
 //!
 //! `gamma` is the required log margin γ, `lambda` the weight λ of the loss, `R` and `eta` the smoothing of
 //! problem (11); `a_{mc}` the multiplier of row m against class c, `q` the tilted counts.
@@ -23,6 +23,7 @@ pub mod projected;
 mod rows;
 pub mod select;
 mod solve;
+mod train;
 
 pub use certificate::Certificate;
 pub use fit::{MarginFit, MarginParams, fit_margin};
@@ -31,3 +32,4 @@ pub use loss::{MarginLoss, Smoothing};
 pub use problem::{Point, Problem};
 pub use rows::{RowLoss, Rows};
 pub use solve::{Solution, SolveSettings, Solver, default_smoothing, solve};
+pub use train::{Learning, Trained, fit_discriminative};

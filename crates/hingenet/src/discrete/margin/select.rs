@@ -5,6 +5,7 @@ use super::conditional::{ConditionalParams, Form, fit_watched, table_softmax};
 use super::fit::{MarginParams, finish, margin_problem, weighted};
 use super::loss::MarginLoss;
 use super::solve::solve;
+use super::train::completed;
 use crate::control::Control;
 use crate::discrete::inference::log_joint_rows;
 use crate::discrete::{Network, Normaliser, Samples, Structure, counts};
@@ -225,7 +226,8 @@ fn path(
     lambdas: &[f64],
     control: &Control,
 ) -> Result<Vec<f64>> {
-    let train = weighted(&part.train, params.class_weights.as_deref())?;
+    let train = completed(&part.train, &part.structure, params.alpha, control)?;
+    let train = weighted(&train, params.class_weights.as_deref())?;
     let n = counts::smoothed_counts(&part.structure, &train, params.alpha)?;
     let at = MarginParams {
         gamma,

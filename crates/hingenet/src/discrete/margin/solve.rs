@@ -110,7 +110,9 @@ fn automatic(
         return Ok(first);
     }
     let second = if work <= INTERIOR_WORK {
-        smoothed(problem, &first.w, settings, control)?
+        let reached = upper(&first, smooth);
+        let at_start = if smooth { problem.objective(start) } else { problem.hard_objective(start) };
+        smoothed(problem, if reached < at_start { &first.w } else { start }, settings, control)?
     } else if problem.rows.n_cells() <= INTERIOR_CELLS {
         interior(problem, ml, settings, control)?
     } else {
@@ -246,8 +248,7 @@ impl Stage {
     /// Bounds of `problem` at `w`, with multipliers of the smoothed `stage`.
     fn certify(&mut self, problem: &Problem, stage: &Problem, w: &[f64]) -> f64 {
         let w = problem.likelihood.expand(w).normalised;
-        let (lower10, _) = problem.dual_values(stage.multipliers(&w));
-        let lower11 = problem.dual_values(stage.multipliers(&w)).1;
+        let (lower10, lower11) = problem.dual_values(stage.multipliers(&w));
         let now = Certificate {
             upper10: problem.hard_objective(&w),
             lower10,

@@ -1,0 +1,186 @@
+//! From a training table to a margin-trained classifier: codes and graph, λ and γ by inner folds where they
+//! are not given, parameters, and the temperature that calibrates the posterior.
+
+use super::bn_svm::{Norm, fit_bn_svm};
+use super::certificate::Certificate;
+use super::completion::{CompletionParams, complete, fit_incomplete};
+use super::conditional::{ConditionalParams, fit_conditional};
+use super::fit::{MarginParams, fit_margin};
+use super::select::{Grid, calibrate, select_iterations, select_margin};
+use crate::classifier::{SolverReport, Training};
+use crate::control::Control;
+use crate::discrete::em::{EmParams, fit_em};
+use crate::discrete::learn::{PairStatistics, k_tree, tan};
+use crate::discrete::{
+    DiscreteClassifier, DiscreteParams, Network, Prepared, Samples, Structure, StructureKind, prepare,
+};
+use crate::error::Result;
+
+/// How the parameters are learnt.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Learning {
+    /// ML-BN-SVM; with a grid λ and γ are chosen from it, else taken from the parameters.
+    MlBnSvm {
+        /// Parameters.
+        params: MarginParams,
+        /// Values to choose from.
+        grid: Option<Grid>,
+    },
+    /// BN-SVM of Eq. (9).
+    BnSvm {
+        /// Norm of the weights.
+        norm: Norm,
+        /// Parameters (γ is 1 in the paper).
+        params: MarginParams,
+    },
+    /// Maximum conditional likelihood or maximum margin.
+    Conditional {
+        /// Parameters.
+        params: ConditionalParams,
+        /// Whether the number of iterations is chosen by inner folds.
+        early_stopping: bool,
+    },
+}
+
+/// A fitted classifier and how it came about.
+#[derive(Debug, Clone)]
+pub struct Trained {
+    /// The classifier; its temperature calibrates `P(c | x)` only, likelihoods stay those of the network.
+    pub classifier: DiscreteClassifier,
+    /// Values chosen by inner folds, by name.
+    pub chosen: Vec<(&'static str, f64)>,
+    /// Bounds of an ML-BN-SVM fit.
+    pub certificate: Option<Certificate>,
+}
+
+/// Inner folds of calibration and early stopping.
+const FOLDS: usize = 5;
+
+/// Learns states, graph and parameters from labelled rows; cells may be missing. `calibrated` chooses a
+/// temperature by inner folds (5 more fits).
+pub fn fit_discriminative(
+    training: &Training<'_>,
+    discrete: &DiscreteParams,
+    learning: &Learning,
+    calibrated: bool,
+    control: &Control,
+) -> Result<Trained> {
+    let prepared = prepare(training, discrete, control)?;
+    let mut learning = learning.clone();
+    let mut chosen = Vec::new();
+    set_alpha(&mut learning, discrete.alpha);
+    choose(&prepared, discrete, &mut learning, &mut chosen, control)?;
+    let (network, report, certificate) =
+        fit_once(&prepared.samples, &prepared.structure, &learning, control)?;
+    let temperature = if calibrated {
+        let quiet = control.quiet();
+        let fit = |rows: &Samples| {
+            let structure = learn_again(rows, discrete, &prepared.structure, &quiet)?;
+            Ok(fit_once(rows, &structure, &learning, &quiet)?.0)
+        };
+        // Folds that lack a class cannot be fitted; the posterior then stays as it is.
+        match calibrate(&prepared.samples, FOLDS, &fit) {
+            Ok(temperature) => temperature,
+            Err(crate::error::Error::Interrupted) => return Err(crate::error::Error::Interrupted),
+            Err(error) => {
+                control.warn(&format!("the posterior is not calibrated: {error}"));
+                1.0
+            }
+        }
+    } else {
+        1.0
+    };
+    let Prepared { coders, .. } = prepared;
+    let classifier = DiscreteClassifier::new(coders, network, temperature, Some(report))?;
+    Ok(Trained { classifier, chosen, certificate })
+}
+
+fn set_alpha(learning: &mut Learning, alpha: f64) {
+    match learning {
+        Learning::MlBnSvm { params, .. } | Learning::BnSvm { params, .. } => params.alpha = alpha,
+        Learning::Conditional { params, .. } => params.alpha = alpha,
+    }
+}
+
+/// Sets λ and γ, or the number of iterations, by inner folds.
+fn choose(
+    prepared: &Prepared,
+    discrete: &DiscreteParams,
+    learning: &mut Learning,
+    chosen: &mut Vec<(&'static str, f64)>,
+    control: &Control,
+) -> Result<()> {
+    let quiet = control.quiet();
+    let learn = |rows: &Samples| learn_again(rows, discrete, &prepared.structure, &quiet);
+    match learning {
+        Learning::MlBnSvm { params, grid: Some(grid) } => {
+            let selection = select_margin(&prepared.samples, &learn, params, grid, control)?;
+            (params.lambda, params.gamma) = (selection.lambda, selection.gamma);
+            chosen.extend([("lambda", selection.lambda), ("gamma", selection.gamma)]);
+        }
+        Learning::Conditional { params, early_stopping: true } => {
+            let rows = completed(&prepared.samples, &prepared.structure, params.alpha, control)?;
+            params.max_iterations = select_iterations(&rows, &learn, params, FOLDS, control)?;
+            chosen.push(("iterations", params.max_iterations as f64));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The graph of a part of the rows; a given graph stays.
+fn learn_again(
+    rows: &Samples,
+    discrete: &DiscreteParams,
+    given: &Structure,
+    control: &Control,
+) -> Result<Structure> {
+    match &discrete.structure {
+        StructureKind::NaiveBayes | StructureKind::Dag { .. } => Ok(given.clone()),
+        StructureKind::Tan(root) => tan(&PairStatistics::new(rows, control)?, *root),
+        StructureKind::KTree(k) => k_tree(&PairStatistics::new(rows, control)?, *k),
+    }
+}
+
+/// One fit with everything chosen.
+fn fit_once(
+    samples: &Samples,
+    structure: &Structure,
+    learning: &Learning,
+    control: &Control,
+) -> Result<(Network, SolverReport, Option<Certificate>)> {
+    match learning {
+        Learning::MlBnSvm { params, .. } => {
+            let fit = if samples.has_missing() {
+                fit_incomplete(samples, structure, params, &CompletionParams::default(), control)?.fit
+            } else {
+                fit_margin(samples, structure, params, control)?
+            };
+            Ok((fit.network, fit.report, Some(fit.certificate)))
+        }
+        Learning::BnSvm { norm, params } => {
+            let rows = completed(samples, structure, params.alpha, control)?;
+            let fit = fit_bn_svm(&rows, structure, *norm, params, control)?;
+            Ok((fit.network, fit.report, None))
+        }
+        Learning::Conditional { params, .. } => {
+            let rows = completed(samples, structure, params.alpha, control)?;
+            let fit = fit_conditional(&rows, structure, params, control)?;
+            Ok((fit.network, fit.report, None))
+        }
+    }
+}
+
+/// The rows themselves if complete, else their weighted completions under the maximum-likelihood network.
+pub(super) fn completed(
+    samples: &Samples,
+    structure: &Structure,
+    alpha: f64,
+    control: &Control,
+) -> Result<Samples> {
+    if !samples.has_missing() {
+        return Ok(samples.clone());
+    }
+    let em = fit_em(structure, samples, alpha, EmParams::default(), &control.quiet())?;
+    Ok(complete(samples, &em.network, &CompletionParams::default())?.0)
+}
