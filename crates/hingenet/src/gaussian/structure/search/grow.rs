@@ -3,7 +3,7 @@
 //! at each state take the first candidate that lies in Z. States are computed once for all rounds.
 
 use crate::gaussian::constraints::{ArcRule, Constraints};
-use crate::numeric::linalg::{Cholesky, Matrix, dot};
+use crate::numeric::linalg::Matrix;
 
 /// No state, no rank.
 pub(super) const NONE: u16 = u16::MAX;
@@ -25,10 +25,16 @@ struct State {
     set: Vec<u16>,
     /// Candidates that pass, by decreasing gain, and the state each leads to.
     ranked: Vec<(u16, u32)>,
-    /// Rank of every node, `NONE` when it does not pass.
-    rank: Vec<u16>,
     /// Shrunk set and its score, once asked for.
     end: Option<(Vec<u16>, f64)>,
+}
+
+/// All states of one node.
+#[derive(Default)]
+struct Tree {
+    states: Vec<State>,
+    /// Rank of every node at every state, m a state; `NONE` when it does not pass.
+    ranks: Vec<u16>,
 }
 
 /// The trees of all nodes.
@@ -41,9 +47,11 @@ pub(super) struct GrowTrees<'a> {
     /// A candidate passes when `v_new < v · shrink`, i.e. `n log(v / v_new) > c log n`.
     shrink: f64,
     max_parents: usize,
-    trees: Vec<Vec<State>>,
+    trees: Vec<Tree>,
     bytes: usize,
     loadings: Vec<Vec<f64>>,
+    variance: Vec<f64>,
+    covariance: Vec<f64>,
 }
 
 impl<'a> GrowTrees<'a> {
@@ -60,8 +68,10 @@ impl<'a> GrowTrees<'a> {
             trees: Vec::new(),
             bytes: 0,
             loadings: Vec::new(),
+            variance: Vec::new(),
+            covariance: Vec::new(),
         };
-        trees.trees = (0..m).map(|_| Vec::new()).collect();
+        trees.trees = (0..m).map(|_| Tree::default()).collect();
         trees.clear();
         trees
     }
@@ -74,7 +84,7 @@ impl<'a> GrowTrees<'a> {
     pub fn clear(&mut self) {
         self.bytes = 0;
         for j in 0..self.trees.len() {
-            self.trees[j].clear();
+            self.trees[j] = Tree::default();
             let required: Vec<u16> = (0..self.trees.len())
                 .filter(|&i| i != j && self.known.rule(i, j) == ArcRule::Required)
                 .map(|i| i as u16)
@@ -90,13 +100,13 @@ impl<'a> GrowTrees<'a> {
     /// Rank of candidate `v` at a state of node j.
     #[inline]
     pub fn rank(&self, j: usize, state: u32, v: usize) -> u16 {
-        self.trees[j][state as usize].rank[v]
+        self.trees[j].ranks[state as usize * self.trees.len() + v]
     }
 
     /// The candidate with this rank.
     #[inline]
     pub fn candidate(&self, j: usize, step: Step) -> Option<usize> {
-        self.trees[j][step.state as usize].ranked.get(step.rank as usize).map(|c| c.0 as usize)
+        self.trees[j].states[step.state as usize].ranked.get(step.rank as usize).map(|c| c.0 as usize)
     }
 
     /// Walks from `state` to the end, calling `visit` at every step; returns the last state.
@@ -109,7 +119,7 @@ impl<'a> GrowTrees<'a> {
         mut visit: impl FnMut(Step),
     ) -> u32 {
         loop {
-            let ranked = &self.trees[j][state as usize].ranked;
+            let ranked = &self.trees[j].states[state as usize].ranked;
             let Some(rank) = ranked.iter().position(|c| is_before(c.0 as usize)) else {
                 visit(Step { state, rank: NONE });
                 return state;
@@ -122,21 +132,21 @@ impl<'a> GrowTrees<'a> {
     /// The state after taking the candidate of this rank.
     #[inline]
     pub fn child(&mut self, j: usize, state: u32, rank: u16) -> u32 {
-        let (node, next) = self.trees[j][state as usize].ranked[rank as usize];
+        let (node, next) = self.trees[j].states[state as usize].ranked[rank as usize];
         if next != NO_STATE {
             return next;
         }
-        let mut set = self.trees[j][state as usize].set.clone();
+        let mut set = self.trees[j].states[state as usize].set.clone();
         set.push(node);
         let made = self.add_state(j, set);
-        self.trees[j][state as usize].ranked[rank as usize].1 = made;
+        self.trees[j].states[state as usize].ranked[rank as usize].1 = made;
         made
     }
 
     /// `s_j` of the shrunk set of a state where growing ended.
     #[inline]
     pub fn score(&mut self, j: usize, state: u32) -> f64 {
-        if let Some((_, score)) = &self.trees[j][state as usize].end {
+        if let Some((_, score)) = &self.trees[j].states[state as usize].end {
             return *score;
         }
         self.finish(j, state).1
@@ -144,7 +154,7 @@ impl<'a> GrowTrees<'a> {
 
     /// The shrunk set of a state where growing ended.
     pub fn parents(&mut self, j: usize, state: u32) -> Vec<usize> {
-        let set = match &self.trees[j][state as usize].end {
+        let set = match &self.trees[j].states[state as usize].end {
             Some((set, _)) => set.clone(),
             None => self.finish(j, state).0,
         };
@@ -152,8 +162,8 @@ impl<'a> GrowTrees<'a> {
     }
 
     fn finish(&mut self, j: usize, state: u32) -> (Vec<u16>, f64) {
-        let end = self.shrink(j, self.trees[j][state as usize].set.clone());
-        self.trees[j][state as usize].end = Some(end.clone());
+        let end = self.shrink(j, self.trees[j].states[state as usize].set.clone());
+        self.trees[j].states[state as usize].end = Some(end.clone());
         end
     }
 
@@ -161,8 +171,12 @@ impl<'a> GrowTrees<'a> {
     /// the gain of i is C²/V.
     fn add_state(&mut self, j: usize, set: Vec<u16>) -> u32 {
         let m = self.trees.len();
-        let mut variance: Vec<f64> = (0..m).map(|i| self.correlation[(i, i)]).collect();
-        let mut covariance = self.correlation.row(j).to_vec();
+        let mut variance = std::mem::take(&mut self.variance);
+        let mut covariance = std::mem::take(&mut self.covariance);
+        variance.clear();
+        variance.extend((0..m).map(|i| self.correlation[(i, i)]));
+        covariance.clear();
+        covariance.extend_from_slice(self.correlation.row(j));
         let mut error = covariance[j];
         self.loadings.resize(self.loadings.len().max(set.len()), Vec::new());
         for k in 0..set.len() {
@@ -190,11 +204,14 @@ impl<'a> GrowTrees<'a> {
         } else {
             Vec::new()
         };
-        let mut rank = vec![NONE; m];
-        ranked.iter().enumerate().for_each(|(r, c)| rank[c.0 as usize] = r as u16);
+        (self.variance, self.covariance) = (variance, covariance);
         self.bytes += 96 + 2 * m + 8 * ranked.len() + 4 * set.len();
-        self.trees[j].push(State { set, ranked, rank, end: None });
-        (self.trees[j].len() - 1) as u32
+        let tree = &mut self.trees[j];
+        let first = tree.ranks.len();
+        tree.ranks.resize(first + m, NONE);
+        ranked.iter().enumerate().for_each(|(r, c)| tree.ranks[first + c.0 as usize] = r as u16);
+        tree.states.push(State { set, ranked, end: None });
+        (tree.states.len() - 1) as u32
     }
 
     fn passing(
@@ -218,28 +235,19 @@ impl<'a> GrowTrees<'a> {
                 found.push((gain, i as u16));
             }
         }
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         found.into_iter().map(|(_, i)| (i, NO_STATE)).collect()
     }
 
     /// Drops the parent whose loss is smallest while it costs less than an arc.
     fn shrink(&self, j: usize, mut set: Vec<u16>) -> (Vec<u16>, f64) {
-        let r = self.correlation;
         loop {
-            let nodes: Vec<usize> = set.iter().map(|&i| i as usize).collect();
-            let right: Vec<f64> = nodes.iter().map(|&i| r[(i, j)]).collect();
-            let Ok(factor) = Cholesky::new(&r.select(&nodes, &nodes)) else {
-                return (set, f64::MIN);
-            };
-            let inverse = factor.inverse();
-            let beta = inverse.mul_vec(&right);
-            let error = (r[(j, j)] - dot(&beta, &right)).max(MIN_ERROR);
-            let weakest = (0..nodes.len())
-                .filter(|&k| self.known.rule(nodes[k], j) != ArcRule::Required)
-                .map(|k| (beta[k] * beta[k] / inverse[(k, k)], k))
-                .min_by(|a, b| a.0.total_cmp(&b.0).then(nodes[a.1].cmp(&nodes[b.1])));
+            let (error, losses) = errors_without(self.correlation, j, &set);
+            let weakest = (0..set.len())
+                .filter(|&k| self.known.rule(set[k] as usize, j) != ArcRule::Required)
+                .min_by(|&a, &b| losses[a].total_cmp(&losses[b]).then(set[a].cmp(&set[b])));
             match weakest {
-                Some((loss, k)) if self.rows * ((error + loss) / error).ln() < self.arc_cost => {
+                Some(k) if self.rows * ((error + losses[k]) / error).ln() < self.arc_cost => {
                     set.remove(k);
                 }
                 _ => {
@@ -249,4 +257,35 @@ impl<'a> GrowTrees<'a> {
             }
         }
     }
+}
+
+/// `v_j(S)` and `v_j(S − i) − v_j(S) = β_i² / (R_SS⁻¹)_ii` for every i of S, by a Cholesky factor of `R_SS` and its inverse
+/// (sets are small: no library call).
+fn errors_without(r: &Matrix, j: usize, set: &[u16]) -> (f64, Vec<f64>) {
+    let k = set.len();
+    let mut factor = vec![0.0; k * k];
+    let mut inverse = vec![0.0; k * k];
+    let mut error = r[(j, j)];
+    let mut beta = vec![0.0; k];
+    for a in 0..k {
+        let node = set[a] as usize;
+        for b in 0..=a {
+            let sum: f64 = (0..b).map(|c| factor[a * k + c] * factor[b * k + c]).sum();
+            let rest = r[(node, set[b] as usize)] - sum;
+            factor[a * k + b] = if a == b { rest.max(MIN_VARIANCE).sqrt() } else { rest / factor[b * k + b] };
+        }
+        // Row a of L⁻¹, and y_a = (L⁻¹ R_Sj)_a.
+        let pivot = factor[a * k + a];
+        inverse[a * k + a] = 1.0 / pivot;
+        for c in 0..a {
+            let sum: f64 = (c..a).map(|b| factor[a * k + b] * inverse[b * k + c]).sum();
+            inverse[a * k + c] = -sum / pivot;
+        }
+        let y: f64 = (0..=a).map(|c| inverse[a * k + c] * r[(set[c] as usize, j)]).sum();
+        error -= y * y;
+        (0..=a).for_each(|c| beta[c] += inverse[a * k + c] * y);
+    }
+    let diagonal = |c: usize| (c..k).map(|a| inverse[a * k + c] * inverse[a * k + c]).sum::<f64>();
+    let losses = (0..k).map(|c| beta[c] * beta[c] / diagonal(c)).collect();
+    (error.max(MIN_ERROR), losses)
 }
