@@ -61,6 +61,7 @@ fn quick() -> GaussianParams {
         lambda1: Some(5.0),
         free: Some(20),
         nu: Some(0.3),
+        rounds: 3,
         c: Some(SlackWeight::Trace(1.0)),
         ..GaussianParams::default()
     }
