@@ -1,11 +1,14 @@
 //! Fits naive Bayes and TAN by maximum likelihood on a million coded rows and prints milliseconds.
-//! Run with `cargo bench --bench tan_fit [-- rows]`.
+//! Run with `cargo bench --bench tan_fit [-- rows]`; with `--data FOLDER` it times the rows found there and
+//! prints JSON lines (what `benchmarks/tan_fit.py` asks for).
 
 #![allow(clippy::print_stdout)]
 
+mod coded;
+
 use hingenet::Control;
 use hingenet::discrete::learn::{PairStatistics, Root, tan};
-use hingenet::discrete::{Samples, Structure, counts};
+use hingenet::discrete::{Network, Samples, Structure, counts};
 use hingenet::numeric::random::Random;
 use hingenet::table::Codes;
 use std::time::Instant;
@@ -33,21 +36,23 @@ fn rows(n: usize) -> Samples {
     Samples::new(card, columns.into_iter().map(Codes::U8).collect(), None).unwrap()
 }
 
-fn fit_tan(samples: &Samples) -> Vec<f64> {
+fn fit_tan(samples: &Samples) -> Network {
     let pairs = PairStatistics::new(samples, &Control::default()).unwrap();
     let structure = tan(&pairs, Root::First).unwrap();
     let mut n = pairs.counts_of(&structure).unwrap();
     counts::smooth(&structure, &mut n, 1.0);
-    counts::ml_parameters(&structure, &n).unwrap()
+    let w = counts::ml_parameters(&structure, &n).unwrap();
+    Network::new(structure, w).unwrap()
 }
 
-fn fit_nb(samples: &Samples) -> Vec<f64> {
+fn fit_nb(samples: &Samples) -> Network {
     let structure = Structure::naive_bayes(samples.card().to_vec()).unwrap();
     let n = counts::smoothed_counts(&structure, samples, 1.0).unwrap();
-    counts::ml_parameters(&structure, &n).unwrap()
+    let w = counts::ml_parameters(&structure, &n).unwrap();
+    Network::new(structure, w).unwrap()
 }
 
-fn best_of(runs: usize, work: impl Fn() -> Vec<f64>) -> f64 {
+fn best_of(runs: usize, work: impl Fn() -> Network) -> f64 {
     let time = |_| {
         let start = Instant::now();
         std::hint::black_box(work());
@@ -56,7 +61,21 @@ fn best_of(runs: usize, work: impl Fn() -> Vec<f64>) -> f64 {
     (0..runs).map(time).fold(f64::INFINITY, f64::min)
 }
 
+/// Times the rows of a folder with the threads there are.
+fn time_folder(folder: &std::path::Path) {
+    let data = coded::read(folder);
+    let fits: [(&str, fn(&Samples) -> Network); 2] = [("tan", fit_tan), ("nb", fit_nb)];
+    for (job, fit) in fits {
+        let seconds = best_of(20, || fit(&data.training)) / 1e3;
+        let accuracy = coded::accuracy(&fit(&data.training), &data);
+        println!("{}", serde_json::json!({"job": job, "seconds": seconds, "accuracy": accuracy}));
+    }
+}
+
 fn main() {
+    if let Some(folder) = coded::data_folder() {
+        return time_folder(&folder);
+    }
     let n = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(1_000_000);
     let samples = rows(n);
     for threads in [1, 2] {

@@ -9,6 +9,7 @@
 //! Peharz, Tschiatschek, Pernkopf: The Most Generative Maximum Margin Bayesian Networks, ICML 2013.
 
 pub mod aode;
+mod averaged;
 mod classifier;
 pub mod counts;
 pub mod em;
@@ -23,6 +24,7 @@ mod planes;
 mod samples;
 mod structure;
 
+pub use averaged::{AveragedClassifier, MemberRule, fit_averaged};
 pub use classifier::DiscreteClassifier;
 pub use fit::{DiscreteParams, Prepared, StructureKind, fit_ml, prepare};
 pub use learning::{Learning, Learnt, fit_discrete};

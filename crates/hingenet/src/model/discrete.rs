@@ -7,16 +7,36 @@ use crate::discrete::learn::Root;
 use crate::discrete::margin::bn_svm::Norm;
 use crate::discrete::margin::conditional::Form;
 use crate::discrete::margin::{MarginParams, Solver};
-use crate::discrete::{DiscreteParams, Learning, Learnt, StructureKind, fit_discrete};
+use crate::discrete::{
+    AveragedClassifier, DiscreteParams, Learning, Learnt, MemberRule, StructureKind, fit_averaged,
+    fit_discrete,
+};
 use crate::error::{Error, Result};
 use crate::table::read::{ReadOptions, read};
 use crate::table::{Column, Table};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Fits a discrete model by the rule its name ends with.
 pub fn fit(graph: Graph, rule: Rule, spec: &ModelSpec, data: &Dataset, control: &Control) -> Result<Learnt> {
     let params = params(graph, spec, data, control)?;
     fit_discrete(&data.training(), &params, &learning(rule, spec)?, control)
+}
+
+/// Fits an average of one-dependence networks.
+pub fn fit_average(
+    margin: bool,
+    spec: &ModelSpec,
+    data: &Dataset,
+    control: &Control,
+) -> Result<(AveragedClassifier, BTreeMap<String, f64>)> {
+    let rule = if margin {
+        let (lambda, gamma) = (spec.parsed("lambda", "a number")?, spec.parsed("gamma", "a number")?);
+        MemberRule::MlBnSvm { lambda, gamma }
+    } else {
+        MemberRule::MaximumLikelihood
+    };
+    fit_averaged(&data.training(), spec.number("alpha", 1.0)?, rule, control)
 }
 
 /// Whether the fit gives the same bits for any order of the rows, because it adds whole numbers only.

@@ -33,6 +33,11 @@ pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Cont
             let report = learnt.classifier.report().cloned();
             (Fitted::Discrete(learnt.classifier), report, learnt.chosen)
         }
+        Recipe::Averaged { margin } => {
+            let (fitted, chosen) = discrete::fit_average(margin, spec, &rows, control)?;
+            let report = fitted.report().cloned();
+            (Fitted::Averaged(fitted), report, chosen)
+        }
     };
     let facts = Facts {
         rows: data.n_rows(),

@@ -22,9 +22,11 @@ impl Model {
     /// Log-likelihood of each row under the uncalibrated model: missing features are summed out, the target
     /// column is used if it is there. Numeric features count by their interval.
     pub fn log_likelihood(&self, table: &Table, unseen: UnseenPolicy) -> Result<Vec<RowLikelihood>> {
-        let model = self.network_model("give a likelihood of features")?;
         let (rows, _) = self.schema.align(table, unseen)?;
-        let joint = model.log_joint(&rows)?;
+        let joint = match &self.fitted {
+            Fitted::Averaged(model) => model.log_joint(&rows)?,
+            _ => self.network_model("give a likelihood of features")?.log_joint(&rows)?,
+        };
         let class = self.known_classes(table);
         let row = |(m, scores): (usize, &[f64])| RowLikelihood {
             features: log_sum_exp(scores),
@@ -73,7 +75,7 @@ impl Model {
     fn network_model(&self, what: &str) -> Result<&DiscreteClassifier> {
         match &self.fitted {
             Fitted::Discrete(model) => Ok(model),
-            Fitted::Majority(_) => Err(Error::Unsupported {
+            _ => Err(Error::Unsupported {
                 model: self.spec.to_string(),
                 problem: format!("this model cannot {what}"),
                 hint: "fit a generative model such as nb:ml or tan:ml".into(),

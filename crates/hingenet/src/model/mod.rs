@@ -24,7 +24,7 @@ pub use registry::{DEFAULT_MODEL, ModelInfo, OptionInfo, find, models};
 pub use spec::ModelSpec;
 
 use crate::classifier::{Classifier, Explanation, SolverReport};
-use crate::discrete::DiscreteClassifier;
+use crate::discrete::{AveragedClassifier, DiscreteClassifier};
 use crate::error::Result;
 use crate::table::{AlignReport, Schema, Table, UnseenPolicy};
 
@@ -69,6 +69,8 @@ pub enum Fitted {
     Majority(Majority),
     /// A discrete Bayesian network.
     Discrete(DiscreteClassifier),
+    /// An average of discrete networks.
+    Averaged(AveragedClassifier),
 }
 
 impl Fitted {
@@ -77,6 +79,7 @@ impl Fitted {
         match self {
             Fitted::Majority(m) => m,
             Fitted::Discrete(m) => m,
+            Fitted::Averaged(m) => m,
         }
     }
 }

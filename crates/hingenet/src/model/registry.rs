@@ -39,6 +39,11 @@ pub(super) enum Recipe {
     Majority,
     /// A discrete network: its graph and how its parameters are learnt.
     Discrete(Graph, Rule),
+    /// An average of one-dependence networks; margin-trained or not.
+    Averaged {
+        /// Whether the members are trained with the margin.
+        margin: bool,
+    },
 }
 
 /// Rules of learning the parameters of a discrete network.
@@ -227,6 +232,20 @@ const KDB3: [ModelInfo; 5] =
 const KDB4: [ModelInfo; 5] =
     on_graph!("kdb4", Graph::Kdb(4), "4-tree: each feature sees up to four others", []);
 const DAG: [ModelInfo; 5] = on_graph!("dag", Graph::Dag, "a graph you give", [EDGES]);
+const AODE: [ModelInfo; 2] = [
+    ModelInfo {
+        name: "aode:ml",
+        about: "average of networks in which all features see the same one, maximum likelihood",
+        options: &[ALPHA],
+        recipe: Recipe::Averaged { margin: false },
+    },
+    ModelInfo {
+        name: "aode:ml-bn-svm",
+        about: "average of networks in which all features see the same one, each the most likely with the required margins",
+        options: &[ALPHA, LAMBDA, GAMMA],
+        recipe: Recipe::Averaged { margin: true },
+    },
+];
 
 static MODELS: LazyLock<Vec<ModelInfo>> =
-    LazyLock::new(|| [&MAJORITY[..], &NB, &TAN, &KDB1, &KDB2, &KDB3, &KDB4, &DAG].concat());
+    LazyLock::new(|| [&MAJORITY[..], &NB, &TAN, &KDB1, &KDB2, &KDB3, &KDB4, &DAG, &AODE].concat());

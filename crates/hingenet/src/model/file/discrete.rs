@@ -20,15 +20,7 @@ struct Parameters {
 
 /// The graph goes into the header, the numbers into sections.
 pub fn pack(model: &DiscreteClassifier, out: &mut Container) -> Result<Value> {
-    let (mut cuts, mut cut_counts) = (Vec::new(), Vec::new());
-    for coder in model.coders() {
-        if let FeatureCoder::Cuts { cuts: own } = coder {
-            cut_counts.push(own.len() as u32);
-            cuts.extend_from_slice(own);
-        }
-    }
-    out.put("cuts", Section::F64(cuts));
-    out.put("cut_counts", Section::U32(cut_counts));
+    pack_coders(model.coders(), out);
     out.put("temperature", Section::F64(vec![model.temperature()]));
     out.put("w", Section::F64(model.network().w().to_vec()));
     let parents = model.network().structure().dag().parent_lists().to_vec();
@@ -38,7 +30,7 @@ pub fn pack(model: &DiscreteClassifier, out: &mut Container) -> Result<Value> {
 /// Rebuilds the network; graph, sizes, cuts and probabilities are checked.
 pub fn unpack(container: &mut Container, about: &About) -> Result<DiscreteClassifier> {
     let parameters: Parameters = parse(about.parameters.clone(), "parameters")?;
-    let coders = coders(container, about)?;
+    let coders = unpack_coders(container, about)?;
     let w = container.take_f64("w")?;
     let temperature = container.take_f64("temperature")?;
     agree("temperatures", 1, temperature.len())?;
@@ -51,7 +43,21 @@ pub fn unpack(container: &mut Container, about: &About) -> Result<DiscreteClassi
     DiscreteClassifier::new(coders, network, temperature[0], about.facts.solver.clone()).map_err(damaged)
 }
 
-fn coders(container: &mut Container, about: &About) -> Result<Vec<FeatureCoder>> {
+/// Cut points of the numeric features; categories are those of the schema.
+pub fn pack_coders(coders: &[FeatureCoder], out: &mut Container) {
+    let (mut cuts, mut cut_counts) = (Vec::new(), Vec::new());
+    for coder in coders {
+        if let FeatureCoder::Cuts { cuts: own } = coder {
+            cut_counts.push(own.len() as u32);
+            cuts.extend_from_slice(own);
+        }
+    }
+    out.put("cuts", Section::F64(cuts));
+    out.put("cut_counts", Section::U32(cut_counts));
+}
+
+/// The states of every feature.
+pub fn unpack_coders(container: &mut Container, about: &About) -> Result<Vec<FeatureCoder>> {
     let cuts = container.take_f64("cuts")?;
     let counts = container.take_u32("cut_counts")?;
     let (mut rest, mut counts) = (cuts.as_slice(), counts.into_iter());

@@ -1,5 +1,6 @@
 //! The model file `.hgn`: saving is atomic and synced, loading checks everything.
 
+mod averaged;
 mod container;
 mod discrete;
 mod store;

@@ -1,7 +1,7 @@
 //! What of a model goes where in its file, and every check a file must pass to become a model again.
 //! All numbers that decide anything stand in sections, so they come back bit by bit.
 
-use super::{Container, Section, discrete};
+use super::{Container, Section, averaged, discrete};
 use crate::error::{Error, Result, require_len};
 use crate::model::{Facts, Fitted, Majority, Model, ModelSpec};
 use crate::table::{Codes, FeatureKind, Schema};
@@ -33,6 +33,7 @@ pub fn pack(model: &Model) -> Result<Container> {
             ("majority", Value::Null)
         }
         Fitted::Discrete(m) => ("discrete", discrete::pack(m, &mut container)?),
+        Fitted::Averaged(m) => ("averaged", averaged::pack(m, &mut container)),
     };
     let about = About {
         program: concat!("hingenet ", env!("CARGO_PKG_VERSION")).into(),
@@ -55,6 +56,7 @@ pub fn unpack(mut container: Container) -> Result<Model> {
     let fitted = match about.family.as_str() {
         "majority" => Fitted::Majority(unpack_majority(&mut container, &about)?),
         "discrete" => Fitted::Discrete(discrete::unpack(&mut container, &about)?),
+        "averaged" => Fitted::Averaged(averaged::unpack(&mut container, &about)?),
         other => return Err(Error::model_file(format!("unknown family `{other}`"))),
     };
     container.require_empty()?;
