@@ -593,8 +593,8 @@ fn tables_with_and_without_gaps_are_learnt_by_every_rule() {
         let short = ConditionalParams { max_iterations: 20, ..ConditionalParams::default() };
         for learning in [
             Learning::MlBnSvm { params: margin.clone(), grid: Some(grid) },
-            Learning::BnSvm { norm: Norm::Squared, params: margin.clone() },
-            Learning::Conditional { params: short, early_stopping: true },
+            Learning::BnSvm { norm: Norm::Squared, params: margin.clone(), lambdas: vec![0.1, 1.0] },
+            Learning::Conditional { params: short, points: Vec::new(), early_stopping: true },
         ] {
             let discrete = DiscreteParams::new(StructureKind::Tan(Root::First));
             let trained =

@@ -5,11 +5,11 @@ use super::{Dataset, ModelSpec};
 use crate::control::Control;
 use crate::discrete::learn::Root;
 use crate::discrete::margin::bn_svm::Norm;
-use crate::discrete::margin::conditional::Form;
-use crate::discrete::margin::{MarginParams, Solver};
+use crate::discrete::margin::conditional::{ConditionalParams, Form, Objective};
+use crate::discrete::margin::select::Grid;
+use crate::discrete::margin::{Learning, MarginParams, Solver, fit_discriminative};
 use crate::discrete::{
-    AveragedClassifier, DiscreteParams, Learning, Learnt, MemberRule, StructureKind, fit_averaged,
-    fit_discrete,
+    AveragedClassifier, DiscreteClassifier, DiscreteParams, MemberRule, StructureKind, fit_averaged, fit_ml,
 };
 use crate::error::{Error, Result};
 use crate::table::read::{ReadOptions, read};
@@ -17,10 +17,23 @@ use crate::table::{Column, Table};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Fits a discrete model by the rule its name ends with.
-pub fn fit(graph: Graph, rule: Rule, spec: &ModelSpec, data: &Dataset, control: &Control) -> Result<Learnt> {
+/// Fits a discrete model by the rule its name ends with; also the options chosen by inner folds.
+pub fn fit(
+    graph: Graph,
+    rule: Rule,
+    spec: &ModelSpec,
+    data: &Dataset,
+    control: &Control,
+) -> Result<(DiscreteClassifier, BTreeMap<String, f64>)> {
     let params = params(graph, spec, data, control)?;
-    fit_discrete(&data.training(), &params, &learning(rule, spec)?, control)
+    let Some(learning) = learning(rule, spec)? else {
+        return Ok((fit_ml(&data.training(), &params, control)?, BTreeMap::new()));
+    };
+    // Conditional likelihood is a likelihood of the class already; margins are not.
+    let calibrated = rule != Rule::Mcl;
+    let trained = fit_discriminative(&data.training(), &params, &learning, calibrated, control)?;
+    let chosen = trained.chosen.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+    Ok((trained.classifier, chosen))
 }
 
 /// Fits an average of one-dependence networks.
@@ -58,53 +71,80 @@ fn root(spec: &ModelSpec) -> Result<Root> {
     spec.choice("root", &[("first", Root::First), ("min_params", Root::MinParams)])
 }
 
-fn learning(rule: Rule, spec: &ModelSpec) -> Result<Learning> {
-    let form = || spec.choice("form", &[("exact", Form::Exact), ("tables", Form::Tables)]);
-    let iterations = || Ok::<_, Error>(spec.parsed("iterations", "a whole number")?.unwrap_or(150));
-    let number = |key: &str| spec.parsed::<f64>(key, "a number");
-    let yes_no = |key: &str, first: bool| {
-        spec.choice(
-            key,
-            &[(if first { "true" } else { "false" }, first), (if first { "false" } else { "true" }, !first)],
-        )
-    };
-    Ok(match rule {
-        Rule::Ml => Learning::MaximumLikelihood,
+/// Scales λ and roundings κ of the capped margins that are tried (the paper's intervals are 0.01 to 0.5 and
+/// 0.01 to 1), and slack weights of BN-SVM.
+const MARGIN_LAMBDA: [f64; 5] = [0.01, 0.05, 0.1, 0.2, 0.5];
+const MARGIN_KAPPA: [f64; 3] = [0.01, 0.5, 1.0];
+const BN_SVM_LAMBDA: [f64; 6] = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0];
+
+/// The rule with its options; `None` is maximum likelihood.
+fn learning(rule: Rule, spec: &ModelSpec) -> Result<Option<Learning>> {
+    Ok(Some(match rule {
+        Rule::Ml => return Ok(None),
         Rule::Mcl => Learning::Conditional {
-            form: form()?,
-            ridge: spec.number("ridge", 0.0)?,
-            iterations: iterations()?,
+            params: ConditionalParams { ridge: spec.number("ridge", 0.0)?, ..conditional(spec)? },
+            points: Vec::new(),
+            early_stopping: false,
         },
-        Rule::Mm => Learning::Margin {
-            lambda: number("lambda")?,
-            kappa: number("kappa")?,
-            form: form()?,
-            iterations: iterations()?,
-            early_stopping: yes_no("early_stopping", false)?,
-        },
-        Rule::BnSvm => Learning::BnSvm {
-            lambda: number("lambda")?,
-            norm: spec.choice("norm", &[("l2", Norm::Squared), ("l1", Norm::Absolute)])?,
-        },
-        Rule::MlBnSvm => Learning::MlBnSvm {
-            lambda: number("lambda")?,
-            gamma: number("gamma")?,
-            params: MarginParams {
-                smooth: yes_no("smooth", true)?,
-                solver: spec.choice(
-                    "solver",
-                    &[
-                        ("auto", Solver::Auto),
-                        ("interior", Solver::Interior),
-                        ("lbfgs", Solver::Lbfgs),
-                        ("projected", Solver::Projected),
-                        ("conic", Solver::Conic),
-                    ],
-                )?,
-                ..MarginParams::default()
-            },
-        },
+        Rule::Mm => capped_margin(spec)?,
+        Rule::BnSvm => {
+            let lambda = spec.parsed("lambda", "a number")?;
+            Learning::BnSvm {
+                norm: spec.choice("norm", &[("l2", Norm::Squared), ("l1", Norm::Absolute)])?,
+                params: MarginParams { lambda: lambda.unwrap_or(1.0), ..MarginParams::default() },
+                lambdas: if lambda.is_some() { Vec::new() } else { BN_SVM_LAMBDA.to_vec() },
+            }
+        }
+        Rule::MlBnSvm => ml_bn_svm(spec)?,
+    }))
+}
+
+fn conditional(spec: &ModelSpec) -> Result<ConditionalParams> {
+    Ok(ConditionalParams {
+        form: spec.choice("form", &[("exact", Form::Exact), ("tables", Form::Tables)])?,
+        max_iterations: spec.parsed("iterations", "a whole number")?.unwrap_or(150),
+        ..ConditionalParams::default()
     })
+}
+
+fn capped_margin(spec: &ModelSpec) -> Result<Learning> {
+    let (lambda, kappa) = (spec.parsed("lambda", "a number")?, spec.parsed("kappa", "a number")?);
+    let lambdas = lambda.map_or(MARGIN_LAMBDA.to_vec(), |l| vec![l]);
+    let kappas = kappa.map_or(MARGIN_KAPPA.to_vec(), |k| vec![k]);
+    let points: Vec<(f64, f64)> = lambdas.iter().flat_map(|&l| kappas.iter().map(move |&k| (l, k))).collect();
+    let (lambda, kappa) = points[0];
+    Ok(Learning::Conditional {
+        params: ConditionalParams { objective: Objective::Margin { lambda, kappa }, ..conditional(spec)? },
+        points: if points.len() > 1 { points } else { Vec::new() },
+        early_stopping: spec.choice("early_stopping", &[("false", false), ("true", true)])?,
+    })
+}
+
+fn ml_bn_svm(spec: &ModelSpec) -> Result<Learning> {
+    let (lambda, gamma) = (spec.parsed("lambda", "a number")?, spec.parsed("gamma", "a number")?);
+    let solvers = [
+        ("auto", Solver::Auto),
+        ("interior", Solver::Interior),
+        ("lbfgs", Solver::Lbfgs),
+        ("projected", Solver::Projected),
+        ("conic", Solver::Conic),
+    ];
+    let params = MarginParams {
+        lambda: lambda.unwrap_or(1.0),
+        gamma: gamma.unwrap_or(1.0),
+        smooth: spec.choice("smooth", &[("true", true), ("false", false)])?,
+        solver: spec.choice("solver", &solvers)?,
+        ..MarginParams::default()
+    };
+    let default = Grid::default();
+    let grid = Grid {
+        lambda: lambda.map_or(default.lambda, |l| vec![l]),
+        gamma: gamma.map_or(default.gamma, |g| vec![g]),
+        // A value that the user fixed stays.
+        extend: lambda.is_none() && gamma.is_none(),
+        folds: default.folds,
+    };
+    Ok(Learning::MlBnSvm { params, grid: (lambda.is_none() || gamma.is_none()).then_some(grid) })
 }
 
 /// The arcs of a CSV file with the columns `from` and `to`.

@@ -29,9 +29,9 @@ pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Cont
     let (fitted, solver, chosen) = match info.recipe {
         Recipe::Majority => (Fitted::Majority(Majority::fit(&rows.training())), None, BTreeMap::new()),
         Recipe::Discrete(graph, rule) => {
-            let learnt = discrete::fit(graph, rule, spec, &rows, control)?;
-            let report = learnt.classifier.report().cloned();
-            (Fitted::Discrete(learnt.classifier), report, learnt.chosen)
+            let (fitted, chosen) = discrete::fit(graph, rule, spec, &rows, control)?;
+            let report = fitted.report().cloned();
+            (Fitted::Discrete(fitted), report, chosen)
         }
         Recipe::Averaged { margin } => {
             let (fitted, chosen) = discrete::fit_average(margin, spec, &rows, control)?;

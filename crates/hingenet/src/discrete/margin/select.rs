@@ -249,8 +249,36 @@ fn path(
     Ok(scores)
 }
 
+/// The point with the most correct validation rows over the inner folds; ties to the first. Missing cells
+/// are completed under EM.
+pub fn select_point<P: Copy + Sync>(
+    samples: &Samples,
+    learn: &Learn<'_>,
+    points: &[P],
+    folds: usize,
+    fit: &(dyn Fn(&Samples, &Structure, &P) -> Result<Network> + Sync),
+    control: &Control,
+) -> Result<P> {
+    let Some(&first) = points.first() else {
+        return Err(Error::data("there are no values to choose from", "give at least one"));
+    };
+    if points.len() == 1 {
+        return Ok(first);
+    }
+    let parts = inner_parts(samples, learn, folds)?;
+    let score = |point: &P| -> Result<f64> {
+        let of_part = |part: &Part| {
+            control.check()?;
+            correct(&fit(&part.train, &part.structure, point)?, &part.test)
+        };
+        Ok(parts.par_iter().map(of_part).collect::<Result<Vec<f64>>>()?.iter().sum())
+    };
+    let scores: Vec<f64> = points.iter().map(score).collect::<Result<_>>()?;
+    Ok(points[argmax(&scores)])
+}
+
 /// Weight of the labelled rows classified right.
-pub fn correct(network: &Network, test: &Samples) -> Result<f64> {
+fn correct(network: &Network, test: &Samples) -> Result<f64> {
     let joint = log_joint_rows(network, &test.columns()[1..])?;
     let k = network.structure().n_classes();
     let right = |m: &usize| test.column(0).get(*m) == Some(argmax(&joint[m * k..(m + 1) * k]));

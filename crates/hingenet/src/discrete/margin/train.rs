@@ -4,9 +4,9 @@
 use super::bn_svm::{Norm, fit_bn_svm};
 use super::certificate::Certificate;
 use super::completion::{CompletionParams, complete, fit_incomplete};
-use super::conditional::{ConditionalParams, fit_conditional};
+use super::conditional::{ConditionalParams, Objective, fit_conditional};
 use super::fit::{MarginParams, fit_margin};
-use super::select::{Grid, calibrate, select_iterations, select_margin};
+use super::select::{Grid, calibrate, select_iterations, select_margin, select_point};
 use crate::classifier::{SolverReport, Training};
 use crate::control::Control;
 use crate::discrete::em::{EmParams, fit_em};
@@ -32,11 +32,15 @@ pub enum Learning {
         norm: Norm,
         /// Parameters (γ is 1 in the paper).
         params: MarginParams,
+        /// Values of λ to choose from; empty: that of the parameters.
+        lambdas: Vec<f64>,
     },
     /// Maximum conditional likelihood or maximum margin.
     Conditional {
         /// Parameters.
         params: ConditionalParams,
+        /// Pairs (λ, κ) of the margin objective to choose from; empty: those of the parameters.
+        points: Vec<(f64, f64)>,
         /// Whether the number of iterations is chosen by inner folds.
         early_stopping: bool,
     },
@@ -118,14 +122,41 @@ fn choose(
             (params.lambda, params.gamma) = (selection.lambda, selection.gamma);
             chosen.extend([("lambda", selection.lambda), ("gamma", selection.gamma)]);
         }
-        Learning::Conditional { params, early_stopping: true } => {
-            let rows = completed(&prepared.samples, &prepared.structure, params.alpha, control)?;
-            params.max_iterations = select_iterations(&rows, &learn, params, FOLDS, control)?;
-            chosen.push(("iterations", params.max_iterations as f64));
+        Learning::BnSvm { norm, params, lambdas } if !lambdas.is_empty() => {
+            let fit = |rows: &Samples, structure: &Structure, lambda: &f64| {
+                let (params, lambdas) = (MarginParams { lambda: *lambda, ..params.clone() }, Vec::new());
+                Ok(fit_once(rows, structure, &Learning::BnSvm { norm: *norm, params, lambdas }, &quiet)?.0)
+            };
+            params.lambda = select_point(&prepared.samples, &learn, lambdas, FOLDS, &fit, control)?;
+            chosen.push(("lambda", params.lambda));
+        }
+        Learning::Conditional { params, points, early_stopping } => {
+            if !points.is_empty() {
+                let fit = |rows: &Samples, structure: &Structure, point: &(f64, f64)| {
+                    let rule = Learning::Conditional {
+                        params: ConditionalParams { objective: margin_of(*point), ..params.clone() },
+                        points: Vec::new(),
+                        early_stopping: false,
+                    };
+                    Ok(fit_once(rows, structure, &rule, &quiet)?.0)
+                };
+                let best = select_point(&prepared.samples, &learn, points, FOLDS, &fit, control)?;
+                params.objective = margin_of(best);
+                chosen.extend([("lambda", best.0), ("kappa", best.1)]);
+            }
+            if *early_stopping {
+                let rows = completed(&prepared.samples, &prepared.structure, params.alpha, control)?;
+                params.max_iterations = select_iterations(&rows, &learn, params, FOLDS, control)?;
+                chosen.push(("iterations", params.max_iterations as f64));
+            }
         }
         _ => {}
     }
     Ok(())
+}
+
+fn margin_of((lambda, kappa): (f64, f64)) -> Objective {
+    Objective::Margin { lambda, kappa }
 }
 
 /// The graph of a part of the rows; a given graph stays.
@@ -158,7 +189,7 @@ fn fit_once(
             };
             Ok((fit.network, fit.report, Some(fit.certificate)))
         }
-        Learning::BnSvm { norm, params } => {
+        Learning::BnSvm { norm, params, .. } => {
             let rows = completed(samples, structure, params.alpha, control)?;
             let fit = fit_bn_svm(&rows, structure, *norm, params, control)?;
             Ok((fit.network, fit.report, None))
