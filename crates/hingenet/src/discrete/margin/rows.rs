@@ -64,7 +64,7 @@ impl Rows {
                 entry.extend((0..k).map(|c| (base + c * step) as u32));
             }
         }
-        let cells = group_columns(structure, samples, &nodes, &first_group);
+        let cells = group_rows(structure, samples, &nodes, &first_group);
         let slot_groups =
             first_group.iter().map(|&g| g as usize).chain(std::iter::once(entry.len() / k)).collect();
         let mut rows = Rows {
@@ -76,7 +76,7 @@ impl Rows {
             entry,
             slot_groups,
         };
-        rows.merge(&cells, samples);
+        rows.merge(&cells, &sorted_rows(structure, samples, &nodes, &cells), samples);
         Ok(rows)
     }
 
@@ -262,91 +262,93 @@ pub fn spread_groups(groups: &[u32], k: usize, coefficients: &[f64], v: &mut [f6
     }
 }
 
-/// Groups of all rows, slot by slot: position in the table with class state 0, plus the slot's first group.
-fn group_columns(
-    structure: &Structure,
-    samples: &Samples,
-    nodes: &[usize],
-    first_group: &[u32],
-) -> Vec<Vec<u32>> {
-    nodes
-        .par_iter()
-        .zip(first_group)
-        .map(|(&i, &first)| {
-            let mut group = vec![first; samples.n_rows()];
+/// Rows of a block that is turned from columns into rows at a time.
+const BLOCK: usize = 1024;
+
+/// Groups of all rows, row by row: position in the table with class state 0, plus the slot's first group.
+fn group_rows(structure: &Structure, samples: &Samples, nodes: &[usize], first_group: &[u32]) -> Vec<u32> {
+    let slots = nodes.len();
+    let mut groups = vec![0; samples.n_rows() * slots];
+    groups.par_chunks_mut(BLOCK * slots).enumerate().for_each(|(block, rows)| {
+        let range = block * BLOCK..block * BLOCK + rows.len() / slots;
+        let mut column = vec![0u32; range.len()];
+        for (slot, (&i, &first)) in nodes.iter().zip(first_group).enumerate() {
+            column.fill(first);
             let r = if i == 0 { 1 } else { structure.card()[i] };
             if i != 0 {
-                add_scaled(samples.column(i), 1, &mut group);
+                add_scaled(samples.column(i), range.clone(), 1, &mut column);
             }
             for (&p, &stride) in structure.dag().parents(i).iter().zip(structure.strides(i)) {
                 if p != 0 {
-                    add_scaled(samples.column(p), (stride * r) as u32, &mut group);
+                    add_scaled(samples.column(p), range.clone(), (stride * r) as u32, &mut column);
                 }
             }
-            group
-        })
-        .collect()
+            rows.iter_mut().skip(slot).step_by(slots).zip(&column).for_each(|(g, c)| *g = *c);
+        }
+    });
+    groups
 }
 
-fn add_scaled(column: &Codes, scale: u32, out: &mut [u32]) {
+fn add_scaled(column: &Codes, rows: std::ops::Range<usize>, scale: u32, out: &mut [u32]) {
     match column {
-        Codes::U8(codes) => out.iter_mut().zip(codes).for_each(|(o, &c)| *o += scale * u32::from(c)),
-        Codes::U16(codes) => out.iter_mut().zip(codes).for_each(|(o, &c)| *o += scale * u32::from(c)),
+        Codes::U8(v) => out.iter_mut().zip(&v[rows]).for_each(|(o, &c)| *o += scale * u32::from(c)),
+        Codes::U16(v) => out.iter_mut().zip(&v[rows]).for_each(|(o, &c)| *o += scale * u32::from(c)),
     }
 }
 
 impl Rows {
-    /// Sorts the rows by class and groups and adds the weights of equal ones.
-    fn merge(&mut self, cells: &[Vec<u32>], samples: &Samples) {
+    /// Takes the rows in sorted order and adds the weights of equal neighbours.
+    fn merge(&mut self, cells: &[u32], order: &[u32], samples: &Samples) {
         let class = |m: usize| samples.column(0).get(m).unwrap_or(0) as u32;
-        let same = |a: usize, b: usize| class(a) == class(b) && cells.iter().all(|g| g[a] == g[b]);
-        let mut last: Option<usize> = None;
-        for m in sorted_rows(cells, samples).into_iter().map(|m| m as usize) {
-            match (last, self.weight.last_mut()) {
-                (Some(l), Some(weight)) if same(l, m) => *weight += samples.weight(m),
+        self.groups.reserve(order.len() * self.slots);
+        for m in order.iter().map(|&m| m as usize) {
+            let row = &cells[m * self.slots..(m + 1) * self.slots];
+            let last = self.groups.len().saturating_sub(self.slots);
+            let same = self.class.last() == Some(&class(m)) && &self.groups[last..] == row;
+            match self.weight.last_mut() {
+                Some(weight) if same => *weight += samples.weight(m),
                 _ => {
-                    self.groups.extend(cells.iter().map(|column| column[m]));
+                    self.groups.extend_from_slice(row);
                     self.class.push(class(m));
                     self.weight.push(samples.weight(m));
                 }
             }
-            last = Some(m);
         }
     }
 }
 
-/// Rows of positive weight ordered by class, groups and weight, so that the result does not depend on the
-/// order they came in.
-fn sorted_rows(cells: &[Vec<u32>], samples: &Samples) -> Vec<u32> {
-    let kept = (0..samples.n_rows()).filter(|&m| samples.weight(m) > 0.0);
-    let class = samples.column(0);
-    // Codes packed into one word sort much faster than rows compared cell by cell.
-    let ranges: Vec<(u32, u64)> = cells.iter().map(|column| range_of(column)).collect();
-    let bits = ranges.iter().fold(samples.card()[0] as f64, |p, r| p * r.1 as f64).log2();
+/// Rows of positive weight ordered by their states and weight, equal ones side by side, so that the result
+/// does not depend on the order they came in.
+fn sorted_rows(structure: &Structure, samples: &Samples, nodes: &[usize], cells: &[u32]) -> Vec<u32> {
+    let kept = |m: &usize| samples.weight(*m) > 0.0;
+    let parents = nodes.iter().flat_map(|&i| structure.dag().parents(i));
+    let used: std::collections::BTreeSet<usize> = nodes.iter().chain(parents).copied().collect();
+    let card = samples.card();
+    let bits = used.iter().map(|&i| (card[i] as f64).log2()).sum::<f64>();
+    let weight = |m: usize| samples.weight(m).to_bits();
     if bits < 63.0 {
-        let mut keyed: Vec<(u64, u64, u32)> = kept
-            .map(|m| {
-                let mut key = class.get(m).unwrap_or(0) as u64;
-                for (column, (low, size)) in cells.iter().zip(&ranges) {
-                    key = key * size + u64::from(column[m] - low);
-                }
-                (key, samples.weight(m).to_bits(), m as u32)
-            })
-            .collect();
+        // States packed into one word sort much faster than rows compared cell by cell.
+        let mut keys = vec![0u64; samples.n_rows()];
+        keys.par_chunks_mut(BLOCK).enumerate().for_each(|(block, keys)| {
+            for &i in &used {
+                let first = block * BLOCK;
+                let codes = (first..first + keys.len()).map(|m| samples.column(i).get(m).unwrap_or(0));
+                keys.iter_mut().zip(codes).for_each(|(k, c)| *k = *k * card[i] as u64 + c as u64);
+            }
+        });
+        let mut keyed: Vec<(u64, u64, u32)> =
+            (0..samples.n_rows()).filter(kept).map(|m| (keys[m], weight(m), m as u32)).collect();
         keyed.par_sort_unstable();
         return keyed.into_iter().map(|(_, _, m)| m).collect();
     }
-    let mut order: Vec<u32> = kept.map(|m| m as u32).collect();
-    let key = |m: u32| (class.get(m as usize), cells.iter().map(move |column| column[m as usize]));
-    order.par_sort_unstable_by(|&a, &b| {
-        let ((class_a, cells_a), (class_b, cells_b)) = (key(a), key(b));
-        let weights = || samples.weight(a as usize).total_cmp(&samples.weight(b as usize)).then(a.cmp(&b));
-        class_a.cmp(&class_b).then_with(|| cells_a.cmp(cells_b)).then_with(weights)
+    let slots = nodes.len();
+    let class = samples.column(0);
+    let row = |m: usize| &cells[m * slots..(m + 1) * slots];
+    let mut order: Vec<u32> = (0..samples.n_rows()).filter(kept).map(|m| m as u32).collect();
+    order.par_sort_unstable_by(|&x, &y| {
+        let (a, b) = (x as usize, y as usize);
+        let by_cells = class.get(a).cmp(&class.get(b)).then_with(|| row(a).cmp(row(b)));
+        by_cells.then_with(|| weight(a).cmp(&weight(b))).then(x.cmp(&y))
     });
     order
-}
-
-fn range_of(column: &[u32]) -> (u32, u64) {
-    let (low, high) = column.iter().fold((u32::MAX, 0), |(l, h), &g| (l.min(g), h.max(g)));
-    (low.min(high), u64::from(high.saturating_sub(low.min(high))) + 1)
 }
