@@ -9,8 +9,10 @@ use crate::numeric::linalg::Cholesky;
 /// Most free rows: the solve costs their number cubed.
 const MOST_FREE: usize = 1500;
 
-/// Most changes of the active set before coordinate descent takes over again.
-const MOST_CHANGES: usize = 25;
+/// Most changes of the active set before coordinate descent takes over again: many where a solve is cheap.
+fn most_changes(free: usize) -> usize {
+    (20_000_000 / (free * free + 1)).clamp(25, 300)
+}
 
 /// Moves towards the solution of the equations `y_i (w·x_i + b) = 1` on the free rows. A row that meets its
 /// bound on the way is fixed there; a fixed row with the wrong sign of its margin is freed.
@@ -20,7 +22,7 @@ pub(super) fn polish(problem: &SvmProblem<'_>, from: &Certificate, gap: f64) -> 
     let near = |a: f64, c: f64| 1e-9 * c.max(a);
     let mut free: Vec<bool> =
         a.iter().zip(problem.costs).map(|(a, c)| *a > near(*a, *c) && *a < c - near(*a, *c)).collect();
-    for _ in 0..MOST_CHANGES {
+    for _ in 0..most_changes(free.iter().filter(|f| **f).count()) {
         let rows: Vec<usize> = (0..a.len()).filter(|&i| free[i]).collect();
         if rows.is_empty() || rows.len() > MOST_FREE {
             return Ok(best);

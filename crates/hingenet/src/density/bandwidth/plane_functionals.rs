@@ -21,9 +21,17 @@ pub(crate) fn plane_functionals(z: &PairSample, order: usize, g: f64) -> Vec<f64
     }
     let scale = 1.0 / (z.total() * z.total() * std::f64::consts::TAU * g.powi(order as i32 + 2));
     let mut sums = if order == 4 {
-        vectorised(|| exact::<5>(z.x(), z.y(), z.weights(), g)).to_vec()
+        vectorised(
+            #[inline(always)]
+            || exact::<5>(z.x(), z.y(), z.weights(), g),
+        )
+        .to_vec()
     } else {
-        vectorised(|| exact::<7>(z.x(), z.y(), z.weights(), g)).to_vec()
+        vectorised(
+            #[inline(always)]
+            || exact::<7>(z.x(), z.y(), z.weights(), g),
+        )
+        .to_vec()
     };
     sums.iter_mut().for_each(|s| *s *= scale);
     sums

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 /// Mean residual diagonal at which a factorisation stops. The error of the criterion is at most the sum of
 /// the two residuals and was 100 to 1000 times smaller in every measurement.
-pub const DEFAULT_RESIDUAL: f64 = 1e-9;
+pub const DEFAULT_RESIDUAL: f64 = 1e-8;
 
 /// Factor columns that go into one matrix product.
 const PANEL: usize = 192;
@@ -40,7 +40,10 @@ impl Factor {
     pub fn new(sample: &Sample, kernel: DependenceKernel, tolerance: f64) -> Factor {
         let (values, counts, place) = distinct(sample);
         let n = sample.total();
-        let (rows, residual) = vectorised(|| incomplete_cholesky(&values, &counts, kernel, tolerance * n));
+        let (rows, residual) = vectorised(
+            #[inline(always)]
+            || incomplete_cholesky(&values, &counts, kernel, tolerance * n),
+        );
         let means: Vec<f64> = rows.iter().map(|f| dot(f, &counts) / n).collect();
         let share: Vec<f64> = sample.weights().iter().map(|w| (w / n).sqrt()).collect();
         let mut columns = Matrix::zeros(rows.len(), sample.len());

@@ -1,0 +1,158 @@
+//! Speed of the density family: HSIC of all pairs, pair densities, plug-in matrices, a whole fit, lookups.
+//! Run with `cargo bench --bench density [part]`.
+
+#![allow(clippy::print_stdout)]
+
+use hingenet::density::bandwidth::{PlaneBandwidth, normal_scale_plane};
+use hingenet::density::generate::{Dependence, Networks};
+use hingenet::density::hsic::{
+    DEFAULT_RESIDUAL, DependenceKernel, Median, Width, all_pairs, exact_hsic, pairs,
+};
+use hingenet::density::kernel::{Own, PlaneKde};
+use hingenet::density::sample::{PairSample, Sample};
+use hingenet::density::{DensityClassifier, Settings, Variant};
+use hingenet::numeric::linalg::Matrix;
+use hingenet::numeric::random::Random;
+use hingenet::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
+use hingenet::{Classifier, Control, Training};
+use rayon::prelude::*;
+use std::time::Instant;
+
+fn main() {
+    let part = std::env::args().skip(1).find(|a| !a.starts_with('-'));
+    let wanted = |name: &str| part.as_deref().is_none_or(|p| p == name);
+    if wanted("hsic") {
+        hsic();
+    }
+    if wanted("densities") {
+        densities();
+    }
+    if wanted("bandwidths") {
+        bandwidths();
+    }
+    if wanted("svm") {
+        svm();
+    }
+    if wanted("fit") {
+        fit();
+    }
+}
+
+fn columns(n: usize, d: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut random = Random::new(seed);
+    let mut before = vec![0.0; n];
+    (0..d)
+        .map(|_| {
+            let column: Vec<f64> = before.iter().map(|b| 0.5 * b + random.normal()).collect();
+            before.clone_from(&column);
+            column
+        })
+        .collect()
+}
+
+fn hsic() {
+    for (n, d) in [(10_000, 60), (500, 60)] {
+        let values = columns(n, d, 1);
+        let start = Instant::now();
+        let samples: Vec<Sample> = values.iter().map(|c| Sample::new(c.clone()).unwrap()).collect();
+        let kernels: Vec<DependenceKernel> =
+            samples.par_iter().map(|s| DependenceKernel::of(s, Width::Median(Median::Mean))).collect();
+        let widths = start.elapsed().as_secs_f64();
+        let all = all_pairs(&samples, &kernels, DEFAULT_RESIDUAL, &Control::default()).unwrap();
+        let seconds = start.elapsed().as_secs_f64();
+        let mut worst = 0.0f64;
+        for (i, j) in [(0, 1), (0, 5), (3, 40), (20, 59)] {
+            let exact =
+                exact_hsic(&values[i], &values[j], samples[i].weights(), kernels[i], kernels[j]).unwrap();
+            worst = worst.max((all.v_statistic(i, j) / exact.v_statistic - 1.0).abs());
+        }
+        println!("hsic: n = {n}, d = {d}: {seconds:.3} s (widths {widths:.3}), relative error {worst:.1e}");
+    }
+}
+
+fn densities() {
+    let (train, test) = (columns(1000, 20, 2), columns(1000, 20, 3));
+    let list: Vec<(usize, usize)> = pairs(20).collect();
+    let start = Instant::now();
+    let total: f64 = list
+        .par_iter()
+        .map(|&(i, j)| {
+            let sample = PairSample::new(train[i].clone(), train[j].clone()).unwrap();
+            let kde = PlaneKde::new(&sample, normal_scale_plane(&sample)).unwrap();
+            kde.log_densities(&test[i], &test[j], |_| Own::Keep).iter().sum::<f64>()
+        })
+        .collect::<Vec<f64>>()
+        .iter()
+        .sum();
+    println!("densities: 190 pairs, 1000 x 1000, exact: {:.3} s ({total:.1})", start.elapsed().as_secs_f64());
+}
+
+fn bandwidths() {
+    for n in [300, 1000, 5000] {
+        let values = columns(n, 11, 4);
+        let start = Instant::now();
+        let mut sum = 0.0;
+        for k in 0..10 {
+            let sample = PairSample::new(values[k].clone(), values[k + 1].clone()).unwrap();
+            sum += PlaneBandwidth::PlugIn.choose(&sample).a;
+        }
+        let each = start.elapsed().as_secs_f64() / 10.0;
+        println!("bandwidths: plug-in matrix, n = {n}: {:.2} ms each, one thread ({sum:.3})", 1e3 * each);
+    }
+}
+
+fn svm() {
+    let mut random = Random::new(5);
+    for (n, p) in [(1000, 420), (5000, 100), (200, 3000)] {
+        let x = Matrix::from_fn(n, p, |_, _| random.normal());
+        let y: Vec<f64> =
+            (0..n).map(|i| if x[(i, 0)] + x[(i, 1)] + random.normal() > 0.0 { 1.0 } else { -1.0 }).collect();
+        let costs = vec![1.0; n];
+        let problem = SvmProblem { rows: &x, labels: &y, costs: &costs };
+        for gap in [1e-3, 1e-6] {
+            let start = Instant::now();
+            let settings = SvmSettings { gap, ..SvmSettings::default() };
+            let found = linear_svm(problem, settings, None, &Control::default()).unwrap();
+            println!(
+                "svm: n = {n}, p = {p}, gap {gap:.0e}: {:.3} s, {} passes, reached {:.1e}",
+                start.elapsed().as_secs_f64(),
+                found.report.iterations,
+                found.report.gap.unwrap_or(f64::NAN)
+            );
+        }
+    }
+}
+
+fn fit() {
+    let networks = Networks::forest(20, Dependence::Simple, 6).unwrap();
+    let (table, class) = networks.sample([500, 500], 1).unwrap();
+    let (test, test_class) = networks.sample([500, 500], 2).unwrap();
+    let names = vec!["no".to_string(), "yes".to_string()];
+    let training = Training { features: &table, class: &class, classes: &names, weights: None };
+    for variant in [Variant::Slb, Variant::Lu, Variant::KdeNaiveBayes, Variant::KdeTan] {
+        let start = Instant::now();
+        let model = DensityClassifier::fit(&training, &Settings::new(variant), &Control::default()).unwrap();
+        let seconds = start.elapsed().as_secs_f64();
+        let p = model.log_proba(&test).unwrap();
+        let wrong =
+            (0..1000).filter(|&r| usize::from(p[2 * r + 1] > p[2 * r]) != test_class.get(r).unwrap()).count();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let start = Instant::now();
+        let rounds = 20;
+        pool.install(|| (0..rounds).for_each(|_| drop(model.decision_values(&test).unwrap())));
+        let each = start.elapsed().as_secs_f64() / f64::from(rounds);
+        let lookups = 1000 * (20 + model.pairs().len());
+        let summary = model.summary();
+        println!(
+            "fit: {variant:?} on 1000 x 20: {seconds:.2} s, test error {:.1} %, kept {}, fraction {:?}, balanced {}, \
+             tables {} numbers, error {:.1e}, {:.1} million lookups a second",
+            wrong as f64 / 10.0,
+            summary.kept,
+            summary.fraction,
+            summary.balanced,
+            summary.table_numbers,
+            summary.table_error,
+            lookups as f64 / each / 1e6
+        );
+    }
+}
