@@ -2,7 +2,6 @@
 //! threads, seeded random numbers, small dense linear algebra. Knows nothing else of ours.
 
 pub mod bits;
-pub mod exp;
 pub mod linalg;
 pub mod log;
 pub mod omega;

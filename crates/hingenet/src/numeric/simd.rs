@@ -42,6 +42,14 @@ pub fn exp(x: f64) -> f64 {
     if x < LOWEST { 0.0 } else { scaled }
 }
 
+/// `x ← e^x` for all numbers (at most 709).
+pub fn exp_in_place(x: &mut [f64]) {
+    vectorised(
+        #[inline(always)]
+        || x.iter_mut().for_each(|v| *v = exp(*v)),
+    );
+}
+
 /// `Σ_i w_i e^{u_i}` in eight running sums, so that the order is fixed and the additions overlap.
 #[inline(always)]
 pub fn weighted_exp_sum(u: &[f64], w: &[f64]) -> f64 {

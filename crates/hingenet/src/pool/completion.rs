@@ -16,6 +16,8 @@ pub(crate) const MOST_COLUMNS: usize = 300;
 pub(crate) struct Completion {
     pub(crate) points: Matrix,
     pub(crate) covariance: Option<Matrix>,
+    /// `Λ = H⁻¹`.
+    precision: Option<Matrix>,
     encoding: Encoding,
 }
 
@@ -24,8 +26,17 @@ pub(crate) struct Conditional {
     pub(crate) pattern: Vec<bool>,
     observed: Vec<usize>,
     missing: Vec<usize>,
-    /// Factor of `H_oo` and `H_mo`.
-    regression: Option<(Cholesky, Matrix)>,
+    regression: Regression,
+}
+
+/// The regression `H_mo H_oo⁻¹ = −Λ_mm⁻¹ Λ_mo` of missing on observed columns, from the smaller side.
+enum Regression {
+    /// Missing columns are those of the drawn row.
+    None,
+    /// Factor of `H_oo`, and `H_mo`.
+    Observed(Cholesky, Matrix),
+    /// Factor of `Λ_mm`, and `Λ_mo`.
+    Missing(Cholesky, Matrix),
 }
 
 /// The covariance H of the kernels; `None` if there are too many columns.
@@ -41,8 +52,9 @@ pub(crate) fn covariance(sample: &Sample) -> Result<Option<Matrix>> {
 }
 
 impl Completion {
-    pub(crate) fn new(encoding: Encoding, points: Matrix, covariance: Option<Matrix>) -> Self {
-        Completion { points, covariance, encoding }
+    pub(crate) fn new(encoding: Encoding, points: Matrix, covariance: Option<Matrix>) -> Result<Self> {
+        let precision = covariance.as_ref().map(|h| Cholesky::new(h).map(|c| c.inverse())).transpose()?;
+        Ok(Completion { points, covariance, precision, encoding })
     }
 
     /// Prepares for a pattern of observed features.
@@ -52,11 +64,16 @@ impl Completion {
             groups.filter(|(_, o)| **o == wanted).flat_map(|(g, _)| g.clone()).collect()
         };
         let (observed, missing) = (columns(true), columns(false));
-        let regression = match &self.covariance {
-            Some(h) if !observed.is_empty() && !missing.is_empty() => {
-                Some((Cholesky::new(&h.select(&observed, &observed))?, h.select(&missing, &observed)))
+        let factor = |m: &Matrix, columns: &[usize]| Cholesky::new(&m.select(columns, columns));
+        let regression = match (&self.covariance, &self.precision) {
+            _ if observed.is_empty() || missing.is_empty() => Regression::None,
+            (Some(h), _) if observed.len() <= missing.len() => {
+                Regression::Observed(factor(h, &observed)?, h.select(&missing, &observed))
             }
-            _ => None,
+            (_, Some(lambda)) => {
+                Regression::Missing(factor(lambda, &missing)?, lambda.select(&missing, &observed))
+            }
+            _ => Regression::None,
         };
         Ok(Conditional { pattern: pattern.to_vec(), observed, missing, regression })
     }
@@ -68,11 +85,20 @@ impl Completion {
         out.extend_from_slice(x);
         let (z, row) = (&mut out[start..], self.points.row(i));
         conditional.missing.iter().for_each(|&a| z[a] = row[a]);
-        if let Some((factor, cross)) = &conditional.regression {
-            let mut shift: Vec<f64> = conditional.observed.iter().map(|&a| x[a] - row[a]).collect();
-            factor.solve(&mut shift);
-            for (r, &a) in conditional.missing.iter().enumerate() {
-                z[a] += dot(cross.row(r), &shift);
+        let shift = || -> Vec<f64> { conditional.observed.iter().map(|&a| x[a] - row[a]).collect() };
+        match &conditional.regression {
+            Regression::None => {}
+            Regression::Observed(factor, cross) => {
+                let mut shift = shift();
+                factor.solve(&mut shift);
+                for (r, &a) in conditional.missing.iter().enumerate() {
+                    z[a] += dot(cross.row(r), &shift);
+                }
+            }
+            Regression::Missing(factor, cross) => {
+                let mut moved = cross.mul_vec(&shift());
+                factor.solve(&mut moved);
+                conditional.missing.iter().zip(&moved).for_each(|(&a, v)| z[a] -= v);
             }
         }
     }

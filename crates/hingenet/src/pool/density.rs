@@ -4,8 +4,8 @@
 
 use super::encoding::{Encoded, Encoding};
 use super::rows::Labelled;
-use crate::numeric::exp::exp_nonpositive;
 use crate::numeric::linalg::{Matrix, dot};
+use crate::numeric::simd::exp_in_place;
 use std::ops::Range;
 
 /// Takes the place of an empty kernel sum (a class whose only row is left out).
@@ -127,7 +127,7 @@ impl Density {
         for (c, run) in &self.runs {
             let part = &mut distances[run.clone()];
             part.iter_mut().for_each(|v| *v = -0.5 * (*v - nearest[*c]));
-            exp_nonpositive(part);
+            exp_in_place(part);
         }
         if let Some(own) = own {
             distances[own] = 0.0;

@@ -6,9 +6,9 @@ use super::encoding::{Encoded, Encoding, Transform};
 use super::rows::{Cells, Labelled, Rows, random_subset};
 use crate::control::Control;
 use crate::error::Result;
-use crate::numeric::exp::exp_nonpositive;
 use crate::numeric::log::log_normalise;
 use crate::numeric::random::Random;
+use crate::numeric::simd::exp_in_place;
 use crate::numeric::sum::{add_into, ordered_chunks};
 
 /// Exponents p of the mutual information in the metric.
@@ -170,7 +170,7 @@ impl Work {
         for (i, kernel) in self.kernels.iter_mut().enumerate() {
             *kernel = -0.5 * scale * (self.distances[i] - nearest[density.class[i]]);
         }
-        exp_nonpositive(&mut self.kernels);
+        exp_in_place(&mut self.kernels);
         let mut losses = Vec::with_capacity(BANDWIDTHS);
         let mut shift: Vec<f64> = nearest.iter().map(|m| m * scale).collect();
         for _ in 0..BANDWIDTHS {

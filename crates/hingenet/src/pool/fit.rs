@@ -314,7 +314,7 @@ impl Kernels {
         let variances = sample.variances();
         let points = imputation::complete(&density, &encoded, &all.weight, sampled, covariance.as_ref())?;
         let columns: Vec<usize> = (0..points.cols()).collect();
-        let completion = Completion::new(encoding, points.select(sampled, &columns), covariance);
+        let completion = Completion::new(encoding, points.select(sampled, &columns), covariance)?;
         Ok(Kernels { rows, density, choice, completion, points, variances })
     }
 }

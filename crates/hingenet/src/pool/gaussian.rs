@@ -8,10 +8,11 @@ use super::rows::{Labelled, Rows, random_subset};
 use super::weights::floored_posterior;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::numeric::linalg::{Matrix, dot};
+use crate::numeric::linalg::{Cholesky, Matrix, dot};
 use crate::numeric::log::log_normalise;
 use crate::numeric::random::Random;
 use crate::numeric::sum::ordered_chunks;
+use rayon::prelude::*;
 
 /// Most columns: the exact marginal costs the cube of the observed columns for every row and class.
 pub(crate) const MOST_COLUMNS: usize = 200;
@@ -45,6 +46,8 @@ pub(crate) struct Gaussian {
     /// One row per class.
     pub(crate) means: Matrix,
     pub(crate) covariances: Vec<Matrix>,
+    /// Inverse covariances `Λ_c` and `ln det Σ_c`.
+    precisions: Vec<(Matrix, f64)>,
 }
 
 impl Gaussian {
@@ -52,10 +55,10 @@ impl Gaussian {
     pub(crate) fn fit(training: &Labelled, choice: GaussianChoice) -> Result<Self> {
         let encoding = Encoding::learn(&training.rows, &training.weight, choice.transform, false);
         let moments = moments(&encoding, training)?;
-        Ok(Self::shrunk(encoding, &moments, choice))
+        Self::shrunk(encoding, &moments, choice)
     }
 
-    fn shrunk(encoding: Encoding, moments: &ClassMoments, choice: GaussianChoice) -> Self {
+    fn shrunk(encoding: Encoding, moments: &ClassMoments, choice: GaussianChoice) -> Result<Self> {
         let (a, g) = (choice.pooled, choice.diagonal);
         let pooled = &moments.pooled;
         let shrink = |c: &Matrix| {
@@ -65,12 +68,21 @@ impl Gaussian {
             })
         };
         let total: f64 = moments.class_weight.iter().sum();
-        Gaussian {
-            encoding,
-            log_prior: moments.class_weight.iter().map(|n_c| (n_c / total).ln()).collect(),
-            means: moments.means.clone(),
-            covariances: moments.covariances.iter().map(shrink).collect(),
-        }
+        let log_prior = moments.class_weight.iter().map(|n_c| (n_c / total).ln()).collect();
+        let covariances = moments.covariances.iter().map(shrink).collect();
+        Self::new(encoding, log_prior, moments.means.clone(), covariances)
+    }
+
+    /// Takes over the parameters and inverts the covariances.
+    pub(crate) fn new(
+        encoding: Encoding,
+        log_prior: Vec<f64>,
+        means: Matrix,
+        covariances: Vec<Matrix>,
+    ) -> Result<Self> {
+        let invert = |sigma: &Matrix| Cholesky::new(sigma).map(|c| (c.inverse(), c.log_det()));
+        let precisions = covariances.par_iter().map(invert).collect::<Result<_>>()?;
+        Ok(Gaussian { encoding, log_prior, means, covariances, precisions })
     }
 
     /// `S_c` of every row, K values a row. Rows with the same pattern share their factorisations.
@@ -98,41 +110,61 @@ impl Gaussian {
         scores
     }
 
+    /// Factorises the smaller side of a pattern for all classes.
     fn marginal(&self, pattern: &[bool]) -> Marginal {
-        let columns: Vec<usize> = self
-            .encoding
-            .groups()
-            .iter()
-            .zip(pattern)
-            .filter(|(_, o)| **o)
-            .flat_map(|(g, _)| g.clone())
-            .collect();
-        let factors = self.covariances.iter().map(|s| Factor::new(s, &columns)).collect();
-        Marginal { pattern: pattern.to_vec(), work: vec![0.0; columns.len()], columns, factors }
+        let columns = |wanted: bool| -> Vec<usize> {
+            let groups = self.encoding.groups().iter().zip(pattern);
+            groups.filter(|(_, o)| **o == wanted).flat_map(|(g, _)| g.clone()).collect()
+        };
+        let (observed, missing) = (columns(true), columns(false));
+        let by_missing = missing.len() < observed.len();
+        let factors = if by_missing {
+            self.precisions.iter().map(|(lambda, _)| Factor::new(lambda, &missing)).collect()
+        } else {
+            self.covariances.iter().map(|sigma| Factor::new(sigma, &observed)).collect()
+        };
+        Marginal { pattern: pattern.to_vec(), observed, missing, by_missing, factors, work: Vec::new() }
     }
 
+    /// Adds `S_c` of one row. With few missing columns the observed block is not factorised at all:
+    ///
+    /// ```text
+    /// ln det Σ_oo = ln det Σ + ln det Λ_mm,   δᵀ Σ_oo⁻¹ δ = δᵀ Λ_oo δ − bᵀ Λ_mm⁻¹ b,   b = Λ_mo δ
+    /// ```
     fn score(&self, marginal: &mut Marginal, encoded: &Encoded, i: usize, out: &mut Vec<f64>) {
         let x = encoded.values.row(i);
         for (c, factor) in marginal.factors.iter().enumerate() {
             let mean = self.means.row(c);
-            for (z, &a) in marginal.work.iter_mut().zip(&marginal.columns) {
-                *z = x[a] - mean[a];
-            }
-            let squares = factor.whitened_square(&mut marginal.work);
-            out.push(self.log_prior[c] - 0.5 * factor.log_det - 0.5 * squares);
+            let work = &mut marginal.work;
+            work.clear();
+            let (log_det, squares) = if marginal.by_missing {
+                let (lambda, log_det) = &self.precisions[c];
+                let mut delta = vec![0.0; x.len()];
+                marginal.observed.iter().for_each(|&a| delta[a] = x[a] - mean[a]);
+                let all: f64 = marginal.observed.iter().map(|&a| delta[a] * dot(lambda.row(a), &delta)).sum();
+                work.extend(marginal.missing.iter().map(|&a| dot(lambda.row(a), &delta)));
+                (log_det + factor.log_det, all - factor.whitened_square(work))
+            } else {
+                work.extend(marginal.observed.iter().map(|&a| x[a] - mean[a]));
+                (factor.log_det, factor.whitened_square(work))
+            };
+            out.push(self.log_prior[c] - 0.5 * log_det - 0.5 * squares.max(0.0));
         }
     }
 }
 
-/// Factorised observed blocks of all classes for one pattern.
+/// Factorised blocks of all classes for one pattern: those of the precisions over the missing columns if
+/// these are fewer, else those of the covariances over the observed columns.
 struct Marginal {
     pattern: Vec<bool>,
-    columns: Vec<usize>,
+    observed: Vec<usize>,
+    missing: Vec<usize>,
+    by_missing: bool,
     factors: Vec<Factor>,
     work: Vec<f64>,
 }
 
-/// Cholesky factor of an observed block, packed row by row. Blocks are small and many, so it is
+/// Cholesky factor of a block, packed row by row. Blocks are small and many, so it is
 /// factorised here row by row, without the overhead of a blocked algorithm.
 struct Factor {
     rows: Vec<f64>,
@@ -151,7 +183,7 @@ impl Factor {
                 let other = &done[j * (j + 1) / 2..(j + 1) * (j + 2) / 2];
                 current[j] = (source[columns[j]] - dot(&current[..j], &other[..j])) * other[j];
             }
-            // Σ is at least 1e-4 I: only rounding can make the pivot smaller
+            // both matrices are positive definite: only rounding can make the pivot this small
             let pivot = (source[columns[i]] - dot(&current[..i], &current[..i])).max(1e-12);
             log_det += pivot.ln();
             current[i] = 1.0 / pivot.sqrt();
@@ -208,7 +240,7 @@ pub(crate) fn choose(
             for diagonal in TOWARDS_DIAGONAL {
                 control.check()?;
                 let choice = GaussianChoice { transform, pooled, diagonal };
-                let model = Gaussian::shrunk(encoding.clone(), &moments, choice);
+                let model = Gaussian::shrunk(encoding.clone(), &moments, choice)?;
                 let loss = tempered_loss(&model.scores(&queries), &held);
                 if best.is_none_or(|(least, _)| loss < least) {
                     best = Some((loss, choice));

@@ -29,12 +29,12 @@ pub(crate) fn complete(
         return Ok(encoded.values.clone());
     }
     let means = column_means(density, encoded, weight);
-    let centre = Completion::new(density.encoding.clone(), means, covariance.cloned());
+    let centre = Completion::new(density.encoding.clone(), means, covariance.cloned())?;
     let mut first = encoded.values.clone();
     fill(&mut first, &incomplete, |block| from_centre(&centre, encoded, block))?;
     let columns: Vec<usize> = (0..first.cols()).collect();
     let source =
-        Completion::new(density.encoding.clone(), first.select(sampled, &columns), covariance.cloned());
+        Completion::new(density.encoding.clone(), first.select(sampled, &columns), covariance.cloned())?;
     let mut points = first;
     fill(&mut points, &incomplete, |block| from_draws(density, &source, encoded, sampled, block))?;
     Ok(points)

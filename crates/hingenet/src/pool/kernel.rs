@@ -1,8 +1,8 @@
 //! The kernel of term K, `k(z, z') = 1 + exp(−γ Σ_j ω_j D_j(z, z'))`, computed in blocks: squared
 //! distances as one matrix product of points with two extra columns for the squared lengths.
 
-use crate::numeric::exp::exp_nonpositive;
 use crate::numeric::linalg::{Matrix, dot};
+use crate::numeric::simd::exp_in_place;
 
 /// Gaussian kernel plus one, with a weight per column.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +90,7 @@ impl Side {
     /// Kernel values of these (left) points with the right points, one row per left point.
     pub(crate) fn block(&self, right: &Side) -> Matrix {
         let mut block = self.0.mul_transpose(&right.0);
-        exp_nonpositive(block.data_mut());
+        exp_in_place(block.data_mut());
         block.data_mut().iter_mut().for_each(|v| *v += 1.0);
         block
     }

@@ -168,7 +168,7 @@ impl PoolClassifier {
         let counts = (parts.class_counts, parts.value_counts, parts.pair_counts);
         let terms = Terms {
             density,
-            completion: Completion::new(encoding, points, covariance),
+            completion: Completion::new(encoding, points, covariance)?,
             machine,
             averaged: averaged(&header.types, header.states, k, counts)?,
             gaussian,
@@ -243,12 +243,10 @@ fn gaussian(
     let block = |c: usize| all.select(&(c * p..(c + 1) * p).collect::<Vec<_>>(), &columns);
     let class_weight = rows.class_weight();
     let total: f64 = class_weight.iter().sum();
-    Ok(Gaussian {
-        encoding,
-        log_prior: class_weight.iter().map(|n_c| (n_c / total).ln()).collect(),
-        means: matrix("class means", k, p, means)?,
-        covariances: (0..k).map(block).collect(),
-    })
+    let log_prior = class_weight.iter().map(|n_c| (n_c / total).ln()).collect();
+    let means = matrix("class means", k, p, means)?;
+    Gaussian::new(encoding, log_prior, means, (0..k).map(block).collect())
+        .map_err(|_| Error::model_file("a covariance of the pool is not positive definite"))
 }
 
 fn averaged(
