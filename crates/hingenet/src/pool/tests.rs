@@ -192,7 +192,8 @@ fn the_kernel_machine_has_the_check_values() {
 
     // completions of q1
     let completion =
-        Completion::new(encoding.clone(), encoded.values.clone(), completion::covariance(&sample).unwrap()).unwrap();
+        Completion::new(encoding.clone(), encoded.values.clone(), completion::covariance(&sample).unwrap())
+            .unwrap();
     let density = density(0.5);
     let query = density.encoding.encode(&queries());
     let mut distances = density.distances(&query, &[0]);
