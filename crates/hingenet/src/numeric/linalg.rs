@@ -98,6 +98,15 @@ impl Matrix {
         product(self.view(), other.view().transpose())
     }
 
+    /// `self · otherᵀ` into a matrix that is kept between calls, so that large products do not allocate.
+    pub fn mul_transpose_into(&self, other: &Matrix, out: &mut Matrix) {
+        out.rows = self.rows;
+        out.cols = other.rows;
+        out.data.resize(self.rows * other.rows, 0.0);
+        let view = MatMut::from_row_major_slice_mut(&mut out.data, self.rows, other.rows);
+        matmul(view, Accum::Replace, self.view(), other.view().transpose(), 1.0, Par::Seq);
+    }
+
     /// `self · v`.
     pub fn mul_vec(&self, v: &[f64]) -> Vec<f64> {
         (0..self.rows).map(|i| dot(self.row(i), v)).collect()
@@ -309,5 +318,8 @@ mod tests {
         }
         assert_eq!(a.transpose().transpose_mul(&b), c);
         assert_eq!(a.mul_transpose(&b.transpose()), c);
+        let mut kept = Matrix::zeros(1, 9);
+        a.mul_transpose_into(&b.transpose(), &mut kept);
+        assert_eq!(kept, c);
     }
 }

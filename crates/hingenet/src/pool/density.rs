@@ -5,7 +5,7 @@
 use super::encoding::{Encoded, Encoding};
 use super::rows::Labelled;
 use crate::numeric::linalg::{Matrix, dot};
-use crate::numeric::simd::exp_in_place;
+use crate::numeric::simd::{exp, vectorised};
 use std::ops::Range;
 
 /// Takes the place of an empty kernel sum (a class whose only row is left out).
@@ -46,6 +46,8 @@ pub(crate) struct KernelSums {
     nearest: Vec<f64>,
     /// `Σ weight · exp(−½(D − nearest))` per class.
     sums: Vec<f64>,
+    /// The same per run of consecutive rows of one class.
+    runs: Vec<f64>,
 }
 
 impl Density {
@@ -123,19 +125,24 @@ impl Density {
             distances[own] = FAR;
         }
         let nearest = self.nearest(distances);
-        let mut sums = vec![0.0; self.n_classes()];
         for (c, run) in &self.runs {
-            let part = &mut distances[run.clone()];
-            part.iter_mut().for_each(|v| *v = -0.5 * (*v - nearest[*c]));
-            exp_in_place(part);
+            let (part, near) = (&mut distances[run.clone()], nearest[*c]);
+            vectorised(
+                #[inline(always)]
+                || part.iter_mut().for_each(|v| *v = exp(-0.5 * (*v - near))),
+            );
         }
         if let Some(own) = own {
             distances[own] = 0.0;
         }
-        for (c, run) in &self.runs {
-            sums[*c] += dot(&distances[run.clone()], &self.weight[run.clone()]);
-        }
-        KernelSums { nearest, sums }
+        let runs: Vec<f64> = self
+            .runs
+            .iter()
+            .map(|(_, run)| dot(&distances[run.clone()], &self.weight[run.clone()]))
+            .collect();
+        let mut sums = vec![0.0; self.n_classes()];
+        self.runs.iter().zip(&runs).for_each(|((c, _), total)| sums[*c] += total);
+        KernelSums { nearest, sums, runs }
     }
 
     /// Smallest distance of each class.
@@ -187,7 +194,8 @@ impl Density {
             .map(|(m, _)| *m)
             .fold(f64::INFINITY, f64::min);
         let factor: Vec<f64> = sums.nearest.iter().map(|m| (-0.5 * (m - least)).exp().min(1.0)).collect();
-        let totals = self.run_totals(kernels, &factor);
+        let totals: Vec<f64> =
+            self.runs.iter().zip(&sums.runs).map(|((c, _), total)| factor[*c] * total).collect();
         let total: f64 = totals.iter().sum();
         let mut drawn: Vec<(usize, usize)> = Vec::with_capacity(n_draws);
         let mut next = 0;
@@ -224,13 +232,6 @@ impl Density {
             }
         }
         drawn
-    }
-
-    fn run_totals(&self, kernels: &[f64], factor: &[f64]) -> Vec<f64> {
-        let total = |(c, run): &(usize, Range<usize>)| {
-            factor[*c] * dot(&kernels[run.clone()], &self.weight[run.clone()])
-        };
-        self.runs.iter().map(total).collect()
     }
 }
 

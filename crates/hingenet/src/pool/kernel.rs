@@ -2,7 +2,7 @@
 //! distances as one matrix product of points with two extra columns for the squared lengths.
 
 use crate::numeric::linalg::{Matrix, dot};
-use crate::numeric::simd::exp_in_place;
+use crate::numeric::simd::{exp, vectorised};
 
 /// Gaussian kernel plus one, with a weight per column.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,9 +89,18 @@ impl Side {
 
     /// Kernel values of these (left) points with the right points, one row per left point.
     pub(crate) fn block(&self, right: &Side) -> Matrix {
-        let mut block = self.0.mul_transpose(&right.0);
-        exp_in_place(block.data_mut());
-        block.data_mut().iter_mut().for_each(|v| *v += 1.0);
+        let mut block = Matrix::default();
+        self.block_into(right, &mut block);
         block
+    }
+
+    /// [`Self::block`] into a matrix that is kept between calls.
+    pub(crate) fn block_into(&self, right: &Side, block: &mut Matrix) {
+        self.0.mul_transpose_into(&right.0, block);
+        let values = block.data_mut();
+        vectorised(
+            #[inline(always)]
+            || values.iter_mut().for_each(|v| *v = 1.0 + exp(*v)),
+        );
     }
 }

@@ -62,9 +62,10 @@ impl Machine {
     fn blocks(&self, points: &Matrix, mut each: impl FnMut(usize, &Matrix, &mut Matrix)) -> Matrix {
         let left = self.kernel.left(points);
         let mut values = Matrix::zeros(points.rows(), self.coefficients.cols());
+        let mut kernel = Matrix::default();
         for start in (0..points.rows()).step_by(BLOCK) {
             let rows: Vec<usize> = (start..(start + BLOCK).min(points.rows())).collect();
-            let kernel = left.select(&rows).block(&self.points);
+            left.select(&rows).block_into(&self.points, &mut kernel);
             let mut part = kernel.mul(&self.coefficients);
             each(start, &kernel, &mut part);
             let m = values.cols();

@@ -370,3 +370,51 @@ fn the_pool_weights_are_optimal_and_not_worse_than_the_start() {
         }
     }
 }
+
+#[test]
+fn blockwise_descent_finds_the_newton_solution() {
+    let (points, class) = noisy(300, 3, 5);
+    let kernel = Kernel::new(1.0, &[1.0; 3], &[1.0; 3]);
+    let weight: Vec<f64> = (0..300).map(|i| 1.0 + (i % 2) as f64).collect();
+    let matrix = kernel_matrix(&kernel, &points);
+    let newton = solve_machines(&matrix, &class, &weight, 2, 0.03, None, &Control::default()).unwrap();
+    let targets = [targets(&class, 2, 0)];
+    let problem = super::blockwise::Problem {
+        kernel: &kernel,
+        points: &points,
+        targets: &targets,
+        weight: &weight,
+        ridge: 0.03,
+    };
+    let (beta, report) = problem.solve(&Control::default()).unwrap();
+    assert!(report.converged && report.gap.unwrap() <= 1e-3, "{report:?}");
+    let excess = report.objective / newton[0].objective - 1.0;
+    assert!((-1e-9..=1e-3).contains(&excess), "{excess}");
+    let largest =
+        (0..300).map(|i| (dot(matrix.row(i), &beta[0]) - newton[0].values[i]).abs()).fold(0.0, f64::max);
+    assert!(largest < 0.1, "{largest}");
+}
+
+#[test]
+fn permuting_features_and_classes_permutes_the_scores() {
+    let all = training();
+    let swapped = |rows: &Rows| {
+        let f = rows.features();
+        Rows::from_cells(vec![f[2].clone(), f[0].clone(), f[1].clone()], rows.len())
+    };
+    let other = Labelled {
+        rows: swapped(&all.rows),
+        class: all.class.iter().map(|c| 1 - c).collect(),
+        ..all.clone()
+    };
+    let reversed =
+        |scores: Vec<f64>| -> Vec<f64> { scores.chunks_exact(2).flat_map(|r| [r[1], r[0]]).collect() };
+    let encoding = Encoding::learn(&other.rows, &other.weight, Transform::Identity, true);
+    let permuted = Density::new(encoding, &other, &[2.0, 1.0, 0.5], 0.5);
+    close(&reversed(density_scores(&permuted, &swapped(&queries()), None)), &P_SCORES);
+    let choice = GaussianChoice { transform: Transform::Identity, pooled: 0.5, diagonal: 0.2 };
+    close(&reversed(Gaussian::fit(&other, choice).unwrap().scores(&swapped(&queries()))), &G_SCORES);
+    let averaged = |rows: &Labelled| Averaged::fit(Coding::learn(rows, &Control::default()).unwrap(), rows);
+    let found = reversed(averaged(&other).scores(&swapped(&queries())));
+    close(&found, &averaged(&all).scores(&queries()));
+}
