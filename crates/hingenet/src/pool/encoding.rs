@@ -188,7 +188,8 @@ fn number_scale(x: &[f64], weight: &[f64], transform: Transform) -> Scale {
 fn transformed(x: f64, centre: Option<(f64, f64)>) -> f64 {
     match centre {
         None => x,
-        Some((median, s)) => ((x - median) / s).clamp(-f64::MAX, f64::MAX).asinh(),
+        // asinh itself overflows near the largest number
+        Some((median, s)) => ((x - median) / s).clamp(-1e300, 1e300).asinh(),
     }
 }
 
