@@ -2,7 +2,7 @@
 
 use super::{CrossValidation, Outcome, Protocol, TestSet, data_facts, train_test};
 use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::model::dataset::categories_of;
 use crate::model::{Dataset, ModelSpec};
 use crate::report::{Evaluation, ProtocolFacts, SweepPoint};
@@ -88,28 +88,80 @@ pub fn compare(
     protocol: &Protocol,
     control: &Control,
 ) -> Result<Evaluation> {
+    let ran = run(specs, sweep, data, tested, protocol, control)?;
+    Ok(evaluation_of(&ran, sweep, data, tested, protocol))
+}
+
+/// What the models answered, and to which rows.
+pub(super) struct Ran {
+    pub outcomes: Vec<Outcome>,
+    /// The tested rows, without those of weight zero.
+    pub rows: Table,
+    pub truth: Vec<usize>,
+    pub weights: Option<Vec<f64>>,
+    /// Fold of each row in the first repeat; all 0 for a test set.
+    pub fold: Vec<usize>,
+    pub n_classes: usize,
+}
+
+/// Fits and tests every model; tells the warnings.
+pub(super) fn run(
+    specs: &[ModelSpec],
+    sweep: Option<&Sweep>,
+    data: &Dataset,
+    tested: TestRows,
+    protocol: &Protocol,
+    control: &Control,
+) -> Result<Ran> {
+    require("models", specs.len(), "at least one model", !specs.is_empty())?;
     let swept: Vec<ModelSpec> = match sweep {
         None => specs.to_vec(),
         Some(sweep) => specs.iter().map(|s| sweep.specs(s)).collect::<Result<Vec<_>>>()?.concat(),
     };
-    let outcomes = match tested {
+    let n_classes = data.classes.len();
+    let ran = match tested {
         TestRows::Set(test) => {
-            swept.iter().map(|s| train_test(s, data, test, protocol, control)).collect::<Result<Vec<_>>>()?
+            let one = |s: &ModelSpec| train_test(s, data, test, protocol, control);
+            Ran {
+                outcomes: swept.iter().map(one).collect::<Result<Vec<_>>>()?,
+                rows: test.features.clone(),
+                truth: test.class.clone(),
+                weights: test.weights.clone(),
+                fold: vec![0; test.class.len()],
+                n_classes,
+            }
         }
         TestRows::Folds(groups) => {
             let groups = groups.map(|g| g.group.as_slice());
             let folds = CrossValidation::new(data, groups, protocol.clone())?;
-            swept.iter().map(|s| folds.run(s, control)).collect::<Result<Vec<_>>>()?
+            Ran {
+                outcomes: swept.iter().map(|s| folds.run(s, control)).collect::<Result<Vec<_>>>()?,
+                rows: folds.data().features.clone(),
+                truth: folds.data().class.iter().map(Option::unwrap_or_default).collect(),
+                weights: folds.data().weights.clone(),
+                fold: folds.fold_of_rows(),
+                n_classes,
+            }
         }
     };
-    outcomes.iter().flat_map(|o| &o.warnings).for_each(|w| control.warn(w));
-    let points = sweep.map_or(Vec::new(), |sweep| sweep_points(sweep, &outcomes));
-    Ok(Evaluation {
+    ran.outcomes.iter().flat_map(|o| &o.warnings).for_each(|w| control.warn(w));
+    Ok(ran)
+}
+
+/// The figures.
+pub(super) fn evaluation_of(
+    ran: &Ran,
+    sweep: Option<&Sweep>,
+    data: &Dataset,
+    tested: TestRows,
+    protocol: &Protocol,
+) -> Evaluation {
+    Evaluation {
         data: data_facts(data),
         protocol: protocol_facts(tested, protocol),
-        results: outcomes.into_iter().map(|o| o.result).collect(),
-        sweep: points,
-    })
+        results: ran.outcomes.iter().map(|o| o.result.clone()).collect(),
+        sweep: sweep.map_or(Vec::new(), |sweep| sweep_points(sweep, &ran.outcomes)),
+    }
 }
 
 fn protocol_facts(tested: TestRows, protocol: &Protocol) -> ProtocolFacts {
@@ -130,6 +182,7 @@ fn sweep_points(sweep: &Sweep, outcomes: &[Outcome]) -> Vec<SweepPoint> {
         ci95: outcome.result.accuracy.ci95,
         balanced_error: outcome.result.balanced_error.mean,
         log_loss: outcome.result.log_loss,
+        log_likelihood: outcome.result.log_likelihood,
     };
     outcomes.iter().zip(values).map(point).collect()
 }

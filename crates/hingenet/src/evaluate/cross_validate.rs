@@ -4,13 +4,15 @@
 use super::folds;
 use super::metrics::{self, Predicted};
 use super::missing;
+use crate::classifier::SolverReport;
 use crate::control::Control;
 use crate::error::{Error, Result, require};
 use crate::model::dataset::{categories_of, split_weights};
-use crate::model::{Dataset, FitOptions, ModelSpec, fit};
+use crate::model::{Dataset, FitOptions, Model, ModelSpec, RowLikelihood, fit};
+use crate::numeric::log::log_normalise;
 use crate::numeric::random::Random;
 use crate::report::{BalancedError, DataFacts, FoldAccuracy, MissingPoint, ModelResult};
-use crate::table::{Table, UnseenPolicy};
+use crate::table::{Codes, Column, Table, UnseenPolicy};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -63,6 +65,16 @@ pub struct Outcome {
     pub result: ModelResult,
     /// `log P(c | row)` of every row while it was a test row, K values a row, one list a repeat.
     pub log_proba: Vec<Vec<f64>>,
+    /// The same before calibration, where a fit calibrated its probabilities.
+    pub uncalibrated: Option<Vec<Vec<f64>>>,
+    /// Log-loss of each split.
+    pub log_loss: Vec<f64>,
+    /// Brier score of each split.
+    pub brier: Vec<f64>,
+    /// Area under the ROC curve of each split that has one.
+    pub auc: Vec<f64>,
+    /// How the solver ended in each split, where one ran.
+    pub solvers: Vec<SolverReport>,
     /// Warnings of the fits, each once.
     pub warnings: Vec<String>,
 }
@@ -119,11 +131,18 @@ impl CrossValidation {
             })
             .collect::<Result<Vec<Part>>>()?;
         let ci95 = metrics::fold_interval(&accuracies(&parts));
-        Ok(Outcome {
-            result: summarise(name, &self.protocol.missing, &parts, ci95),
-            log_proba: self.in_row_order(&parts),
-            warnings: warnings_of(&parts),
-        })
+        let result = summarise(name, &self.protocol.missing, &parts, ci95);
+        Ok(outcome(result, &parts, |values| self.in_row_order(&values)))
+    }
+
+    /// The rows that are tested: those of positive weight.
+    pub(super) fn data(&self) -> &Dataset {
+        &self.data
+    }
+
+    /// Fold of each row in the first repeat.
+    pub(super) fn fold_of_rows(&self) -> Vec<usize> {
+        self.folds.first().cloned().unwrap_or_default()
     }
 
     fn run_split(&self, spec: &ModelSpec, repeat: usize, fold: usize, control: &Control) -> Result<Part> {
@@ -141,13 +160,13 @@ impl CrossValidation {
     }
 
     /// Puts the probabilities of the test parts back to the rows they belong to.
-    fn in_row_order(&self, parts: &[Part]) -> Vec<Vec<f64>> {
+    fn in_row_order(&self, parts: &[&[f64]]) -> Vec<Vec<f64>> {
         let k = self.data.classes.len();
         let mut repeats = vec![vec![0.0; self.data.n_rows() * k]; self.protocol.repeats];
         for (s, part) in parts.iter().enumerate() {
             let (repeat, fold) = (s / self.protocol.folds, s % self.protocol.folds);
             let tested = (0..self.data.n_rows()).filter(|&m| self.folds[repeat][m] == fold);
-            for (m, values) in tested.zip(part.log_proba.chunks(k)) {
+            for (m, values) in tested.zip(part.chunks(k)) {
                 repeats[repeat][m * k..(m + 1) * k].copy_from_slice(values);
             }
         }
@@ -197,10 +216,28 @@ pub fn train_test(
     let correct: f64 = (0..part.confusion.len()).map(|c| part.confusion[c][c]).sum();
     let total: f64 = part.confusion.iter().flatten().sum();
     let ci95 = metrics::clopper_pearson_half_width(correct, total);
-    let log_proba = vec![part.log_proba.clone()];
     let parts = [part];
     let result = summarise(spec.to_string(), &protocol.missing, &parts, ci95);
-    Ok(Outcome { result, log_proba, warnings: warnings_of(&parts) })
+    Ok(outcome(result, &parts, |values| values.iter().map(|v| v.to_vec()).collect()))
+}
+
+/// The figures with what else the splits gave; `in_row_order` puts lists of the splits in row order.
+fn outcome(
+    result: ModelResult,
+    parts: &[Part],
+    in_row_order: impl Fn(Vec<&[f64]>) -> Vec<Vec<f64>>,
+) -> Outcome {
+    let uncalibrated: Option<Vec<&[f64]>> = parts.iter().map(|p| p.uncalibrated.as_deref()).collect();
+    Outcome {
+        result,
+        log_proba: in_row_order(parts.iter().map(|p| p.log_proba.as_slice()).collect()),
+        uncalibrated: uncalibrated.map(in_row_order),
+        log_loss: parts.iter().map(|p| p.log_loss).collect(),
+        brier: parts.iter().map(|p| p.brier).collect(),
+        auc: parts.iter().filter_map(|p| p.auc).collect(),
+        solvers: parts.iter().filter_map(|p| p.solver.clone()).collect(),
+        warnings: warnings_of(parts),
+    }
 }
 
 /// Size and classes of a data set.
@@ -232,7 +269,10 @@ struct Part {
     chosen: BTreeMap<String, f64>,
     warnings: Vec<String>,
     accuracy_at: Vec<f64>,
+    log_likelihood: Option<f64>,
     log_proba: Vec<f64>,
+    uncalibrated: Option<Vec<f64>>,
+    solver: Option<SolverReport>,
 }
 
 fn fit_and_test(
@@ -265,11 +305,40 @@ fn fit_and_test(
         auc: predicted.auc(),
         fit_seconds,
         predict_seconds,
+        accuracy_at,
+        log_likelihood: mean_log_likelihood(&model, test)?,
+        uncalibrated: uncalibrated(&model, &log_proba),
+        log_proba,
         chosen: model.facts.chosen,
         warnings: model.facts.warnings,
-        accuracy_at,
-        log_proba,
+        solver: model.facts.solver,
     })
+}
+
+/// Mean of `log P(class, observed features)`; none if the model is not generative or a row is impossible.
+fn mean_log_likelihood(model: &Model, test: &TestSet) -> Result<Option<f64>> {
+    if !model.is_generative() {
+        return Ok(None);
+    }
+    let codes = Codes::from_options(model.classes.len(), test.class.iter().map(|c| Some(*c)));
+    let class = Column::categorical(model.target.clone(), model.classes.clone(), codes);
+    let columns = test.features.columns().iter().cloned().chain([class]).collect();
+    let rows = model.log_likelihood(&Table::new(columns)?, UnseenPolicy::Missing)?;
+    let weight = |m: usize| test.weights.as_ref().map_or(1.0, |w| w[m]);
+    let total: f64 = (0..rows.len()).map(weight).sum();
+    let term = |(m, row): (usize, &RowLikelihood)| weight(m) * row.joint.unwrap_or(row.features);
+    let sum: f64 = rows.iter().enumerate().filter(|(m, _)| weight(*m) > 0.0).map(term).sum();
+    Ok(Some(sum / total).filter(|mean| mean.is_finite()))
+}
+
+/// The probabilities before the temperature was applied, where it is not 1: `P(c | x)^T`, normalised.
+fn uncalibrated(model: &Model, log_proba: &[f64]) -> Option<Vec<f64>> {
+    let temperature = model.temperature().filter(|t| *t != 1.0)?;
+    let mut raw: Vec<f64> = log_proba.iter().map(|l| l * temperature).collect();
+    raw.chunks_mut(model.classes.len()).for_each(|row| {
+        log_normalise(row);
+    });
+    Some(raw)
 }
 
 fn summarise(model: String, rates: &[f64], parts: &[Part], ci95: f64) -> ModelResult {
@@ -282,10 +351,11 @@ fn summarise(model: String, rates: &[f64], parts: &[Part], ci95: f64) -> ModelRe
         let cells = confusion.iter_mut().flatten().zip(part.confusion.iter().flatten());
         cells.for_each(|(sum, n)| *sum += n);
     }
-    let point = |(r, rate): (usize, &f64)| MissingPoint {
-        rate: *rate,
-        accuracy: metrics::mean(&over_parts(&|p| p.accuracy_at[r])),
+    let point = |(r, rate): (usize, &f64)| {
+        let folds = over_parts(&|p| p.accuracy_at[r]);
+        MissingPoint { rate: *rate, accuracy: metrics::mean(&folds), ci95: metrics::fold_interval(&folds) }
     };
+    let likelihoods: Option<Vec<f64>> = parts.iter().map(|p| p.log_likelihood).collect();
     let chosen: Vec<BTreeMap<String, f64>> = parts.iter().map(|p| p.chosen.clone()).collect();
     ModelResult {
         model,
@@ -298,6 +368,7 @@ fn summarise(model: String, rates: &[f64], parts: &[Part], ci95: f64) -> ModelRe
         log_loss: metrics::mean(&over_parts(&|p| p.log_loss)),
         brier: metrics::mean(&over_parts(&|p| p.brier)),
         auc: (!auc.is_empty()).then(|| metrics::mean(&auc)),
+        log_likelihood: likelihoods.map(|l| metrics::mean(&l)),
         fit_seconds: metrics::mean(&over_parts(&|p| p.fit_seconds)),
         predict_seconds: metrics::mean(&over_parts(&|p| p.predict_seconds)),
         chosen: if chosen.iter().all(BTreeMap::is_empty) { Vec::new() } else { chosen },

@@ -22,11 +22,13 @@ pub struct Predicted<'a> {
 pub const SMALLEST_PROBABILITY: f64 = f64::MIN_POSITIVE;
 
 impl Predicted<'_> {
-    fn weight(&self, m: usize) -> f64 {
+    /// Weight of row `m`.
+    pub(crate) fn weight(&self, m: usize) -> f64 {
         self.weights.map_or(1.0, |w| w[m])
     }
 
-    fn row(&self, m: usize) -> &[f64] {
+    /// Log-probabilities of row `m`.
+    pub(crate) fn row(&self, m: usize) -> &[f64] {
         &self.log_proba[m * self.n_classes..(m + 1) * self.n_classes]
     }
 
@@ -42,6 +44,11 @@ impl Predicted<'_> {
             table[c][argmax(self.row(m))] += self.weight(m);
         }
         table
+    }
+
+    /// Whether the most probable class of each row is the true one.
+    pub(crate) fn correct(&self) -> Vec<bool> {
+        self.truth.iter().enumerate().map(|(m, &c)| argmax(self.row(m)) == c).collect()
     }
 
     /// Mean of `-log P(true class)`; see [`SMALLEST_PROBABILITY`].
@@ -87,7 +94,8 @@ impl Predicted<'_> {
         (positive > 0.0 && negative > 0.0).then(|| (area / (positive * negative), positive))
     }
 
-    fn log_odds(&self, m: usize, c: usize) -> f64 {
+    /// `log P(c | row m) / P(not c | row m)`: what ranks the rows for class `c`.
+    pub(crate) fn log_odds(&self, m: usize, c: usize) -> f64 {
         let row = self.row(m);
         let others: Vec<f64> = (0..row.len()).filter(|&k| k != c).map(|k| row[k]).collect();
         let odds = row[c] - log_sum_exp(&others);
@@ -143,10 +151,16 @@ pub fn fold_interval(folds: &[f64]) -> f64 {
 
 /// Half the width of the 95 % Clopper-Pearson interval of `correct` out of `total` (a total weight).
 pub fn clopper_pearson_half_width(correct: f64, total: f64) -> f64 {
+    let (low, high) = clopper_pearson(correct, total);
+    (high - low) / 2.0
+}
+
+/// The 95 % Clopper-Pearson interval of `correct` out of `total` (a total weight).
+pub fn clopper_pearson(correct: f64, total: f64) -> (f64, f64) {
     let quantile = |a: f64, b: f64, p: f64| Beta::new(a, b).ok().map(|beta| beta.inverse_cdf(p));
     let low = quantile(correct, total - correct + 1.0, 0.025).unwrap_or(0.0);
     let high = quantile(correct + 1.0, total - correct, 0.975).unwrap_or(1.0);
-    (high - low) / 2.0
+    (low, high)
 }
 
 #[cfg(test)]

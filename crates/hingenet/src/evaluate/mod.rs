@@ -9,6 +9,8 @@ pub mod folds;
 pub mod generate;
 pub mod metrics;
 pub mod missing;
+mod study;
 
 pub use compare::{Groups, Sweep, TestRows, compare};
 pub use cross_validate::{CrossValidation, Outcome, Protocol, TestSet, data_facts, train_test};
+pub use study::{study, trade_offs};

@@ -19,6 +19,20 @@ pub struct RowLikelihood {
 }
 
 impl Model {
+    /// Whether the model gives probabilities of features, so that it can score and draw rows.
+    pub fn is_generative(&self) -> bool {
+        matches!(self.fitted, Fitted::Discrete(_))
+    }
+
+    /// Temperature by which the scores were divided to calibrate the probabilities, where there is one.
+    pub fn temperature(&self) -> Option<f64> {
+        match &self.fitted {
+            Fitted::Discrete(model) => Some(model.temperature()),
+            Fitted::Averaged(model) => Some(model.temperature()),
+            _ => None,
+        }
+    }
+
     /// Log-likelihood of each row under the uncalibrated model: missing features are summed out, the target
     /// column is used if it is there. Numeric features count by their interval.
     pub fn log_likelihood(&self, table: &Table, unseen: UnseenPolicy) -> Result<Vec<RowLikelihood>> {

@@ -63,6 +63,10 @@ pub struct ModelResult {
     /// Area under the ROC curve, one class against the rest, weighted by class size; none if a single
     /// class occurs in every test part.
     pub auc: Option<f64>,
+    /// Mean `log P(class, observed features)` of a test row, natural logarithm, where the model gives one
+    /// and no row is impossible.
+    #[serde(default)]
+    pub log_likelihood: Option<f64>,
     /// Mean wall-clock seconds of one fit. Folds run side by side, so this is not pure work.
     pub fit_seconds: f64,
     /// Mean wall-clock seconds to predict one test part.
@@ -104,6 +108,9 @@ pub struct MissingPoint {
     pub rate: f64,
     /// Mean accuracy over folds.
     pub accuracy: f64,
+    /// Half-width of its 95 % interval over folds; 0 for a single split.
+    #[serde(default)]
+    pub ci95: f64,
 }
 
 /// One value of a swept option.
@@ -123,4 +130,7 @@ pub struct SweepPoint {
     pub balanced_error: f64,
     /// Mean log-loss.
     pub log_loss: f64,
+    /// Mean `log P(class, observed features)` of a test row, where the model gives one.
+    #[serde(default)]
+    pub log_likelihood: Option<f64>,
 }

@@ -1,10 +1,22 @@
 //! Results as plain data; other crates draw them. The JSON of an [`Evaluation`] is what
-//! `hingenet evaluate --json` writes.
+//! `hingenet evaluate --json` writes, an [`EvaluationReport`] adds what its page shows, and a
+//! [`ModelReport`] is the page of a fitted model.
 
+mod describe;
 mod evaluation;
+mod figure;
+mod model;
 mod picture;
+mod study;
 
 pub use evaluation::{
     BalancedError, DataFacts, Evaluation, FoldAccuracy, MissingPoint, ModelResult, ProtocolFacts, SweepPoint,
 };
+pub use figure::{Curve, CurveFigure, HeatMap};
+pub use model::{Decision, DecisionTerm, FeatureCuts, ModelReport, NodeTable, TableRow};
 pub use picture::{NetworkPicture, PictureArc, PictureNode};
+pub use study::{
+    ClassCurves, ClassShare, DataFindings, Difference, EvaluationReport, Headline, MarginHistogram,
+    MissingColumn, ModelStudy, Reliability, ReliabilityBin, Reproduction, TradeOff, TradeOffPoint,
+    UnseenCategories, Verdict,
+};

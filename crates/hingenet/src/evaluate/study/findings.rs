@@ -1,0 +1,247 @@
+//! What is worth knowing about the rows before trusting a model of them: constant, repeated and id-like
+//! columns, missing cells, class balance, repeated and contradicting rows, unseen categories.
+
+use crate::model::Dataset;
+use crate::report::{ClassShare, DataFindings, MissingColumn, UnseenCategories};
+use crate::table::{Column, ColumnData, Schema, Table, UnseenPolicy};
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{Hash, Hasher};
+
+/// Fewer rows than this say nothing about ids.
+const ID_ROWS: usize = 20;
+/// Share of distinct categories from which a column names its rows.
+const ID_SHARE: f64 = 0.95;
+/// Sets of columns missing together that are told.
+const PATTERNS: usize = 5;
+
+/// Looks at all rows; `unseen` comes from the splits.
+pub(super) fn findings(data: &Dataset, unseen: Vec<UnseenCategories>) -> DataFindings {
+    let columns = data.features.columns();
+    let named = |c: &Column| c.name().to_string();
+    let (repeated_rows, contradicting_rows) = repeated_rows(data);
+    let patterns = missing_patterns(&data.features);
+    DataFindings {
+        classes: class_shares(data),
+        constant: columns.iter().filter(|c| distinct(c) <= 1).map(named).collect(),
+        duplicates: duplicates(columns),
+        id_like: columns.iter().filter(|c| is_id_like(c)).map(|c| (named(c), distinct(c))).collect(),
+        missing: missing_columns(columns),
+        complete_rows: patterns.iter().filter(|(p, _)| p.is_empty()).map(|(_, n)| n).sum(),
+        patterns: patterns.into_iter().filter(|(p, _)| !p.is_empty()).take(PATTERNS).collect(),
+        unseen,
+        repeated_rows,
+        contradicting_rows,
+    }
+}
+
+fn class_shares(data: &Dataset) -> Vec<ClassShare> {
+    let k = data.classes.len();
+    let (mut rows, mut weight) = (vec![0; k], vec![0.0; k]);
+    for (m, c) in data.class.iter().enumerate() {
+        if let Some(c) = c {
+            rows[c] += 1;
+            weight[c] += data.weights.as_ref().map_or(1.0, |w| w[m]);
+        }
+    }
+    let total: f64 = weight.iter().sum();
+    let share = |c: usize| if total > 0.0 { weight[c] / total } else { 0.0 };
+    let class = |c: usize| ClassShare { name: data.classes[c].clone(), rows: rows[c], share: share(c) };
+    (0..k).map(class).collect()
+}
+
+/// Number of distinct observed values.
+fn distinct(column: &Column) -> usize {
+    match column.data() {
+        ColumnData::Numeric(n) => {
+            let mut values: Vec<f64> = n.iter().flatten().map(|v| v + 0.0).collect();
+            values.sort_unstable_by(f64::total_cmp);
+            values.dedup();
+            values.len()
+        }
+        ColumnData::Categorical(c) => {
+            let mut seen = vec![false; c.categories().len()];
+            c.codes().iter().flatten().for_each(|code| seen[code] = true);
+            seen.iter().filter(|s| **s).count()
+        }
+    }
+}
+
+/// Categories that name nearly every row, or whole numbers that count the rows.
+fn is_id_like(column: &Column) -> bool {
+    let observed = column.len() - column.n_missing();
+    if observed < ID_ROWS {
+        return false;
+    }
+    match column.data() {
+        ColumnData::Categorical(_) => distinct(column) as f64 >= ID_SHARE * observed as f64,
+        ColumnData::Numeric(n) => {
+            let whole = n.iter().flatten().all(|v| v.fract() == 0.0);
+            let low = n.iter().flatten().fold(f64::INFINITY, f64::min);
+            let high = n.iter().flatten().fold(f64::NEG_INFINITY, f64::max);
+            whole && high - low < 2.0 * observed as f64 && distinct(column) == observed
+        }
+    }
+}
+
+/// Columns with the same cells as an earlier one.
+fn duplicates(columns: &[Column]) -> Vec<(String, String)> {
+    let mut first: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut found = Vec::new();
+    for (i, column) in columns.iter().enumerate() {
+        let alike = first.entry(content_hash(column)).or_default();
+        match alike.iter().find(|&&j| columns[j].data() == column.data()) {
+            Some(&j) => found.push((column.name().to_string(), columns[j].name().to_string())),
+            None => alike.push(i),
+        }
+    }
+    found
+}
+
+fn content_hash(column: &Column) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    match column.data() {
+        ColumnData::Numeric(n) => n.iter().for_each(|v| v.map(|v| (v + 0.0).to_bits()).hash(&mut hasher)),
+        ColumnData::Categorical(c) => c.codes().iter().for_each(|code| code.hash(&mut hasher)),
+    }
+    hasher.finish()
+}
+
+fn missing_columns(columns: &[Column]) -> Vec<MissingColumn> {
+    let missing = |c: &Column| MissingColumn {
+        column: c.name().to_string(),
+        cells: c.n_missing(),
+        share: c.n_missing() as f64 / c.len().max(1) as f64,
+    };
+    let mut found: Vec<MissingColumn> = columns.iter().map(missing).filter(|m| m.cells > 0).collect();
+    found.sort_by_key(|m| std::cmp::Reverse(m.cells));
+    found
+}
+
+/// Sets of columns that are missing together with their number of rows, most frequent first.
+fn missing_patterns(table: &Table) -> Vec<(Vec<String>, usize)> {
+    let columns: Vec<usize> = (0..table.n_columns()).filter(|&i| table.column(i).n_missing() > 0).collect();
+    let mut counts: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+    for m in 0..table.n_rows() {
+        let pattern = columns.iter().copied().filter(|&i| table.column(i).is_missing(m)).collect();
+        *counts.entry(pattern).or_default() += 1;
+    }
+    let name = |i: &usize| table.column(*i).name().to_string();
+    let mut found: Vec<(Vec<usize>, usize)> = counts.into_iter().collect();
+    found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    found.into_iter().map(|(p, n)| (p.iter().map(name).collect(), n)).collect()
+}
+
+/// Rows whose features occur more than once, and those that occur with several classes.
+fn repeated_rows(data: &Dataset) -> (usize, usize) {
+    let columns = data.features.columns();
+    let same = |a: usize, b: usize| {
+        columns.iter().all(|column| match column.data() {
+            ColumnData::Numeric(n) => n.get(a) == n.get(b),
+            ColumnData::Categorical(c) => c.codes().get(a) == c.codes().get(b),
+        })
+    };
+    let order = data.content_order();
+    let (mut repeated, mut contradicting) = (0, 0);
+    for rows in order.chunk_by(|&a, &b| same(a, b)).filter(|rows| rows.len() > 1) {
+        repeated += rows.len();
+        let first = data.class.get(rows[0]);
+        if rows.iter().any(|&m| data.class.get(m) != first) {
+            contradicting += rows.len();
+        }
+    }
+    (repeated, contradicting)
+}
+
+/// Categories of each fold that no other fold has; `fold` is that of each row.
+pub(super) fn unseen_in_folds(features: &Table, fold: &[usize]) -> Vec<UnseenCategories> {
+    let n_folds = fold.iter().max().map_or(0, |f| f + 1);
+    let column = |column: &Column| {
+        let c = column.as_categorical()?;
+        let k = c.categories().len();
+        let mut counts = vec![0; k * n_folds];
+        for (code, &f) in c.codes().iter().zip(fold) {
+            if let Some(code) = code {
+                counts[code * n_folds + f] += 1;
+            }
+        }
+        let only_once = |folds: &&[usize]| folds.iter().filter(|n| **n > 0).count() == 1;
+        let alone: Vec<usize> =
+            (0..k).filter(|&j| only_once(&&counts[j * n_folds..(j + 1) * n_folds])).collect();
+        let cells = alone.iter().flat_map(|&j| &counts[j * n_folds..(j + 1) * n_folds]).sum();
+        let example = c.categories().get(*alone.first()?)?.clone();
+        Some(UnseenCategories { column: column.name().to_string(), cells, example })
+    };
+    features.columns().iter().filter_map(column).collect()
+}
+
+/// Categories of test rows that the training rows lack.
+pub(super) fn unseen_in_test(train: &Table, test: &Table) -> Vec<UnseenCategories> {
+    let Ok((_, report)) = Schema::of(train).align(test, UnseenPolicy::Missing) else { return Vec::new() };
+    let unseen = |u: &crate::table::Unseen| UnseenCategories {
+        column: u.column.clone(),
+        cells: u.cells,
+        example: u.first.clone(),
+    };
+    report.unseen.iter().map(unseen).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Codes;
+
+    fn categorical(name: &str, k: usize, codes: impl Iterator<Item = Option<usize>>) -> Column {
+        Column::categorical(name, (0..k).map(|j| format!("v{j}")).collect(), Codes::from_options(k, codes))
+    }
+
+    fn dataset(columns: Vec<Column>) -> Dataset {
+        let n = columns[0].len();
+        Dataset {
+            target: "y".into(),
+            features: Table::new(columns).unwrap(),
+            classes: vec!["a".into(), "b".into()],
+            class: Codes::from_options(2, (0..n).map(|m| Some(m % 4 / 3))),
+            weights: None,
+        }
+    }
+
+    #[test]
+    fn each_kind_of_column_is_found() {
+        let n = 40;
+        let number = |f: &dyn Fn(usize) -> f64| (0..n).map(f).collect::<Vec<f64>>();
+        let data = dataset(vec![
+            Column::numeric("row number", number(&|m| 1000.0 + m as f64)),
+            Column::numeric("measured", number(&|m| (m as f64).sin())),
+            Column::numeric("copy", number(&|m| (m as f64).sin())),
+            Column::numeric("same", number(&|_| 3.0)),
+            Column::numeric("half", number(&|m| if m % 2 == 0 { f64::NAN } else { m as f64 * 0.5 })),
+            categorical("name", n, (0..n).map(Some)),
+            categorical("kind", 2, (0..n).map(|m| (m % 2 == 1).then_some(m % 3 / 2))),
+        ]);
+        let found = findings(&data, Vec::new());
+        assert_eq!(found.constant, ["same"]);
+        assert_eq!(found.duplicates, [("copy".to_string(), "measured".to_string())]);
+        assert_eq!(found.id_like, [("row number".to_string(), n), ("name".to_string(), n)]);
+        assert_eq!(found.missing.iter().map(|m| m.cells).collect::<Vec<_>>(), [20, 20]);
+        assert_eq!(found.patterns, [(vec!["half".to_string(), "kind".to_string()], 20)]);
+        assert_eq!(found.complete_rows, 20);
+        assert_eq!((found.classes[0].rows, found.classes[1].share), (30, 0.25));
+        assert_eq!((found.repeated_rows, found.contradicting_rows), (0, 0));
+    }
+
+    #[test]
+    fn repeated_rows_with_different_classes_contradict() {
+        let data = dataset(vec![categorical("x", 2, [0, 1, 1, 0, 0, 1, 1, 1].map(Some).into_iter())]);
+        // classes a a a b a a a b: x = 0 has a, b, a; x = 1 has a a a a b
+        let found = findings(&data, Vec::new());
+        assert_eq!((found.repeated_rows, found.contradicting_rows), (8, 8));
+    }
+
+    #[test]
+    fn a_category_of_one_fold_only_is_unseen_there() {
+        let table = Table::new(vec![categorical("x", 3, [0, 1, 0, 1, 2, 2].map(Some).into_iter())]).unwrap();
+        let found = unseen_in_folds(&table, &[0, 0, 1, 1, 1, 1]);
+        assert_eq!((found.len(), found[0].cells, found[0].example.as_str()), (1, 2, "v2"));
+    }
+}

@@ -1,0 +1,101 @@
+//! What to make of a comparison: the best model, what it is better than, and by how much.
+
+use crate::evaluate::cross_validate::Outcome;
+use crate::evaluate::metrics::fold_interval;
+use crate::report::{Difference, Evaluation, Headline, Verdict};
+
+/// Level of the test between models.
+const LEVEL: f64 = 0.05;
+
+pub(super) fn verdict(
+    evaluation: &Evaluation,
+    truth: &[usize],
+    weights: Option<&[f64]>,
+    differences: &[Difference],
+) -> Verdict {
+    let results = &evaluation.results;
+    let key = |i: &usize| (results[*i].accuracy.mean, -results[*i].log_loss);
+    let better = |a: usize, b: usize| if key(&b) > key(&a) { b } else { a };
+    let best = (0..results.len()).reduce(better).unwrap_or_default();
+    let shares = class_shares(truth, weights, evaluation.data.classes.len());
+    let largest = crate::numeric::log::argmax(&shares);
+    let accuracy = &results[best].accuracy;
+    let told_apart = |i: usize| {
+        let pair = (i.min(best), i.max(best));
+        let found = differences.iter().find(|d| (d.first, d.second) == pair);
+        found.and_then(|d| d.p_value).is_some_and(|p| p < LEVEL)
+    };
+    let (worse, similar) = (0..results.len()).filter(|&i| i != best).partition(|&i| told_apart(i));
+    Verdict {
+        best,
+        majority_class: evaluation.data.classes.get(largest).cloned().unwrap_or_default(),
+        majority_share: shares[largest],
+        gain: accuracy.mean - shares[largest],
+        is_useful: accuracy.mean - accuracy.ci95 > shares[largest],
+        worse,
+        similar,
+    }
+}
+
+/// Figures of one model with their intervals over folds, beside those of the class frequencies alone.
+pub(super) fn headlines(outcome: &Outcome, truth: &[usize], weights: Option<&[f64]>) -> Vec<Headline> {
+    let result = &outcome.result;
+    let shares = class_shares(truth, weights, result.confusion.len());
+    let present = shares.iter().filter(|p| **p > 0.0);
+    let entropy: f64 = -present.clone().map(|p| p * p.ln()).sum::<f64>();
+    let several = |folds: &[f64]| (folds.len() > 1).then(|| fold_interval(folds));
+    let headline = |name: &str, about: &str, value, ci95, baseline, is_share| Headline {
+        name: name.into(),
+        about: about.into(),
+        value,
+        ci95,
+        baseline: Some(baseline),
+        is_share,
+    };
+    let mut found = vec![
+        headline(
+            "accuracy",
+            "share of rows classified correctly",
+            result.accuracy.mean,
+            Some(result.accuracy.ci95),
+            shares.iter().copied().fold(0.0, f64::max),
+            true,
+        ),
+        headline(
+            "balanced error",
+            "error rate, every class counting the same",
+            result.balanced_error.mean,
+            several(&result.balanced_error.folds),
+            1.0 - 1.0 / present.clone().count().max(1) as f64,
+            true,
+        ),
+        headline(
+            "log-loss",
+            "surprise at the true class; 0 is perfect",
+            result.log_loss,
+            several(&outcome.log_loss),
+            entropy,
+            false,
+        ),
+        headline(
+            "Brier score",
+            "squared error of the probabilities; 0 is perfect",
+            result.brier,
+            several(&outcome.brier),
+            1.0 - shares.iter().map(|p| p * p).sum::<f64>(),
+            false,
+        ),
+    ];
+    if let Some(auc) = result.auc {
+        let about = "chance that a row of a class ranks above another row";
+        found.push(headline("AUC", about, auc, several(&outcome.auc), 0.5, false));
+    }
+    found
+}
+
+fn class_shares(truth: &[usize], weights: Option<&[f64]>, n_classes: usize) -> Vec<f64> {
+    let mut shares = vec![0.0; n_classes];
+    truth.iter().enumerate().for_each(|(m, &c)| shares[c] += weights.map_or(1.0, |w| w[m]));
+    let total: f64 = shares.iter().sum();
+    shares.iter().map(|s| if total > 0.0 { s / total } else { 0.0 }).collect()
+}

@@ -1,0 +1,165 @@
+//! A fitted model as plain data for its page: facts, pictures, tables, cuts, and the terms behind the
+//! decisions for chosen rows.
+
+use super::{Decision, DecisionTerm, FeatureCuts, ModelReport, NetworkPicture, NodeTable, TableRow};
+use crate::classifier::{ExplanationKind, Term};
+use crate::discrete::inference::Inference;
+use crate::discrete::{DiscreteClassifier, Structure};
+use crate::encode::FeatureCoder;
+use crate::error::Result;
+use crate::model::exchange::NamedNetwork;
+use crate::model::{Fitted, Model};
+use crate::table::{ColumnData, FeatureSpec, Table, UnseenPolicy};
+
+/// Rows of a probability table that are told; the others are less probable.
+const TABLE_ROWS: usize = 24;
+/// Entries of one table that are told.
+const TABLE_ENTRIES: usize = 600;
+/// Terms of a decision that are told one by one.
+const TERMS: usize = 12;
+
+impl ModelReport {
+    /// Everything worth showing about a model. `rows` are numbers of rows of `table` (from 0) to explain.
+    pub fn of(model: &Model, table: &Table, rows: &[usize]) -> Result<Self> {
+        let mut report = ModelReport {
+            model: model.spec.to_string(),
+            target: model.target.clone(),
+            classes: model.classes.clone(),
+            facts: facts(model),
+            warnings: model.facts.warnings.clone(),
+            networks: Vec::new(),
+            tables: Vec::new(),
+            cuts: Vec::new(),
+            curves: Vec::new(),
+            maps: Vec::new(),
+            decisions: rows.iter().map(|&m| Decision::of(model, table, m)).collect::<Result<Vec<_>>>()?,
+        };
+        if let Fitted::Discrete(fitted) = &model.fitted {
+            let named = model.network()?;
+            let inference = Inference::new(&named.network);
+            let nodes = 0..named.variables.len();
+            report.tables = nodes.map(|i| node_table(&named, &inference, i)).collect::<Result<Vec<_>>>()?;
+            report.cuts = cuts(model, fitted);
+            let title = format!("{} for {}", model.spec, model.target);
+            report.networks.push(NetworkPicture::of_network(&named, title)?);
+        }
+        Ok(report)
+    }
+}
+
+impl Decision {
+    /// The terms behind the decision for row `m` (from 0) of a table.
+    pub fn of(model: &Model, table: &Table, m: usize) -> Result<Self> {
+        let one = table.rows(&[m]);
+        let predictions = model.predict(&one, UnseenPolicy::Missing)?;
+        let class = predictions.class(0);
+        let explanation = model.explain(&one, 0, UnseenPolicy::Missing)?;
+        let (row, _) = model.schema.align(&one, UnseenPolicy::Missing)?;
+        let of_class = |scores: &[f64]| scores[class] - scores.iter().sum::<f64>() / scores.len() as f64;
+        let term = |t: &Term| DecisionTerm {
+            cell: cell(&row, t.feature),
+            given: t.given.iter().map(|&g| cell(&row, g)).collect(),
+            score: of_class(&t.scores),
+        };
+        let mut terms: Vec<DecisionTerm> = explanation.terms.iter().map(term).collect();
+        terms.sort_by(|a, b| b.score.abs().total_cmp(&a.score.abs()));
+        let small = terms.split_off(terms.len().min(TERMS));
+        Ok(Decision {
+            row: m + 1,
+            class: model.classes[class].clone(),
+            probabilities: predictions.row(0).iter().map(|l| l.exp()).collect(),
+            is_additive: explanation.kind == ExplanationKind::Additive,
+            base: of_class(&explanation.base),
+            terms,
+            others: (!small.is_empty()).then(|| (small.len(), small.iter().map(|t| t.score).sum())),
+            total: of_class(&explanation.scores),
+        })
+    }
+}
+
+/// Facts of the fit as (name, value).
+fn facts(model: &Model) -> Vec<(String, String)> {
+    let facts = &model.facts;
+    let mut list = vec![
+        ("model".to_string(), model.spec.to_string()),
+        ("target".to_string(), format!("{} ({} classes)", model.target, model.classes.len())),
+        ("features".to_string(), model.schema.features.len().to_string()),
+        ("trained on".to_string(), format!("{} rows, {} cells missing", facts.rows, facts.missing_cells)),
+        ("seed".to_string(), facts.seed.to_string()),
+    ];
+    list.extend(facts.chosen.iter().map(|(key, value)| (format!("chosen {key}"), value.to_string())));
+    if let Fitted::Discrete(fitted) = &model.fitted {
+        let structure = fitted.network().structure();
+        let between = structure.dag().arcs().filter(|(from, to)| *from > 0 && *to > 0).count();
+        list.push(("arcs between features".to_string(), between.to_string()));
+        list.push(("parameters".to_string(), structure.n_entries().to_string()));
+    }
+    if let Some(t) = model.temperature().filter(|t| *t != 1.0) {
+        list.push(("temperature".to_string(), format!("{t:.4}")));
+    }
+    if let Some(solver) = &facts.solver {
+        let end = if solver.converged { "converged" } else { "stopped before it converged" };
+        let gap = solver.gap.map(|g| format!(", gap {g:.1e}")).unwrap_or_default();
+        let text = format!("{}: {end} after {} iterations{gap}", solver.method, solver.iterations);
+        list.push(("solver".to_string(), text));
+    }
+    list
+}
+
+fn cuts(model: &Model, fitted: &DiscreteClassifier) -> Vec<FeatureCuts> {
+    let features = model.schema.features.iter().zip(fitted.coders());
+    let cuts = |(spec, coder): (&FeatureSpec, &FeatureCoder)| match coder {
+        FeatureCoder::Cuts { cuts } => Some(FeatureCuts { feature: spec.name.clone(), cuts: cuts.clone() }),
+        FeatureCoder::Categories { .. } => None,
+    };
+    features.filter_map(cuts).collect()
+}
+
+/// The table of node `i`, or its most probable rows.
+fn node_table(named: &NamedNetwork, inference: &Inference<'_>, i: usize) -> Result<NodeTable> {
+    let (names, network) = (&named.variables, &named.network);
+    let structure = network.structure();
+    let parents = structure.dag().parents(i);
+    let given = |h: usize| -> Vec<String> {
+        let state =
+            |(&p, &stride): (&usize, &usize)| names[p].states[h / stride % structure.card()[p]].clone();
+        parents.iter().zip(structure.strides(i)).map(state).collect()
+    };
+    let total_rows = structure.n_rows(i);
+    let shown = total_rows.min(TABLE_ROWS).min((TABLE_ENTRIES / structure.card()[i]).max(1));
+    let row = |h: usize| TableRow {
+        given: given(h),
+        probabilities: network.row(i, h).iter().map(|w| w.exp()).collect(),
+    };
+    Ok(NodeTable {
+        node: names[i].name.clone(),
+        is_class: i == 0,
+        parents: parents.iter().map(|&p| names[p].name.clone()).collect(),
+        states: names[i].states.clone(),
+        rows: told_rows(inference, structure, i, shown)?.into_iter().map(row).collect(),
+        total_rows,
+    })
+}
+
+/// Numbers of the `shown` most probable rows of node `i`'s table; all of them in order if they are few.
+fn told_rows(inference: &Inference<'_>, structure: &Structure, i: usize, shown: usize) -> Result<Vec<usize>> {
+    let mut rows: Vec<usize> = (0..structure.n_rows(i)).collect();
+    if rows.len() > shown {
+        // a factor lists its variables in ascending order, the last one fastest: so do the rows
+        let unknown = vec![None; structure.n_nodes()];
+        let log_p = inference.conditional(structure.dag().parents(i), &unknown)?.table;
+        rows.sort_by(|&a, &b| log_p[b].total_cmp(&log_p[a]).then(a.cmp(&b)));
+        rows.truncate(shown);
+    }
+    Ok(rows)
+}
+
+/// `column = value` of the only row.
+fn cell(row: &Table, i: usize) -> String {
+    let column = row.column(i);
+    let value = match column.data() {
+        ColumnData::Numeric(n) => n.get(0).map(|x| x.to_string()),
+        ColumnData::Categorical(c) => c.get(0).map(str::to_string),
+    };
+    format!("{} = {}", column.name(), value.unwrap_or("(missing)".into()))
+}

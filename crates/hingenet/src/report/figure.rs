@@ -1,0 +1,50 @@
+//! The generic pieces of figures: curves with bands and maps of values over two axes. Families fill them,
+//! the view draws them, so a new family needs no new drawing.
+
+use serde::{Deserialize, Serialize};
+
+/// One line of a figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// What the line stands for, for the legend.
+    pub name: String,
+    /// Its points in drawing order, as (x, y).
+    pub points: Vec<(f64, f64)>,
+    /// Lower and upper end of an interval around each point; empty without one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub band: Vec<(f64, f64)>,
+}
+
+/// Several curves over the same axes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CurveFigure {
+    /// What is shown.
+    pub title: String,
+    /// How to read it, in a sentence.
+    pub reading: String,
+    /// Name of the horizontal axis.
+    pub x: String,
+    /// Name of the vertical axis.
+    pub y: String,
+    /// The lines.
+    pub curves: Vec<Curve>,
+}
+
+/// Values over two axes, drawn as coloured cells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HeatMap {
+    /// What is shown.
+    pub title: String,
+    /// How to read it, in a sentence.
+    pub reading: String,
+    /// Name of the horizontal axis.
+    pub x: String,
+    /// Name of the vertical axis.
+    pub y: String,
+    /// Labels of the columns.
+    pub columns: Vec<String>,
+    /// Labels of the rows.
+    pub rows: Vec<String>,
+    /// One list of values a row.
+    pub values: Vec<Vec<f64>>,
+}

@@ -1,0 +1,99 @@
+//! What the page of a fitted model shows: facts, networks, tables of nodes, cuts, curves, and the terms
+//! behind the decisions for chosen rows.
+
+use super::{CurveFigure, HeatMap, NetworkPicture};
+use serde::{Deserialize, Serialize};
+
+/// Everything on the page of a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelReport {
+    /// Name and options.
+    pub model: String,
+    /// Name of the column that is predicted.
+    pub target: String,
+    /// Class names in code order.
+    pub classes: Vec<String>,
+    /// Facts as (name, value).
+    pub facts: Vec<(String, String)>,
+    /// Warnings of the fit.
+    pub warnings: Vec<String>,
+    /// Networks to draw side by side: one for a discrete model, one a class for a Gaussian one.
+    pub networks: Vec<NetworkPicture>,
+    /// Probability tables, in node order.
+    pub tables: Vec<NodeTable>,
+    /// Cut points of numeric features.
+    pub cuts: Vec<FeatureCuts>,
+    /// Curves of features.
+    pub curves: Vec<CurveFigure>,
+    /// Maps of pairs of features.
+    pub maps: Vec<HeatMap>,
+    /// Decisions for chosen rows.
+    pub decisions: Vec<Decision>,
+}
+
+/// Probability table of a node: one row for each assignment of its parents.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NodeTable {
+    /// Node by name.
+    pub node: String,
+    /// Whether it is the class.
+    pub is_class: bool,
+    /// Names of the parents, in the order of the conditions.
+    pub parents: Vec<String>,
+    /// Names of the states.
+    pub states: Vec<String>,
+    /// The rows shown: states of the parents, then `P(state | parents)`.
+    pub rows: Vec<TableRow>,
+    /// Number of rows of the whole table; those shown are the most probable ones.
+    pub total_rows: usize,
+}
+
+/// One row of a probability table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TableRow {
+    /// States of the parents.
+    pub given: Vec<String>,
+    /// `P(state | given)`.
+    pub probabilities: Vec<f64>,
+}
+
+/// Where a numeric feature is cut into intervals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FeatureCuts {
+    /// Name of the feature.
+    pub feature: String,
+    /// Cut points, ascending; empty if the feature is not cut and so not used.
+    pub cuts: Vec<f64>,
+}
+
+/// Why one row got its class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    /// Number of the row, counted from 1.
+    pub row: usize,
+    /// The class decided for.
+    pub class: String,
+    /// Probability of each class.
+    pub probabilities: Vec<f64>,
+    /// Whether base and terms add up to the total; otherwise a term is what the log-odds lose without it.
+    pub is_additive: bool,
+    /// Score of the class against the mean of all classes before any term.
+    pub base: f64,
+    /// The terms, largest first.
+    pub terms: Vec<DecisionTerm>,
+    /// Terms left out because they are many and small: how many, and their sum.
+    pub others: Option<(usize, f64)>,
+    /// Total score of the class against the mean of all classes.
+    pub total: f64,
+}
+
+/// One term of a decision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DecisionTerm {
+    /// The feature and its value.
+    pub cell: String,
+    /// Other features the term depends on, with their values.
+    pub given: Vec<String>,
+    /// Score of the class against the mean of all classes.
+    pub score: f64,
+}

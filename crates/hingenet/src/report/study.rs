@@ -1,0 +1,256 @@
+//! What the evaluation report shows beside the figures of an [`Evaluation`]: the verdict, differences
+//! between models, curves, calibration, margins, findings about the data, and how to repeat it all.
+
+use super::{Curve, Evaluation};
+use crate::classifier::SolverReport;
+use serde::{Deserialize, Serialize};
+
+/// Everything on the page of an evaluation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EvaluationReport {
+    /// Name of the column that is predicted.
+    pub target: String,
+    /// What was read, such as a file name.
+    pub source: String,
+    /// The figures, as in the JSON.
+    pub evaluation: Evaluation,
+    /// What to make of them.
+    pub verdict: Verdict,
+    /// Headline figures of the best model.
+    pub headlines: Vec<Headline>,
+    /// Differences of accuracy between all pairs of models.
+    pub differences: Vec<Difference>,
+    /// More about each model, in the order of the results.
+    pub models: Vec<ModelStudy>,
+    /// One curve for each model whose option was swept.
+    pub trade_offs: Vec<TradeOff>,
+    /// What is worth knowing about the rows.
+    pub findings: DataFindings,
+    /// How to repeat it.
+    pub reproduction: Reproduction,
+}
+
+/// The parts of the verdict sentence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Position of the model with the largest mean accuracy (ties: smaller log-loss) in the results.
+    pub best: usize,
+    /// The most frequent class of the tested rows.
+    pub majority_class: String,
+    /// Its share: the accuracy of always saying it.
+    pub majority_share: f64,
+    /// Accuracy of the best model less that share.
+    pub gain: f64,
+    /// Whether the interval of the best model's accuracy lies above that share.
+    pub is_useful: bool,
+    /// Models that the test tells apart from the best one, by position.
+    pub worse: Vec<usize>,
+    /// Models that it does not, by position.
+    pub similar: Vec<usize>,
+}
+
+/// One figure with its interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Headline {
+    /// What is measured.
+    pub name: String,
+    /// What it means, in a few words.
+    pub about: String,
+    /// Mean over folds.
+    pub value: f64,
+    /// Half-width of the 95 % interval, if there is one.
+    pub ci95: Option<f64>,
+    /// The same figure of the class frequencies alone.
+    pub baseline: Option<f64>,
+    /// Whether the figure is a share, to be shown in per cent.
+    pub is_share: bool,
+}
+
+/// Accuracy of one model less that of another, on the same rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Position of the first model in the results.
+    pub first: usize,
+    /// Position of the second.
+    pub second: usize,
+    /// Mean of the differences.
+    pub mean: f64,
+    /// Half-width of the 95 % interval with the corrected variance; none for a single split.
+    pub ci95: Option<f64>,
+    /// Two-sided p-value: corrected resampled t-test over folds (Nadeau and Bengio), exact McNemar test for
+    /// a single split; none when nothing differs.
+    pub p_value: Option<f64>,
+    /// Difference in each fold.
+    pub folds: Vec<f64>,
+}
+
+/// Figures of one model that need every single prediction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelStudy {
+    /// Name and options.
+    pub model: String,
+    /// Share of each true class (outer) given each answer (inner); rows without weight are all 0.
+    pub rates: Vec<Vec<f64>>,
+    /// Curves of each class against the rest.
+    pub classes: Vec<ClassCurves>,
+    /// How far its probabilities can be trusted.
+    pub reliability: Reliability,
+    /// The same before its probabilities were calibrated, where they were.
+    pub uncalibrated: Option<Reliability>,
+    /// How clear its decisions are.
+    pub margins: MarginHistogram,
+    /// Accuracy against the share of blanked cells, with the 95 % interval over folds.
+    pub missing: Option<Curve>,
+    /// How the solver ended in each fold, where one ran.
+    pub solvers: Vec<SolverReport>,
+}
+
+/// Curves of one class against the rest, thinned to at most 200 points.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassCurves {
+    /// (false positive rate, true positive rate).
+    pub roc: Vec<(f64, f64)>,
+    /// (recall, precision).
+    pub precision_recall: Vec<(f64, f64)>,
+    /// Area under the ROC curve over all tested rows together; none if the class or the rest is absent.
+    pub auc: Option<f64>,
+    /// Mean precision over recall (average precision).
+    pub average_precision: Option<f64>,
+    /// Share of the class: the precision of a guess.
+    pub prevalence: f64,
+}
+
+/// Stated probability of the answer against how often it was right.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reliability {
+    /// Bins of equal width that hold rows.
+    pub bins: Vec<ReliabilityBin>,
+    /// Mean distance of stated probability and share correct, weighted by rows (expected calibration error).
+    pub error: f64,
+}
+
+/// Rows whose answer was given with a probability between `from` and `to`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReliabilityBin {
+    /// Lower end.
+    pub from: f64,
+    /// Upper end.
+    pub to: f64,
+    /// Total weight of the rows.
+    pub weight: f64,
+    /// Mean stated probability.
+    pub stated: f64,
+    /// Share answered correctly.
+    pub correct: f64,
+    /// Exact 95 % interval of that share (Clopper-Pearson).
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+/// Histogram of `log P(true class) - max log P(other class)`: above 0 the answer is right.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MarginHistogram {
+    /// Ends of the bins, one more than bins, the same for all models; the outer bins also hold what lies
+    /// beyond them.
+    pub edges: Vec<f64>,
+    /// Share of the weight in each bin.
+    pub shares: Vec<f64>,
+    /// Median margin, limited to the outer ends.
+    pub median: f64,
+}
+
+/// What becomes of a model as one option grows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TradeOff {
+    /// Model without the option.
+    pub model: String,
+    /// Option that was swept.
+    pub key: String,
+    /// One point a value, in the order asked for.
+    pub points: Vec<TradeOffPoint>,
+}
+
+/// One value of a swept option.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TradeOffPoint {
+    /// Value of the option.
+    pub value: String,
+    /// Mean `log P(class, features)` of a test row, natural logarithm, where the model gives one.
+    pub log_likelihood: Option<f64>,
+    /// Mean accuracy.
+    pub accuracy: f64,
+    /// Half-width of its 95 % interval.
+    pub ci95: f64,
+}
+
+/// What is worth knowing about the rows before trusting a model of them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct DataFindings {
+    /// Class names with the number of rows and their share of the weight.
+    pub classes: Vec<ClassShare>,
+    /// Columns with a single value.
+    pub constant: Vec<String>,
+    /// Columns that repeat another: (column, the first one with the same cells).
+    pub duplicates: Vec<(String, String)>,
+    /// Columns that look like names or numbers of rows, with the number of distinct values.
+    pub id_like: Vec<(String, usize)>,
+    /// Columns with missing cells and how many, most first.
+    pub missing: Vec<MissingColumn>,
+    /// Rows without missing cells.
+    pub complete_rows: usize,
+    /// The most frequent sets of columns that are missing together, with their number of rows.
+    pub patterns: Vec<(Vec<String>, usize)>,
+    /// Categories that occur in test rows but not in the rows fitted on.
+    pub unseen: Vec<UnseenCategories>,
+    /// Rows whose features repeat those of another row.
+    pub repeated_rows: usize,
+    /// Rows whose features also occur with another class.
+    pub contradicting_rows: usize,
+}
+
+/// How often a class occurs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassShare {
+    /// Name.
+    pub name: String,
+    /// Rows.
+    pub rows: usize,
+    /// Share of the total weight.
+    pub share: f64,
+}
+
+/// Missing cells of a column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MissingColumn {
+    /// Name.
+    pub column: String,
+    /// Missing cells.
+    pub cells: usize,
+    /// Their share.
+    pub share: f64,
+}
+
+/// Cells of test rows whose category the fit has not seen, over all folds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UnseenCategories {
+    /// Name of the column.
+    pub column: String,
+    /// Cells.
+    pub cells: usize,
+    /// One such category.
+    pub example: String,
+}
+
+/// How to get the same numbers again.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Reproduction {
+    /// The command, where there was one.
+    pub command: Option<String>,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Version of this library.
+    pub version: String,
+    /// Warnings of the fits, each once.
+    pub warnings: Vec<String>,
+}
