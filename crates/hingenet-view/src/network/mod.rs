@@ -4,4 +4,4 @@ mod layout;
 mod svg;
 
 pub use layout::{Layout, Place, layout};
-pub use svg::network_svg;
+pub use svg::{network_fragment, network_svg};

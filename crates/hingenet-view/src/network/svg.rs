@@ -6,51 +6,60 @@ use hingenet::report::{NetworkPicture, PictureArc};
 use std::fmt::Write;
 
 const LEGEND_HEIGHT: f64 = 22.0;
-/// Blue and orange of the Okabe-Ito palette: told apart by colour-blind readers too.
-const POSITIVE: &str = "#0072b2";
-const NEGATIVE: &str = "#d55e00";
 
 /// A self-contained SVG picture; follows the reader's light or dark setting.
 pub fn network_svg(picture: &NetworkPicture) -> String {
+    draw(
+        picture,
+        &Dress {
+            style: STYLE,
+            attributes: "font-family=\"system-ui, sans-serif\" font-size=\"13\"",
+            links: None,
+        },
+    )
+}
+
+/// The picture for a page that has the rules of class `network` in its style sheet; node `i` links to the
+/// anchor `{anchor}{i}`.
+pub fn network_fragment(picture: &NetworkPicture, anchor: Option<&str>) -> String {
+    draw(picture, &Dress { style: "", attributes: "class=\"network\"", links: anchor })
+}
+
+/// What differs between a file of its own and a part of a page.
+struct Dress<'a> {
+    style: &'a str,
+    attributes: &'a str,
+    links: Option<&'a str>,
+}
+
+fn draw(picture: &NetworkPicture, dress: &Dress) -> String {
     let layout = layout(picture);
     let height = layout.height + if picture.strength.is_some() { LEGEND_HEIGHT } else { 0.0 };
+    // room for the legend, which may be wider than a small network
+    let legend = picture.strength.as_ref().map_or(0.0, |s| 16.0 + 6.6 * (s.chars().count() + 40) as f64);
+    let width = layout.width.max(legend);
     let mut out = String::new();
     // Writing to a string cannot fail; the results are dropped on purpose.
     let _ = writeln!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0} {height:.0}\" width=\"{:.0}\" height=\"{height:.0}\" \
-         role=\"img\" aria-label=\"{}\" font-family=\"system-ui, sans-serif\" font-size=\"13\">",
-        layout.width,
-        layout.width,
-        escape(&picture.title)
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
+         height=\"{height:.0}\" role=\"{}\" aria-label=\"{}\" {}>",
+        if dress.links.is_some() { "group" } else { "img" },
+        escape(&picture.title),
+        dress.attributes
     );
-    out.push_str(STYLE);
+    out.push_str(dress.style);
     let strongest = picture.arcs.iter().map(|a| a.strength.abs()).fold(0.0, f64::max);
     for arc in &picture.arcs {
         draw_arc(&mut out, picture, &layout, arc, strongest);
     }
-    for (node, place) in picture.nodes.iter().zip(&layout.places) {
-        let class = if node.is_class { "node class" } else { "node" };
-        let note =
-            if node.note.is_empty() { node.name.clone() } else { format!("{}: {}", node.name, node.note) };
-        let _ = writeln!(
-            out,
-            "<g class=\"{class}\"><title>{}</title><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{BOX_HEIGHT}\" rx=\"{}\"/>\
-             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text></g>",
-            escape(&note),
-            place.x - place.width / 2.0,
-            place.y - BOX_HEIGHT / 2.0,
-            place.width,
-            if node.is_class { 3 } else { 13 },
-            place.x,
-            place.y + 4.5,
-            escape(&shorten(&node.name))
-        );
+    for i in 0..picture.nodes.len() {
+        draw_node(&mut out, picture, &layout, i, dress.links);
     }
     if let Some(strength) = &picture.strength {
         let _ = writeln!(
             out,
-            "<text class=\"legend\" x=\"16\" y=\"{:.1}\">arc width: {}</text>",
+            "<text class=\"legend\" x=\"16\" y=\"{:.1}\">arc width: {}; the widest is {strongest:.3}</text>",
             height - 8.0,
             escape(strength)
         );
@@ -59,10 +68,34 @@ pub fn network_svg(picture: &NetworkPicture) -> String {
     out
 }
 
+fn draw_node(out: &mut String, picture: &NetworkPicture, layout: &Layout, i: usize, links: Option<&str>) {
+    let (node, place) = (&picture.nodes[i], layout.places[i]);
+    let class = if node.is_class { "node class" } else { "node" };
+    let note = if node.note.is_empty() { node.name.clone() } else { format!("{}: {}", node.name, node.note) };
+    if let Some(anchor) = links {
+        let _ = write!(out, "<a href=\"#{}{i}\" aria-label=\"{}\">", escape(anchor), escape(&note));
+    }
+    let _ = write!(
+        out,
+        "<g class=\"{class}\"><title>{}</title><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{BOX_HEIGHT}\" rx=\"{}\"/>\
+         <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text></g>",
+        escape(&note),
+        place.x - place.width / 2.0,
+        place.y - BOX_HEIGHT / 2.0,
+        place.width,
+        if node.is_class { 3 } else { 13 },
+        place.x,
+        place.y + 4.5,
+        escape(&shorten(&node.name))
+    );
+    out.push_str(if links.is_some() { "</a>\n" } else { "\n" });
+}
+
+/// Blue and orange of the Okabe-Ito palette: told apart by colour-blind readers too.
 const STYLE: &str = "<style>\
 .node rect{fill:#ffffff;stroke:#444444;stroke-width:1.2}.node text{fill:#111111}\
 .class rect{fill:#cfe2f3;stroke:#1f4e79;stroke-width:2}.class text{font-weight:600}\
-.arc{fill:none}.from-class{stroke:#bbbbbb;stroke-dasharray:3 3}.legend{fill:#555555;font-size:12px}\
+.arc{fill:none;stroke:#0072b2}.arc.negative{stroke:#d55e00}.head{fill:#0072b2}.head.negative{fill:#d55e00}.from-class{stroke:#bbbbbb;stroke-dasharray:3 3}.legend{fill:#555555;font-size:12px}\
 @media (prefers-color-scheme: dark){.node rect{fill:#1e1e1e;stroke:#bbbbbb}.node text{fill:#eeeeee}\
 .class rect{fill:#123a5a;stroke:#9fc5e8}.from-class{stroke:#555555}.legend{fill:#bbbbbb}}\
 </style>\n";
@@ -71,11 +104,11 @@ fn draw_arc(out: &mut String, picture: &NetworkPicture, layout: &Layout, arc: &P
     let (from, to) = (layout.places[arc.from], layout.places[arc.to]);
     let share = if strongest > 0.0 { arc.strength.abs() / strongest } else { 0.5 };
     let from_class = picture.nodes[arc.from].is_class;
-    let (class, stroke, width) = if from_class {
-        ("arc from-class", String::new(), 1.0)
+    let sign = if arc.strength < 0.0 { " negative" } else { "" };
+    let (class, width) = if from_class {
+        ("arc from-class".to_string(), 1.0)
     } else {
-        let colour = if arc.strength < 0.0 { NEGATIVE } else { POSITIVE };
-        ("arc", format!(" stroke=\"{colour}\""), 1.0 + 4.0 * share)
+        (format!("arc{sign}"), 1.0 + 4.0 * share)
     };
     let names = format!("{} → {}", picture.nodes[arc.from].name, picture.nodes[arc.to].name);
     let label = match &picture.strength {
@@ -84,13 +117,12 @@ fn draw_arc(out: &mut String, picture: &NetworkPicture, layout: &Layout, arc: &P
     };
     let _ = writeln!(
         out,
-        "<path class=\"{class}\"{stroke} stroke-width=\"{width:.2}\" d=\"{}\"><title>{}</title></path>",
+        "<path class=\"{class}\" stroke-width=\"{width:.2}\" d=\"{}\"><title>{}</title></path>",
         curve(from, to),
         escape(&label)
     );
     if !from_class {
-        let colour = if arc.strength < 0.0 { NEGATIVE } else { POSITIVE };
-        let _ = writeln!(out, "<path fill=\"{colour}\" d=\"{}\"/>", arrow_head(from, to));
+        let _ = writeln!(out, "<path class=\"head{sign}\" d=\"{}\"/>", arrow_head(from, to));
     }
 }
 
@@ -159,6 +191,13 @@ mod tests {
     }
 
     #[test]
+    fn the_part_of_a_page_links_its_nodes_and_brings_no_style() {
+        let svg = network_fragment(&picture(3), Some("node-"));
+        assert!(!svg.contains("<style") && svg.contains("class=\"network\""));
+        assert_eq!(svg.matches("<a href=\"#node-").count(), 4);
+    }
+
+    #[test]
     fn boxes_never_overlap_and_stay_inside() {
         for n in [1, 2, 30, 200] {
             let layout = layout(&picture(n));
@@ -178,6 +217,6 @@ mod tests {
     fn a_cyclic_picture_is_drawn_too() {
         let mut p = picture(3);
         p.arcs.push(PictureArc { from: 3, to: 1, strength: -1.0 });
-        assert!(network_svg(&p).contains(NEGATIVE));
+        assert!(network_svg(&p).contains("arc negative"));
     }
 }

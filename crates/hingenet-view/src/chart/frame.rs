@@ -1,0 +1,122 @@
+//! The frame all charts share: size, margins, axes, grid, and text that fits.
+
+use super::Axis;
+use crate::escape;
+use std::fmt::Write;
+
+/// Width of every chart in its own units; pages scale it to the column.
+pub const WIDTH: f64 = 400.0;
+
+/// Where the data area lies.
+#[derive(Debug, Clone, Copy)]
+pub struct Area {
+    pub left: f64,
+    pub right: f64,
+    pub top: f64,
+    pub bottom: f64,
+}
+
+impl Area {
+    pub fn x(&self, axis: &Axis, value: f64) -> f64 {
+        self.left + axis.place(value) * (self.right - self.left)
+    }
+
+    pub fn y(&self, axis: &Axis, value: f64) -> f64 {
+        self.bottom - axis.place(value) * (self.bottom - self.top)
+    }
+}
+
+/// Opens an SVG picture; what it shows is told to screen readers by the figure around it.
+pub fn open(height: f64, label: &str) -> String {
+    format!(
+        "<svg class=\"chart\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"img\" aria-label=\"{}\">\n",
+        escape(label)
+    )
+}
+
+/// Writing to a string cannot fail; the result is dropped on purpose.
+pub fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+    let _ = out.write_fmt(text);
+}
+
+/// Vertical lines and labels of a horizontal axis.
+pub fn x_axis(out: &mut String, area: Area, axis: &Axis) {
+    for (value, label) in &axis.ticks {
+        let x = area.x(axis, *value);
+        put(out, format_args!("<path class=\"grid\" d=\"M{x:.1} {:.1}V{:.1}\"/>", area.top, area.bottom));
+        put(
+            out,
+            format_args!(
+                "<text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
+                area.bottom + 16.0,
+                escape(label)
+            ),
+        );
+    }
+    put(
+        out,
+        format_args!("<path class=\"axis\" d=\"M{:.1} {:.1}H{:.1}\"/>\n", area.left, area.bottom, area.right),
+    );
+    let middle = (area.left + area.right) / 2.0;
+    put(
+        out,
+        format_args!(
+            "<text class=\"label\" x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
+            area.bottom + 34.0,
+            escape(&axis.label)
+        ),
+    );
+}
+
+/// Horizontal lines and labels of a vertical axis.
+pub fn y_axis(out: &mut String, area: Area, axis: &Axis) {
+    for (value, label) in &axis.ticks {
+        let y = area.y(axis, *value);
+        put(out, format_args!("<path class=\"grid\" d=\"M{:.1} {y:.1}H{:.1}\"/>", area.left, area.right));
+        put(
+            out,
+            format_args!(
+                "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
+                area.left - 6.0,
+                y + 4.0,
+                escape(label)
+            ),
+        );
+    }
+    let middle = (area.top + area.bottom) / 2.0;
+    put(
+        out,
+        format_args!(
+            "<text class=\"label\" transform=\"translate(13 {middle:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+            escape(&axis.label)
+        ),
+    );
+}
+
+/// The text if it has at most `most` characters, else its beginning and an ellipsis.
+pub fn shorten(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        text.to_string()
+    } else {
+        text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+    }
+}
+
+/// A label at the left of a row, ending at `x`; shortened, with the whole text on demand.
+pub fn row_label(out: &mut String, x: f64, y: f64, text: &str, most: usize) {
+    put(
+        out,
+        format_args!(
+            "<text class=\"row\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"end\"><title>{}</title>{}</text>\n",
+            y + 4.5,
+            escape(text),
+            escape(&shorten(text, most))
+        ),
+    );
+}
+
+/// Width that row labels need, within limits, and the number of characters that fit.
+pub fn label_room<'a>(labels: impl Iterator<Item = &'a str>) -> (f64, usize) {
+    let longest = labels.map(|l| l.chars().count()).max().unwrap_or(0).clamp(4, 21);
+    (longest as f64 * 7.5 + 12.0, longest)
+}

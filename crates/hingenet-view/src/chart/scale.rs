@@ -1,0 +1,115 @@
+//! Axes: ranges, round tick positions and their labels.
+
+/// One axis of a chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// Name, with the unit.
+    pub label: String,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Positions and labels of the ticks.
+    pub ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// An axis over the values with round ticks, a little wider than they are.
+    pub fn over(label: &str, values: impl IntoIterator<Item = f64>) -> Self {
+        let (low, high) = extent(values);
+        let pad = if high > low { 0.05 * (high - low) } else { low.abs().max(1.0) * 0.05 };
+        Axis::between(label, low - pad, high + pad)
+    }
+
+    /// An axis with exactly these ends.
+    pub fn between(label: &str, low: f64, high: f64) -> Self {
+        let ticks = nice_ticks(low, high, 5);
+        let decimals = decimals(&ticks);
+        let named = ticks.into_iter().map(|t| (t, format!("{t:.decimals$}"))).collect();
+        Axis { label: label.into(), low, high, ticks: named }
+    }
+
+    /// The same axis for values a hundred times smaller: shares labelled in per cent.
+    pub fn in_hundredths(mut self) -> Self {
+        self.low /= 100.0;
+        self.high /= 100.0;
+        self.ticks.iter_mut().for_each(|t| t.0 /= 100.0);
+        self
+    }
+
+    /// An axis of shares between two shares, labelled in per cent.
+    pub fn percent(label: &str, low: f64, high: f64) -> Self {
+        Axis::between(label, 100.0 * low, 100.0 * high).in_hundredths()
+    }
+
+    /// An axis of shares over the values, a little wider but within 0 and 1 where they are.
+    pub fn percent_over(label: &str, values: impl IntoIterator<Item = f64>) -> Self {
+        let (low, high) = extent(values);
+        // less than a tenth of a point is no picture
+        let pad = (0.06 * (high - low)).max(0.001);
+        let (inside_low, inside_high) = (low >= 0.0, high <= 1.0);
+        let low = if inside_low { (low - pad).max(0.0) } else { low - pad };
+        let high = if inside_high { (high + pad).min(1.0) } else { high + pad };
+        Axis::percent(label, low, high)
+    }
+
+    /// Where `value` lies between the ends, 0 to 1.
+    pub fn place(&self, value: f64) -> f64 {
+        if self.high > self.low {
+            (value.clamp(self.low, self.high) - self.low) / (self.high - self.low)
+        } else {
+            0.5
+        }
+    }
+}
+
+fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let start = (f64::INFINITY, f64::NEG_INFINITY);
+    let (low, high) =
+        values.into_iter().filter(|v| v.is_finite()).fold(start, |(l, h), v| (l.min(v), h.max(v)));
+    if low <= high { (low, high) } else { (0.0, 1.0) }
+}
+
+/// About `n` round numbers between two ends: multiples of 1, 2 or 5 times a power of ten.
+pub fn nice_ticks(low: f64, high: f64, n: usize) -> Vec<f64> {
+    let width = high - low;
+    if !(width > 0.0 && width.is_finite()) {
+        return vec![low];
+    }
+    let rough = width / n.max(1) as f64;
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().find(|m| m * power >= rough).unwrap_or(10.0) * power;
+    let first = (low / step - 1e-9).ceil() as i64;
+    let last = (high / step + 1e-9).floor() as i64;
+    (first..=last).map(|k| k as f64 * step).collect()
+}
+
+/// Decimals that tell the ticks apart.
+fn decimals(ticks: &[f64]) -> usize {
+    let step = ticks.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
+    if step.is_finite() && step > 0.0 { (-(step.log10() + 1e-9).floor()).clamp(0.0, 9.0) as usize } else { 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        assert_eq!(nice_ticks(0.0, 1.0, 5), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
+        assert_eq!(nice_ticks(-3.0, 12.0, 5), [0.0, 5.0, 10.0]);
+        assert_eq!(nice_ticks(3.0, 3.0, 5), [3.0]);
+        let axis = Axis::percent_over("accuracy, %", [0.823, 0.861]);
+        assert!(axis.ticks.len() >= 3 && axis.ticks.iter().all(|(t, _)| *t >= axis.low && *t <= axis.high));
+    }
+
+    #[test]
+    fn no_values_or_equal_values_still_make_an_axis() {
+        for values in [vec![], vec![0.5], vec![0.5, 0.5], vec![f64::NAN]] {
+            let axis = Axis::over("x", values.clone());
+            assert!(axis.high > axis.low && !axis.ticks.is_empty(), "{values:?}");
+            let axis = Axis::percent_over("x", values);
+            assert!(axis.high > axis.low && !axis.ticks.is_empty());
+        }
+    }
+}

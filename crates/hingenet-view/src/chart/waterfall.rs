@@ -1,0 +1,57 @@
+//! Terms that add up, one row a term: each bar starts where the one above ends.
+
+use super::Axis;
+use super::frame::{Area, WIDTH, label_room, open, put, row_label, x_axis};
+
+const ROW: f64 = 24.0;
+
+/// Steps from 0: (label, change). Additive terms end at `total`, which gets a row of its own; without a
+/// total every bar starts at 0.
+pub fn waterfall(label: &str, axis_label: &str, steps: &[(String, f64)], total: Option<f64>) -> String {
+    let mut at = 0.0;
+    let mut spans: Vec<(&str, f64, f64)> = Vec::new();
+    for (name, change) in steps {
+        let start = if total.is_some() { at } else { 0.0 };
+        at = start + change;
+        spans.push((name, start, at));
+    }
+    if let Some(total) = total {
+        spans.push(("total", 0.0, total));
+    }
+    let ends = spans.iter().flat_map(|s| [s.1, s.2]).chain([0.0]);
+    let axis = Axis::over(axis_label, ends);
+    let (room, most) = label_room(spans.iter().map(|s| s.0));
+    let area = Area { left: room, right: WIDTH - 16.0, top: 4.0, bottom: 4.0 + ROW * spans.len() as f64 };
+    let mut out = open(area.bottom + 42.0, label);
+    x_axis(&mut out, area, &axis);
+    let zero = area.x(&axis, 0.0);
+    put(
+        &mut out,
+        format_args!("<path class=\"rule\" d=\"M{zero:.1} {:.1}V{:.1}\"/>\n", area.top, area.bottom),
+    );
+    for (k, (name, from, to)) in spans.iter().enumerate() {
+        let y = area.top + ROW * (k as f64 + 0.5);
+        row_label(&mut out, area.left - 8.0, y, name, most);
+        let (a, b) = (area.x(&axis, *from), area.x(&axis, *to));
+        let is_total = total.is_some() && k + 1 == spans.len();
+        let class = if is_total {
+            "bar s7"
+        } else if to < from {
+            "bar against"
+        } else {
+            "bar for"
+        };
+        put(
+            &mut out,
+            format_args!(
+                "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"14\"><title>{:+.3}</title></rect>\n",
+                a.min(b),
+                y - 7.0,
+                (a - b).abs().max(1.0),
+                to - from
+            ),
+        );
+    }
+    out.push_str("</svg>");
+    out
+}

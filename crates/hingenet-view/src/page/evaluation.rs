@@ -1,0 +1,422 @@
+//! The page of an evaluation: verdict, comparison, mistakes, trust, robustness, data, how to repeat it.
+
+use super::figures::{self, Drawn};
+use super::{Card, Page, Section, Tab};
+use crate::chart::series_styles;
+use crate::table::{Cell, DataTable, percent};
+use hingenet::report::{EvaluationReport, Headline, ModelResult};
+
+/// Models drawn in figures; tables have all.
+const DRAWN: usize = 8;
+/// Classes with curves.
+const CLASSES: usize = 12;
+
+/// The report as one HTML file. An error can only come from the page's own template.
+pub fn evaluation_page(report: &EvaluationReport) -> Result<String, String> {
+    let drawn = drawn(report);
+    let mut sections = vec![comparison(report, &drawn), confusion(report, &drawn)];
+    sections.extend(robustness(&drawn));
+    sections.extend(trade_offs(report));
+    sections.push(curves(report, &drawn));
+    sections.push(trust(&drawn));
+    sections.push(margins(&drawn));
+    sections.push(data(report));
+    sections.push(reproduction(report));
+    let page = Page {
+        title: format!("Predicting {}", report.target),
+        kind: "Evaluation report".into(),
+        facts: facts(report),
+        verdict: verdict(report),
+        cards: report.headlines.iter().map(|h| card(h, report)).collect(),
+        sections,
+    };
+    page.html().map_err(|e| e.to_string())
+}
+
+/// The best models, in the order of the results.
+fn drawn(report: &EvaluationReport) -> Vec<Drawn<'_>> {
+    let names: Vec<&str> = report.models.iter().map(|m| m.model.as_str()).collect();
+    let styles = series_styles(&names);
+    let results = &report.evaluation.results;
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by(|&a, &b| results[b].accuracy.mean.total_cmp(&results[a].accuracy.mean).then(a.cmp(&b)));
+    order.truncate(DRAWN);
+    order.sort_unstable();
+    order.iter().map(|&i| Drawn { index: i, style: styles[i], study: &report.models[i] }).collect()
+}
+
+fn facts(report: &EvaluationReport) -> Vec<String> {
+    let (data, protocol) = (&report.evaluation.data, &report.evaluation.protocol);
+    let mut facts = Vec::new();
+    if !report.source.is_empty() {
+        facts.push(report.source.clone());
+    }
+    facts.push(format!("{} rows", data.rows));
+    facts.push(format!("{} features", data.features));
+    facts.push(format!("{} classes", data.classes.len()));
+    facts.push(match data.missing_cells {
+        0 => "no cells missing".to_string(),
+        n => format!("{n} cells missing"),
+    });
+    facts.push(match protocol.test_rows {
+        Some(n) => format!("tested on {n} other rows"),
+        None if protocol.repeats > 1 => {
+            format!("{}-fold cross-validation, {} times", protocol.folds, protocol.repeats)
+        }
+        None => format!("{}-fold cross-validation", protocol.folds),
+    });
+    facts.extend(protocol.groups.iter().map(|g| format!("rows of one {g} stay together")));
+    facts
+}
+
+fn verdict(report: &EvaluationReport) -> String {
+    let (v, results) = (&report.verdict, &report.evaluation.results);
+    let best = &results[v.best];
+    let always = format!("always answering “{}” ({} %)", v.majority_class, percent(v.majority_share));
+    if !v.is_useful {
+        return format!(
+            "No model is clearly better than {always}: the best, {}, classifies {} ± {} % of unseen rows correctly.",
+            best.model,
+            percent(best.accuracy.mean),
+            percent(best.accuracy.ci95)
+        );
+    }
+    let mut text = format!(
+        "{} classifies {} ± {} % of unseen rows correctly, {:.1} percentage points more than {always}.",
+        best.model,
+        percent(best.accuracy.mean),
+        percent(best.accuracy.ci95),
+        100.0 * v.gain
+    );
+    let names = |list: &[usize]| {
+        let names: Vec<&str> = list.iter().take(4).map(|&i| results[i].model.as_str()).collect();
+        let more = if list.len() > 4 { format!(" and {} more", list.len() - 4) } else { String::new() };
+        match names.split_last() {
+            Some((last, first)) if more.is_empty() && !first.is_empty() => {
+                format!("{} and {last}", first.join(", "))
+            }
+            _ => format!("{}{more}", names.join(", ")),
+        }
+    };
+    if !v.worse.is_empty() {
+        text += &format!(" It is significantly better than {}.", names(&v.worse));
+    }
+    if !v.similar.is_empty() {
+        text += &format!(" The folds cannot tell it apart from {}.", names(&v.similar));
+    }
+    text
+}
+
+fn card(h: &Headline, report: &EvaluationReport) -> Card {
+    let show = |x: f64| if h.is_share { format!("{} %", percent(x)) } else { format!("{x:.4}") };
+    let half = |x: f64| if h.is_share { format!("± {}", percent(x)) } else { format!("± {x:.4}") };
+    let model = &report.evaluation.results[report.verdict.best].model;
+    Card {
+        name: format!("{} of {model}", h.name),
+        value: show(h.value),
+        exact: h.value.to_string(),
+        interval: h.ci95.map(half).unwrap_or_default(),
+        about: h.about.clone(),
+        baseline: h.baseline.map(|b| format!("class frequencies alone: {}", show(b))).unwrap_or_default(),
+    }
+}
+
+fn comparison(report: &EvaluationReport, drawn: &[Drawn]) -> Section {
+    let results = &report.evaluation.results;
+    let mut text = match report.evaluation.protocol.test_rows {
+        Some(_) => {
+            "Differences are tested with McNemar's exact test on the rows that one model alone got right."
+                .to_string()
+        }
+        None => {
+            "Every model saw the same folds. Folds share training rows, so differences are tested with the \
+                 corrected resampled t-test (Nadeau and Bengio), which is more careful than comparing means."
+                .to_string()
+        }
+    };
+    if results.len() > drawn.len() {
+        text += &format!(" Figures show the {} most accurate of {} models.", drawn.len(), results.len());
+    }
+    let mut section = Section::new("models", "Models compared", text);
+    section.figures.push(figures::accuracies(&report.evaluation, drawn, report.verdict.majority_share));
+    section.figures.extend(figures::differences(&report.differences, drawn, report.verdict.best));
+    let mut table = DataTable::new(
+        "All models; a click on a column head sorts",
+        &[
+            "model",
+            "accuracy %",
+            "balanced error % (± sd)",
+            "log-loss",
+            "Brier",
+            "AUC",
+            "log-likelihood",
+            "fit s",
+            "predict s",
+        ],
+    );
+    table.rows = results.iter().map(model_row).collect();
+    section.tables.push(table);
+    if report.differences.len() > 1 {
+        section.tables.push(pairs(report));
+    }
+    section
+}
+
+fn model_row(r: &ModelResult) -> Vec<Cell> {
+    vec![
+        Cell::text(r.model.clone()),
+        Cell::percent_interval(r.accuracy.mean, r.accuracy.ci95),
+        match r.balanced_error.sd {
+            Some(sd) => Cell::percent_interval(r.balanced_error.mean, sd),
+            None => Cell::percent(r.balanced_error.mean),
+        },
+        Cell::number(r.log_loss, 4),
+        Cell::number(r.brier, 4),
+        Cell::optional(r.auc, |a| Cell::number(a, 4)),
+        Cell::optional(r.log_likelihood, |l| Cell::number(l, 3)),
+        Cell::number(r.fit_seconds, 3),
+        Cell::number(r.predict_seconds, 3),
+    ]
+}
+
+fn pairs(report: &EvaluationReport) -> DataTable {
+    let name = |i: usize| report.evaluation.results[i].model.clone();
+    let mut table = DataTable::new(
+        "Differences of accuracy between all pairs, percentage points; p-values are not adjusted for the number of pairs",
+        &["first", "second", "first less second", "± 95 %", "p-value"],
+    );
+    table.rows = report
+        .differences
+        .iter()
+        .take(200)
+        .map(|d| {
+            vec![
+                Cell::text(name(d.first)),
+                Cell::text(name(d.second)),
+                Cell::percent(d.mean),
+                Cell::optional(d.ci95, Cell::percent),
+                Cell::optional(d.p_value, figures::p_value),
+            ]
+        })
+        .collect();
+    table
+}
+
+/// The best model first.
+fn best_first<'a>(drawn: &[Drawn<'a>], best: usize) -> Vec<Drawn<'a>> {
+    let mut list = drawn.to_vec();
+    list.sort_by_key(|d| (d.index != best, d.index));
+    list
+}
+
+fn confusion(report: &EvaluationReport, drawn: &[Drawn]) -> Section {
+    let classes = &report.evaluation.data.classes;
+    let mut section =
+        Section::new("mistakes", "Mistakes", "Which classes are taken for which, over all test rows.");
+    section.tabs = best_first(drawn, report.verdict.best)
+        .iter()
+        .map(|d| Tab {
+            id: format!("mistakes-{}", d.index),
+            name: d.study.model.clone(),
+            text: Vec::new(),
+            figures: vec![figures::confusion(d, &report.evaluation.results[d.index].confusion, classes)],
+        })
+        .collect();
+    section
+}
+
+fn curves(report: &EvaluationReport, drawn: &[Drawn]) -> Section {
+    let classes = &report.evaluation.data.classes;
+    let shares =
+        |c: usize| report.models.first().and_then(|m| m.classes.get(c)).map_or(0.0, |k| k.prevalence);
+    let mut shown: Vec<usize> = (0..classes.len()).filter(|&c| shares(c) > 0.0).collect();
+    shown.sort_by(|&a, &b| shares(b).total_cmp(&shares(a)).then(a.cmp(&b)));
+    let mut text = "Each class against all others, ranked by its probability.".to_string();
+    if shown.len() > CLASSES {
+        text += &format!(" The {CLASSES} most frequent of {} classes.", shown.len());
+        shown.truncate(CLASSES);
+    }
+    let mut section = Section::new("ranking", "Ranking by class", text);
+    section.tabs = shown
+        .iter()
+        .map(|&c| Tab {
+            id: format!("ranking-{c}"),
+            name: classes[c].clone(),
+            text: Vec::new(),
+            figures: vec![figures::roc(drawn, c), figures::precision_recall(drawn, c)],
+        })
+        .collect();
+    section
+}
+
+fn trust(drawn: &[Drawn]) -> Section {
+    let mut section = Section::new(
+        "probabilities",
+        "Can the probabilities be trusted?",
+        "Reliability diagrams: among the answers given with a probability near 80 %, about 80 % should be right. \
+         Vertical bars are exact 95 % intervals.",
+    );
+    section.figures = drawn.iter().map(figures::reliability).collect();
+    section
+}
+
+fn margins(drawn: &[Drawn]) -> Section {
+    let mut section = Section::new(
+        "margins",
+        "How clear are the decisions?",
+        "The margin of a row is the log-probability of its true class less that of the best other class.",
+    );
+    section.figures = drawn.iter().map(figures::margins).collect();
+    section
+}
+
+fn robustness(drawn: &[Drawn]) -> Option<Section> {
+    if drawn.iter().all(|d| d.study.missing.is_none()) {
+        return None;
+    }
+    let mut section = Section::new(
+        "robustness",
+        "Missing features",
+        "What remains of the accuracy when feature cells of the test rows are blanked at random.",
+    );
+    section.figures = vec![figures::missing(drawn)];
+    Some(section)
+}
+
+fn trade_offs(report: &EvaluationReport) -> Option<Section> {
+    if report.trade_offs.is_empty() {
+        return None;
+    }
+    let mut section = Section::new(
+        "trade-off",
+        "Margin against likelihood",
+        "A margin-trained network gives up some likelihood for accuracy; the swept option says how much.",
+    );
+    let names: Vec<&str> = report.trade_offs.iter().map(|t| t.model.as_str()).collect();
+    let styles = series_styles(&names);
+    section.figures = report
+        .trade_offs
+        .iter()
+        .zip(styles)
+        .enumerate()
+        .map(|(k, (t, style))| figures::trade_off(t, style, k))
+        .collect();
+    Some(section)
+}
+
+fn data(report: &EvaluationReport) -> Section {
+    let f = &report.findings;
+    let mut section = Section::new("data", "About the data", "");
+    section.text.clear();
+    section.text.extend(findings(report));
+    section.figures.push(figures::class_balance(f));
+    section.figures.extend(figures::missing_columns(f));
+    if !f.patterns.is_empty() {
+        let mut table =
+            DataTable::new("Columns that are missing together, most frequent first", &["columns", "rows"]);
+        table.rows =
+            f.patterns.iter().map(|(p, n)| vec![Cell::text(listed(p)), Cell::number(*n as f64, 0)]).collect();
+        section.tables.push(table);
+    }
+    section
+}
+
+/// What is worth knowing, a sentence each.
+fn findings(report: &EvaluationReport) -> Vec<String> {
+    let f = &report.findings;
+    let mut text = Vec::new();
+    if !f.constant.is_empty() {
+        text.push(format!("Constant columns, which cannot help: {}.", listed(&f.constant)));
+    }
+    if !f.duplicates.is_empty() {
+        let pairs: Vec<String> = f.duplicates.iter().map(|(a, b)| format!("{a} repeats {b}")).collect();
+        text.push(format!("Repeated columns, which count twice in naive Bayes: {}.", listed(&pairs)));
+    }
+    if !f.id_like.is_empty() {
+        let names: Vec<String> = f.id_like.iter().map(|(c, n)| format!("{c} ({n} values)")).collect();
+        text.push(format!(
+            "Columns that look like names or numbers of rows; leave them out with --ignore: {}.",
+            listed(&names)
+        ));
+    }
+    if !f.unseen.is_empty() {
+        let names: Vec<String> = f
+            .unseen
+            .iter()
+            .map(|u| format!("{} ({} cells, for example “{}”)", u.column, u.cells, u.example))
+            .collect();
+        text.push(format!(
+            "Categories of test rows that the fit had not seen, counted as missing: {}.",
+            listed(&names)
+        ));
+    }
+    if f.repeated_rows > 0 {
+        text.push(format!(
+            "{} rows have the same features as another row, {} of them with another class: no model can get all of those right.",
+            f.repeated_rows, f.contradicting_rows
+        ));
+    }
+    if !f.missing.is_empty() {
+        let rows = report.evaluation.data.rows;
+        text.push(format!("{} of {rows} rows have no missing cell.", f.complete_rows));
+    }
+    if text.is_empty() {
+        text.push("No constant, repeated or id-like columns, no missing cells, no repeated rows.".into());
+    }
+    text
+}
+
+/// The first names, and how many there are.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let first = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN { format!("{first} and {} more", names.len() - SHOWN) } else { first }
+}
+
+fn reproduction(report: &EvaluationReport) -> Section {
+    let r = &report.reproduction;
+    let mut section = Section::new(
+        "reproduce",
+        "How to get the same numbers",
+        format!("hingenet {}, seed {}; results do not depend on the number of threads.", r.version, r.seed),
+    );
+    section.command = r.command.clone().unwrap_or_default();
+    section.text.extend(r.warnings.iter().take(20).map(|w| format!("Warning: {w}")));
+    let mut solvers = DataTable::new(
+        "How the solvers ended",
+        &["model", "method", "fits", "converged", "iterations (most)", "gap (largest)"],
+    );
+    for model in report.models.iter().filter(|m| !m.solvers.is_empty()) {
+        let converged = model.solvers.iter().filter(|s| s.converged).count();
+        let iterations = model.solvers.iter().map(|s| s.iterations).max().unwrap_or_default();
+        let gap = model.solvers.iter().filter_map(|s| s.gap).reduce(f64::max);
+        solvers.rows.push(vec![
+            Cell::text(model.model.clone()),
+            Cell::text(model.solvers[0].method.clone()),
+            Cell::number(model.solvers.len() as f64, 0),
+            Cell::number(converged as f64, 0),
+            Cell::number(iterations as f64, 0),
+            Cell::optional(gap, |g| Cell { text: format!("{g:.1e}"), value: Some(g.to_string()) }),
+        ]);
+    }
+    if !solvers.rows.is_empty() {
+        section.tables.push(solvers);
+    }
+    section.tables.extend(chosen(report));
+    section
+}
+
+/// Options that inner cross-validation chose, fold by fold.
+fn chosen(report: &EvaluationReport) -> Option<DataTable> {
+    let mut table = DataTable::new("Options chosen by inner cross-validation", &["model", "option", "folds"]);
+    for result in &report.evaluation.results {
+        let keys: std::collections::BTreeSet<&String> = result.chosen.iter().flat_map(|c| c.keys()).collect();
+        for key in keys {
+            let values: Vec<String> =
+                result.chosen.iter().map(|c| c.get(key).map_or("–".into(), f64::to_string)).collect();
+            let cells = [result.model.clone(), key.clone(), values.join(", ")];
+            table.rows.push(cells.into_iter().map(Cell::text).collect());
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}

@@ -1,0 +1,257 @@
+//! Which model is better, where it fails, and what it costs.
+
+use super::{Drawn, legend, line, p_value};
+use crate::chart::{Axis, DotRow, ErrorBar, Figure, Grid, Line, LineChart, SeriesStyle, dot_chart, heat_map};
+use crate::table::{Cell, DataTable, percent};
+use hingenet::report::{Difference, Evaluation, TradeOff};
+
+/// Accuracy of every model with its interval and folds.
+pub fn accuracies(evaluation: &Evaluation, drawn: &[Drawn], majority: f64) -> Figure {
+    let result = |d: &Drawn| &evaluation.results[d.index].accuracy;
+    let values = drawn.iter().flat_map(|d| {
+        let a = result(d);
+        a.folds.iter().copied().chain([a.mean - a.ci95, a.mean + a.ci95])
+    });
+    let axis = Axis::percent_over("accuracy, %", values.map(|v| v.clamp(0.0, 1.0)).chain([majority]));
+    let row = |d: &Drawn| {
+        let a = &evaluation.results[d.index].accuracy;
+        (d.study.model.clone(), d.style, a.mean, a.ci95, a.folds.clone())
+    };
+    let owned: Vec<_> = drawn.iter().map(row).collect();
+    let rows: Vec<DotRow> = owned
+        .iter()
+        .map(|(label, style, value, half, folds)| DotRow {
+            label: label.clone(),
+            style: *style,
+            value: *value,
+            half: Some(*half),
+            small: if folds.len() > 1 { folds } else { &[] },
+        })
+        .collect();
+    let mut table = DataTable::new("Accuracy, %", &["model", "mean", "± 95 %", "folds"]);
+    table.rows = owned
+        .iter()
+        .map(|(label, _, mean, half, folds)| {
+            let folds: Vec<String> = folds.iter().map(|f| percent(*f)).collect();
+            vec![
+                Cell::text(label.clone()),
+                Cell::percent(*mean),
+                Cell::percent(*half),
+                Cell::text(folds.join(", ")),
+            ]
+        })
+        .collect();
+    Figure::new(
+        "accuracy",
+        "Accuracy of each model",
+        "Right is better. The bar is the 95 % interval of the mean, small dots are single folds, the dashed line \
+         is always answering the most frequent class.",
+        dot_chart("Accuracy of each model with its interval", &axis, &rows, Some(majority)),
+        table,
+    )
+}
+
+/// The best model less another one.
+struct Lead<'a> {
+    drawn: Drawn<'a>,
+    mean: f64,
+    half: Option<f64>,
+    p: Option<f64>,
+    folds: Vec<f64>,
+}
+
+fn leads<'a>(differences: &[Difference], drawn: &[Drawn<'a>], best: usize) -> Vec<Lead<'a>> {
+    let lead = |d: &Drawn<'a>| {
+        let pair = (best.min(d.index), best.max(d.index));
+        let found = differences.iter().find(|x| (x.first, x.second) == pair)?;
+        let sign = if found.first == best { 1.0 } else { -1.0 };
+        let folds = found.folds.iter().map(|f| sign * f).collect();
+        Some(Lead { drawn: *d, mean: sign * found.mean, half: found.ci95, p: found.p_value, folds })
+    };
+    drawn.iter().filter(|d| d.index != best).filter_map(lead).collect()
+}
+
+/// The best model less each other one, fold by fold.
+pub fn differences(differences: &[Difference], drawn: &[Drawn], best: usize) -> Option<Figure> {
+    let found = leads(differences, drawn, best);
+    let name = &drawn.iter().find(|d| d.index == best)?.study.model;
+    if found.is_empty() {
+        return None;
+    }
+    let reach = |l: &Lead| {
+        let half = l.half.unwrap_or(0.0);
+        l.folds.iter().copied().chain([l.mean - half, l.mean + half]).collect::<Vec<f64>>()
+    };
+    let values = found.iter().flat_map(reach).chain([0.0]);
+    let axis =
+        Axis::over("difference of accuracy, percentage points", values.map(|v| 100.0 * v)).in_hundredths();
+    let row = |l: &'_ Lead<'_>| (l.drawn.study.model.clone(), l.drawn.style, l.mean, l.half);
+    let rows: Vec<DotRow> = found
+        .iter()
+        .map(|l| (row(l), &l.folds))
+        .map(|((label, style, value, half), folds)| DotRow {
+            label,
+            style,
+            value,
+            half,
+            small: if folds.len() > 1 { folds } else { &[] },
+        })
+        .collect();
+    let cells = |l: &Lead| {
+        let folds: Vec<String> = l.folds.iter().map(|f| percent(*f)).collect();
+        vec![
+            Cell::text(l.drawn.study.model.clone()),
+            Cell::percent(l.mean),
+            Cell::optional(l.half, Cell::percent),
+            Cell::optional(l.p, p_value),
+            Cell::text(folds.join(", ")),
+        ]
+    };
+    let caption = format!("Accuracy of {name} less that of each model, percentage points");
+    let mut table = DataTable::new(caption, &["model", "mean", "± 95 %", "p-value", "folds"]);
+    table.rows = found.iter().map(cells).collect();
+    Some(Figure::new(
+        "differences",
+        format!("{name} against each other model"),
+        "Right of the dashed line the best model is ahead. A bar that crosses the line means the folds cannot tell \
+         the two apart; small dots are single folds.",
+        dot_chart("Differences of accuracy to the best model", &axis, &rows, Some(0.0)),
+        table,
+    ))
+}
+
+/// Which classes are taken for which.
+pub fn confusion(drawn: &Drawn, confusion: &[Vec<f64>], classes: &[String]) -> Figure {
+    let rates = &drawn.study.rates;
+    let texts = rates.iter().map(|row| row.iter().map(|r| format!("{:.1}", 100.0 * r)).collect()).collect();
+    let grid = Grid {
+        label: format!("Confusion matrix of {}", drawn.study.model),
+        x: "answer",
+        y: "true class",
+        columns: classes,
+        rows: classes,
+        values: rates,
+        texts,
+        full: 1.0,
+    };
+    let mut header = vec!["true class".to_string()];
+    header.extend(classes.iter().map(|c| format!("answer {c}")));
+    header.push("correct %".into());
+    let row = |(c, counts): (usize, &Vec<f64>)| {
+        let mut cells = vec![Cell::text(classes[c].clone())];
+        cells.extend(counts.iter().map(|n| Cell::amount(*n)));
+        cells.push(Cell::percent(rates[c][c]));
+        cells
+    };
+    let table = DataTable {
+        caption: "Test rows by true class and answer, all folds".into(),
+        header,
+        rows: confusion.iter().enumerate().map(row).collect(),
+    };
+    Figure::new(
+        format!("confusion-{}", drawn.index),
+        "Confusion matrix",
+        "Each row is a true class and adds up to 100 %; a strong diagonal means few mistakes.",
+        heat_map(&grid),
+        table,
+    )
+}
+
+/// Accuracy as cells go missing.
+pub fn missing(drawn: &[Drawn]) -> Figure {
+    let curves: Vec<(&Drawn, &hingenet::report::Curve)> =
+        drawn.iter().filter_map(|d| d.study.missing.as_ref().map(|c| (d, c))).collect();
+    let high = curves.iter().flat_map(|(_, c)| c.points.iter().map(|p| p.0)).fold(0.0, f64::max);
+    let x = Axis::percent("feature cells missing, %", 0.0, if high > 0.0 { high } else { 1.0 });
+    let y = Axis::percent_over(
+        "accuracy, %",
+        curves.iter().flat_map(|(_, c)| c.band.iter().flat_map(|b| [b.0, b.1])),
+    );
+    let mut chart = LineChart::new("Accuracy by share of missing cells", x, y);
+    chart.lines =
+        curves.iter().map(|(d, c)| Line { band: &c.band, markers: true, ..line(d, &c.points) }).collect();
+    let mut table =
+        DataTable::new("Accuracy, %", &["model", "missing %", "accuracy %", "95 % from", "95 % to"]);
+    for (d, curve) in &curves {
+        for (p, b) in curve.points.iter().zip(&curve.band) {
+            table.rows.push(vec![
+                Cell::text(d.study.model.clone()),
+                Cell::percent(p.0),
+                Cell::percent(p.1),
+                Cell::percent(b.0),
+                Cell::percent(b.1),
+            ]);
+        }
+    }
+    Figure::new(
+        "missing",
+        "Accuracy when feature cells are missing",
+        "A flat line is a model that copes with gaps; bands are 95 % intervals over folds. The same cells are \
+         blanked for every model.",
+        chart.svg(),
+        table,
+    )
+    .with_legend(legend(drawn))
+}
+
+/// Likelihood against accuracy as an option grows.
+pub fn trade_off(trade_off: &TradeOff, style: SeriesStyle, number: usize) -> Figure {
+    let likelihoods: Option<Vec<f64>> = trade_off.points.iter().map(|p| p.log_likelihood).collect();
+    let name = |v: &str| format!("{} {v}", trade_off.key);
+    let (x, places): (Axis, Vec<f64>) = match &likelihoods {
+        Some(values) => {
+            (Axis::over("log-likelihood of a test row, nats", values.iter().copied()), values.clone())
+        }
+        None => {
+            let n = trade_off.points.len();
+            let ticks =
+                trade_off.points.iter().enumerate().map(|(k, p)| (k as f64, p.value.clone())).collect();
+            let axis = Axis { label: trade_off.key.clone(), low: -0.3, high: n as f64 - 0.7, ticks };
+            (axis, (0..n).map(|k| k as f64).collect())
+        }
+    };
+    let y = Axis::percent_over(
+        "accuracy, %",
+        trade_off.points.iter().flat_map(|p| [p.accuracy - p.ci95, p.accuracy + p.ci95]),
+    );
+    let points: Vec<(f64, f64)> =
+        places.iter().zip(&trade_off.points).map(|(x, p)| (*x, p.accuracy)).collect();
+    let band: Vec<(f64, f64)> =
+        trade_off.points.iter().map(|p| (p.accuracy - p.ci95, p.accuracy + p.ci95)).collect();
+    let mut chart = LineChart::new(format!("Trade-off of {}", trade_off.model), x, y);
+    chart.bars = places.iter().zip(&band).map(|(x, b)| ErrorBar { x: *x, low: b.0, high: b.1 }).collect();
+    let labels = if likelihoods.is_some() {
+        trade_off.points.iter().map(|p| name(&p.value)).collect()
+    } else {
+        Vec::new()
+    };
+    chart.lines = vec![Line {
+        name: &trade_off.model,
+        style,
+        points: &points,
+        band: &[],
+        markers: true,
+        dashed: false,
+        labels,
+    }];
+    let mut table =
+        DataTable::new("Trade-off", &[trade_off.key.as_str(), "log-likelihood", "accuracy %", "± 95 %"]);
+    table.rows = trade_off
+        .points
+        .iter()
+        .map(|p| {
+            vec![
+                Cell::text(p.value.clone()),
+                Cell::optional(p.log_likelihood, |l| Cell::number(l, 4)),
+                Cell::percent(p.accuracy),
+                Cell::percent(p.ci95),
+            ]
+        })
+        .collect();
+    let reading = if likelihoods.is_some() {
+        "Up is more accurate, right is a better description of the data; the line shows what one costs in the other."
+    } else {
+        "Accuracy for each value of the option, with its 95 % interval."
+    };
+    Figure::new(format!("trade-off-{number}"), trade_off.model.clone(), reading, chart.svg(), table)
+}

@@ -1,0 +1,46 @@
+//! The figures of an evaluation report: each a chart, how to read it, and its numbers.
+
+mod comparison;
+mod data;
+mod ranking;
+mod trust;
+
+pub use comparison::{accuracies, confusion, differences, missing, trade_off};
+pub use data::{class_balance, missing_columns};
+pub use ranking::{precision_recall, roc};
+pub use trust::{margins, reliability};
+
+use crate::chart::{LegendEntry, Line, SeriesStyle};
+use crate::table::Cell;
+use hingenet::report::ModelStudy;
+
+/// A model as figures see it.
+#[derive(Debug, Clone, Copy)]
+pub struct Drawn<'a> {
+    /// Position in the results.
+    pub index: usize,
+    pub style: SeriesStyle,
+    pub study: &'a ModelStudy,
+}
+
+pub fn legend(drawn: &[Drawn]) -> Vec<LegendEntry> {
+    drawn.iter().map(|d| LegendEntry::new(d.study.model.clone(), d.style)).collect()
+}
+
+/// A p-value; very small ones are told as such.
+pub fn p_value(p: f64) -> Cell {
+    let text = if p < 0.001 { "< 0.001".to_string() } else { format!("{p:.3}") };
+    Cell { text, value: Some(p.to_string()) }
+}
+
+fn line<'a>(d: &'a Drawn, points: &'a [(f64, f64)]) -> Line<'a> {
+    Line {
+        name: &d.study.model,
+        style: d.style,
+        points,
+        band: &[],
+        markers: false,
+        dashed: false,
+        labels: Vec::new(),
+    }
+}

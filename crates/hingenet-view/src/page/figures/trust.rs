@@ -1,0 +1,97 @@
+//! Whether probabilities come true, and how clear decisions are.
+
+use super::{Drawn, line};
+use crate::chart::{Axis, ErrorBar, Figure, LegendEntry, Line, LineChart, SeriesStyle, histogram};
+use crate::table::{Cell, DataTable};
+use hingenet::report::Reliability;
+
+/// Stated probability against what came true.
+pub fn reliability(drawn: &Drawn) -> Figure {
+    let points = |r: &Reliability| r.bins.iter().map(|b| (b.stated, b.correct)).collect::<Vec<_>>();
+    let (after, before) = (points(&drawn.study.reliability), drawn.study.uncalibrated.as_ref().map(points));
+    let full = |label: &str| Axis::percent(label, 0.0, 1.0);
+    let mut chart = LineChart::new(
+        format!("Reliability of {}", drawn.study.model),
+        full("stated probability of the answer, %"),
+        full("answers that were right, %"),
+    );
+    chart.diagonal = true;
+    let total: f64 = drawn.study.reliability.bins.iter().map(|b| b.weight).sum();
+    for b in &drawn.study.reliability.bins {
+        chart.counts.push((b.from, b.to, b.weight / total));
+        chart.bars.push(ErrorBar { x: b.stated, low: b.low, high: b.high });
+    }
+    let mut legend = vec![LegendEntry::new(
+        if before.is_some() { "after calibration" } else { "as the model states them" },
+        drawn.style,
+    )];
+    if let Some(before) = &before {
+        let style = SeriesStyle { colour: 7, marker: 1 };
+        chart.lines.push(Line { style, dashed: true, markers: true, ..line(drawn, before) });
+        legend.push(LegendEntry { dashed: true, ..LegendEntry::new("before calibration", style) });
+    }
+    chart.lines.push(Line { markers: true, ..line(drawn, &after) });
+    let mut table = DataTable::new(
+        format!("Reliability; expected calibration error {:.4}", drawn.study.reliability.error),
+        &["stated from %", "to %", "rows", "mean stated %", "right %", "95 % from", "95 % to"],
+    );
+    table.rows = drawn
+        .study
+        .reliability
+        .bins
+        .iter()
+        .map(|b| {
+            vec![
+                Cell::percent(b.from),
+                Cell::percent(b.to),
+                Cell::amount(b.weight),
+                Cell::percent(b.stated),
+                Cell::percent(b.correct),
+                Cell::percent(b.low),
+                Cell::percent(b.high),
+            ]
+        })
+        .collect();
+    let mean_error = 100.0 * drawn.study.reliability.error;
+    let reading = format!(
+        "On the dashed diagonal stated probabilities come true; below it the model is too sure. Grey bars show how \
+         many rows fall where. Mean distance: {mean_error:.1} points."
+    );
+    Figure::new(
+        format!("reliability-{}", drawn.index),
+        drawn.study.model.clone(),
+        reading,
+        chart.svg(),
+        table,
+    )
+    .with_legend(legend)
+}
+
+/// How clear the decisions are.
+pub fn margins(drawn: &Drawn) -> Figure {
+    let m = &drawn.study.margins;
+    let top = (1.08 * m.shares.iter().copied().fold(0.0, f64::max)).max(0.01);
+    let (low, high) = (m.edges.first().copied().unwrap_or(-1.0), m.edges.last().copied().unwrap_or(1.0));
+    let x = Axis::between("log P(true class) − largest other", low, high);
+    let y = Axis::percent("share of rows, %", 0.0, top);
+    let label = format!("Margins of {}", drawn.study.model);
+    let mut table = DataTable::new(format!("Margins; median {:.3}", m.median), &["from", "to", "rows %"]);
+    table.rows = m
+        .shares
+        .iter()
+        .enumerate()
+        .map(|(k, s)| vec![Cell::number(m.edges[k], 3), Cell::number(m.edges[k + 1], 3), Cell::percent(*s)])
+        .collect();
+    let reading = format!(
+        "Right of 0 the answer is right, left of it wrong (pale); far from 0 it is clear. Median {:.2}; the outer \
+         bars hold all beyond them.",
+        m.median
+    );
+    Figure::new(
+        format!("margins-{}", drawn.index),
+        drawn.study.model.clone(),
+        reading,
+        histogram(&label, &x, &y, &m.edges, &m.shares, drawn.style),
+        table,
+    )
+}

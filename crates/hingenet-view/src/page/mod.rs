@@ -1,0 +1,121 @@
+//! Pages: one self-contained HTML file each. A page is a head (verdict or facts) and a list of sections;
+//! the template turns them into markup and escapes every text.
+
+mod digest;
+mod evaluation;
+mod figures;
+mod model;
+
+pub use evaluation::evaluation_page;
+pub use model::model_page;
+
+use crate::chart::Figure;
+use crate::table::DataTable;
+use digest::content_hash;
+use minijinja::{Environment, context};
+use serde::Serialize;
+
+const TEMPLATE: &str = include_str!("templates/page.html");
+const STYLE: &str = include_str!("templates/page.css");
+const SCRIPT: &str = include_str!("templates/page.js");
+
+/// A page before it is markup.
+#[derive(Debug, Clone, Default, Serialize)]
+struct Page {
+    title: String,
+    /// A line above the title.
+    kind: String,
+    /// What the page is about, as short facts.
+    facts: Vec<String>,
+    /// The answer in a sentence or two.
+    verdict: String,
+    cards: Vec<Card>,
+    sections: Vec<Section>,
+}
+
+/// A headline figure.
+#[derive(Debug, Clone, Serialize)]
+struct Card {
+    name: String,
+    value: String,
+    /// The full value.
+    exact: String,
+    interval: String,
+    about: String,
+    baseline: String,
+}
+
+/// A part of the page.
+#[derive(Debug, Clone, Default, Serialize)]
+struct Section {
+    id: String,
+    title: String,
+    text: Vec<String>,
+    /// A line of shell, shown as such.
+    command: String,
+    figures: Vec<Figure>,
+    tables: Vec<DataTable>,
+    /// Alternatives, of which one is shown at a time.
+    tabs: Vec<Tab>,
+    /// Things to open one by one.
+    details: Vec<Detail>,
+}
+
+/// One of several alternatives.
+#[derive(Debug, Clone, Serialize)]
+struct Tab {
+    id: String,
+    name: String,
+    text: Vec<String>,
+    figures: Vec<Figure>,
+}
+
+/// Something to open.
+#[derive(Debug, Clone, Serialize)]
+struct Detail {
+    id: String,
+    name: String,
+    note: String,
+    table: DataTable,
+}
+
+impl Section {
+    fn new(id: &str, title: &str, text: impl Into<String>) -> Self {
+        Section { id: id.into(), title: title.into(), text: vec![text.into()], ..Section::default() }
+    }
+}
+
+impl Page {
+    /// The page as HTML; an error means that the template itself is wrong.
+    fn html(&self) -> Result<String, minijinja::Error> {
+        let mut environment = Environment::new();
+        environment.add_template("page.html", TEMPLATE)?;
+        environment.get_template("page.html")?.render(context! {
+            page => self,
+            style => STYLE,
+            script => SCRIPT,
+            style_hash => content_hash(STYLE),
+            script_hash => content_hash(SCRIPT),
+            version => env!("CARGO_PKG_VERSION"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_escaped_and_the_policy_names_the_inline_parts() {
+        let page = Page {
+            title: "<img src=x onerror=alert(1)>".into(),
+            sections: vec![Section::new("a", "<b>", "\"quoted\" & <i>")],
+            ..Page::default()
+        };
+        let html = page.html().unwrap();
+        assert!(!html.contains("<img") && !html.contains("<b>") && !html.contains("<i>"));
+        assert!(html.contains(&format!("style-src '{}'", content_hash(STYLE))));
+        assert!(!STYLE.contains("</") && !SCRIPT.contains("</"));
+        assert!(!html.contains(" style=\"") && !html.contains("http-equiv=\"refresh\""));
+    }
+}

@@ -1,0 +1,69 @@
+//! Tables of a page. A number is shown rounded and carries its full value, so that sorting and tests see
+//! what the JSON says.
+
+use serde::Serialize;
+
+/// A table with a row header in its first column.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct DataTable {
+    /// What the table holds.
+    pub caption: String,
+    /// Names of the columns.
+    pub header: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cell {
+    /// What is shown.
+    pub text: String,
+    /// The full value of a number.
+    pub value: Option<String>,
+}
+
+impl DataTable {
+    /// An empty table.
+    pub fn new(caption: impl Into<String>, header: &[&str]) -> Self {
+        let header = header.iter().map(ToString::to_string).collect();
+        DataTable { caption: caption.into(), header, rows: Vec::new() }
+    }
+}
+
+impl Cell {
+    /// Text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Cell { text: text.into(), value: None }
+    }
+
+    /// A number with this many decimals.
+    pub fn number(value: f64, decimals: usize) -> Self {
+        Cell { text: format!("{value:.decimals$}"), value: Some(value.to_string()) }
+    }
+
+    /// A share in per cent.
+    pub fn percent(value: f64) -> Self {
+        Cell { text: percent(value), value: Some(value.to_string()) }
+    }
+
+    /// A share in per cent with the half-width of its interval.
+    pub fn percent_interval(value: f64, half: f64) -> Self {
+        Cell { text: format!("{} ± {}", percent(value), percent(half)), value: Some(value.to_string()) }
+    }
+
+    /// A number that may be absent.
+    pub fn optional(value: Option<f64>, cell: impl Fn(f64) -> Cell) -> Self {
+        value.map_or(Cell::text("–"), cell)
+    }
+
+    /// A count or weight: whole numbers without decimals.
+    pub fn amount(value: f64) -> Self {
+        Cell::number(value, if value.fract() == 0.0 { 0 } else { 2 })
+    }
+}
+
+/// A share in per cent, two decimals.
+pub fn percent(x: f64) -> String {
+    format!("{:.2}", 100.0 * x)
+}

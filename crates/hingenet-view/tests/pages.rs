@@ -1,0 +1,164 @@
+//! Pages show the numbers of the JSON, hold what they promise, keep names as text and stay small.
+
+use hingenet::Control;
+use hingenet::evaluate::generate::generate;
+use hingenet::evaluate::{Protocol, Sweep, TestRows, compare, study, trade_offs};
+use hingenet::model::{Dataset, FitOptions, ModelSpec, fit};
+use hingenet::report::{Curve, CurveFigure, EvaluationReport, HeatMap, ModelReport};
+use hingenet_view::{evaluation_page, model_page};
+
+const HOSTILE: &str = "<img src=x onerror=alert(1)>";
+
+fn specs(names: &[&str]) -> Vec<ModelSpec> {
+    names.iter().map(|n| n.parse().unwrap()).collect()
+}
+
+fn data(rows: usize) -> Dataset {
+    let mut data = Dataset::new(generate("mixed", Some(rows), 1).unwrap(), "class", None).unwrap();
+    data.target = HOSTILE.into();
+    data.classes[0] = format!("{HOSTILE}0");
+    data
+}
+
+fn report(names: &[&str], rows: usize) -> EvaluationReport {
+    let protocol = Protocol { folds: 3, missing: vec![0.3, 0.6], ..Protocol::default() };
+    let data = data(rows);
+    study(&specs(names), None, &data, TestRows::Folds(None), &protocol, &Control::default()).unwrap()
+}
+
+/// Every number the page carries in full.
+fn numbers(html: &str) -> Vec<f64> {
+    let value = |part: &str| part.split('"').next().and_then(|v| v.parse().ok());
+    html.split("data-v=\"").skip(1).filter_map(value).collect()
+}
+
+#[test]
+fn the_page_shows_the_numbers_of_the_json() {
+    let report = report(&["majority", "nb:ml", "tan:ml"], 300);
+    let json: serde_json::Value = serde_json::to_value(&report.evaluation).unwrap();
+    let html = evaluation_page(&report).unwrap();
+    let shown = numbers(&html);
+    let has = |v: &serde_json::Value, what: &str| {
+        let x = v.as_f64().unwrap();
+        assert!(shown.contains(&x), "{what} {x} is not on the page");
+    };
+    for result in json["results"].as_array().unwrap() {
+        has(&result["accuracy"]["mean"], "accuracy");
+        has(&result["accuracy"]["ci95"], "interval");
+        has(&result["balanced_error"]["mean"], "balanced error");
+        has(&result["log_loss"], "log-loss");
+        has(&result["brier"], "Brier score");
+        for point in result["missing"].as_array().unwrap() {
+            has(&point["accuracy"], "accuracy with missing cells");
+        }
+        for count in result["confusion"].as_array().unwrap().iter().flat_map(|r| r.as_array().unwrap()) {
+            has(count, "confusion");
+        }
+    }
+}
+
+#[test]
+fn the_report_and_the_comparison_have_the_same_figures() {
+    let protocol = Protocol { folds: 3, missing: vec![0.3, 0.6], ..Protocol::default() };
+    let names = specs(&["majority", "nb:ml"]);
+    let data = data(200);
+    let mut plain =
+        compare(&names, None, &data, TestRows::Folds(None), &protocol, &Control::default()).unwrap();
+    let mut studied = report(&["majority", "nb:ml"], 200).evaluation;
+    for result in plain.results.iter_mut().chain(&mut studied.results) {
+        (result.fit_seconds, result.predict_seconds) = (0.0, 0.0);
+    }
+    assert_eq!(plain, studied);
+}
+
+#[test]
+fn names_from_the_data_stay_text_and_nothing_is_asked_for() {
+    let html = evaluation_page(&report(&["majority", "nb:ml"], 200)).unwrap();
+    assert!(!html.contains("<img") && html.contains("&lt;img src=x"));
+    assert!(!html.contains("src=\"") && !html.contains("url(") && !html.contains("@import"));
+    assert!(!html.contains("<link") && !html.contains(" style=\""));
+    assert!(html.contains("default-src 'none'"));
+    // names of namespaces are no requests; pages inline their pictures and need none
+    assert!(!html.replace("http://www.w3.org/2000/svg", "").contains("://"));
+}
+
+#[test]
+fn all_sections_are_there_and_the_page_is_small() {
+    let mut report = report(&["majority", "nb:ml", "tan:ml"], 1000);
+    let sweep: Sweep = "alpha=0.1,1,10".parse().unwrap();
+    let swept = compare(
+        &specs(&["nb:ml"]),
+        Some(&sweep),
+        &data(200),
+        TestRows::Folds(None),
+        &Protocol { folds: 3, ..Protocol::default() },
+        &Control::default(),
+    )
+    .unwrap();
+    report.trade_offs = trade_offs(&swept);
+    assert_eq!(report.trade_offs[0].points.len(), 3);
+    let html = evaluation_page(&report).unwrap();
+    for id in [
+        "models",
+        "mistakes",
+        "robustness",
+        "trade-off",
+        "ranking",
+        "probabilities",
+        "margins",
+        "data",
+        "reproduce",
+    ] {
+        assert!(html.contains(&format!("<section id=\"{id}\"")), "{id}");
+    }
+    assert!(html.len() < 2_000_000, "{} bytes", html.len());
+}
+
+#[test]
+fn the_model_page_has_network_tables_cuts_and_decisions() {
+    let data = data(300);
+    let model = fit(&specs(&["tan:ml"])[0], &data, FitOptions::default(), &Control::default()).unwrap();
+    let mut report = ModelReport::of(&model, &data.features, &[0, 1]).unwrap();
+    let curve = Curve { name: "a".into(), points: vec![(0.0, 1.0), (1.0, 2.0)], band: Vec::new() };
+    report.curves.push(CurveFigure {
+        title: HOSTILE.into(),
+        reading: "r".into(),
+        x: "x".into(),
+        y: "y".into(),
+        curves: vec![curve],
+    });
+    report.maps.push(HeatMap {
+        title: "map".into(),
+        reading: "r".into(),
+        x: "x".into(),
+        y: "y".into(),
+        columns: vec!["a".into(), HOSTILE.into()],
+        rows: vec!["b".into()],
+        values: vec![vec![1.0, -2.0]],
+    });
+    let html = model_page(&report).unwrap();
+    for id in ["network", "decisions", "terms", "tables", "cuts", "facts"] {
+        assert!(html.contains(&format!("<section id=\"{id}\"")), "{id}");
+    }
+    assert_eq!(html.matches("<details class=\"item\"").count(), report.tables.len());
+    assert!(!html.contains("<img") && html.len() < 2_000_000);
+    for decision in &report.decisions {
+        let others = decision.others.map_or(0.0, |(_, sum)| sum);
+        let sum = decision.base + decision.terms.iter().map(|t| t.score).sum::<f64>() + others;
+        assert!(!decision.is_additive || (sum - decision.total).abs() < 1e-9);
+    }
+    for table in &report.tables {
+        for row in &table.rows {
+            assert!((row.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{}", table.node);
+            assert_eq!(row.given.len(), table.parents.len());
+        }
+    }
+}
+
+#[test]
+fn a_model_without_network_has_a_page_too() {
+    let data = data(60);
+    let model = fit(&specs(&["majority"])[0], &data, FitOptions::default(), &Control::default()).unwrap();
+    let html = model_page(&ModelReport::of(&model, &data.features, &[0]).unwrap()).unwrap();
+    assert!(html.contains("<section id=\"facts\""));
+}
