@@ -3,24 +3,26 @@
 use super::evaluate::default_specs;
 use super::fit::summary;
 use crate::output;
+use crate::page;
 use crate::session::Session;
 use crate::show;
 use anyhow::{Context, Result};
 use clap::Args;
 use hingenet::evaluate::generate::generate;
-use hingenet::evaluate::{Protocol, TestRows, compare};
+use hingenet::evaluate::{Protocol, TestRows, study};
 use hingenet::model::{Dataset, FitOptions, Model, ModelSpec, fit};
-use hingenet::report::ModelResult;
+use hingenet::report::{ModelReport, ModelResult};
 use hingenet::table::write_csv;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Shares of test cells that are blanked.
-const RATES: [f64; 2] = [0.3, 0.6];
+/// Shares of test cells that are blanked; the table shows those of [`SHOWN_RATES`].
+const RATES: [f64; 6] = [0.15, 0.3, 0.45, 0.6, 0.75, 0.9];
+const SHOWN_RATES: [f64; 2] = [0.3, 0.6];
 
 #[derive(Args)]
 pub struct Demo {
-    /// Folder for the data and the model; made if it is not there
+    /// Folder for the data, the reports and the model; made if it is not there
     #[arg(short, long, value_name = "FOLDER", default_value = "hingenet-demo")]
     output: PathBuf,
 }
@@ -68,6 +70,9 @@ impl Demo {
         let model = fit(spec, &data, FitOptions { seed: session.seed }, &session.control)?;
         output::write(Some(&self.output.join("mixed.hgn")), &model.to_bytes()?)?;
         session.done();
+        let rows: Vec<usize> = (0..3).collect();
+        let report = ModelReport::of(&model, &data.features, &rows)?;
+        page::model(Some(&self.output.join("mixed-model.html")), &report)?;
         Ok(model)
     }
 
@@ -77,7 +82,9 @@ impl Demo {
             "Accuracy has its 95 % interval over 5 folds; `at 30 %` is the accuracy when 30 % of the test cells\n\
              are missing. Written in {} to {folder}{slash}:\n\
              \x20 waveform.csv, mixed.csv   the data\n\
-             \x20 mixed.hgn                 a fitted model ({})\n\n\
+             \x20 waveform.html, mixed.html reports to look at: open them in a browser\n\
+             \x20 mixed.hgn                 a fitted model ({})\n\
+             \x20 mixed-model.html          its network, tables and three decisions\n\n\
              Next, see why the model decides as it does, then try your own data:\n\
              \x20 hingenet explain {} {} --row 1\n\
              \x20 hingenet evaluate DATA.csv --target COLUMN\n",
@@ -102,19 +109,23 @@ impl Part {
         output::write(Some(&folder.join(format!("{}.csv", self.generator))), &csv)?;
         let protocol = Protocol { seed: session.seed, missing: RATES.to_vec(), ..Protocol::default() };
         let data = Dataset::new(table, "class", None)?;
-        let found = compare(specs, None, &data, TestRows::Folds(None), &protocol, &session.control)?;
+        let mut report = study(specs, None, &data, TestRows::Folds(None), &protocol, &session.control)?;
+        report.source = format!("{}.csv", self.generator);
+        report.reproduction.command = Some(page::command_line());
+        page::evaluation(&folder.join(format!("{}.html", self.generator)), &report)?;
         let header =
             ["model", "accuracy %", "bal. error %", "log-loss", "at 30 %", "at 60 %", "fit", "predict"];
         let row = |r: &ModelResult| {
             let mut cells = show::main_figures(r);
-            cells.splice(4..5, r.missing.iter().map(|p| show::percent(p.accuracy)));
+            let shown = r.missing.iter().filter(|p| SHOWN_RATES.contains(&p.rate));
+            cells.splice(4..5, shown.map(|p| show::percent(p.accuracy)));
             cells
         };
         Ok(format!(
             "{} ({} rows)\n{}\n",
             self.about,
             self.rows,
-            show::table(&header, found.results.iter().map(row))
+            show::table(&header, report.evaluation.results.iter().map(row))
         ))
     }
 }

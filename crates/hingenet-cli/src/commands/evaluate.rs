@@ -2,11 +2,12 @@
 
 use crate::options::{Reader, refuse_overwriting};
 use crate::output;
+use crate::page;
 use crate::session::Session;
 use crate::show;
 use anyhow::Result;
 use clap::Args;
-use hingenet::evaluate::{Groups, Protocol, Sweep, TestRows, TestSet, compare};
+use hingenet::evaluate::{Groups, Protocol, Sweep, TestRows, TestSet, compare, study};
 use hingenet::model::{DEFAULT_MODEL, Dataset, ModelSpec, models};
 use hingenet::report::Evaluation;
 use std::path::PathBuf;
@@ -45,6 +46,9 @@ pub struct Evaluate {
     /// Write all figures as JSON; - writes them to stdout in place of the table
     #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
+    /// Write a page to look at; it also shows accuracies with missing cells if --missing is not given
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     reader: Reader,
 }
@@ -58,8 +62,10 @@ impl Evaluate {
         }
         let protocol = self.protocol(session.seed);
         protocol.check()?;
-        output::check(self.json.as_ref())?;
-        refuse_overwriting(self.json.as_ref(), &[&self.data])?;
+        for path in [&self.json, &self.report] {
+            output::check(path.as_ref())?;
+            refuse_overwriting(path.as_ref(), &[&self.data])?;
+        }
         let evaluation = self.evaluate(&specs, sweep.as_ref(), &protocol, session)?;
         session.done();
         if let Some(path) = &self.json {
@@ -79,7 +85,10 @@ impl Evaluate {
     }
 
     fn protocol(&self, seed: u64) -> Protocol {
-        Protocol { folds: self.folds, repeats: self.repeats, seed, missing: self.missing.clone() }
+        // a report is worth little without its robustness curve
+        let is_default = self.missing.is_empty() && self.report.is_some();
+        let missing = if is_default { page::RATES.to_vec() } else { self.missing.clone() };
+        Protocol { folds: self.folds, repeats: self.repeats, seed, missing }
     }
 
     fn evaluate(
@@ -98,7 +107,18 @@ impl Evaluate {
         let data = Dataset::new(table, &self.target, self.weights.as_deref())?;
         let test = self.test_set(&data, session)?;
         let tested = test.as_ref().map_or(TestRows::Folds(groups.as_ref()), TestRows::Set);
-        Ok(compare(specs, sweep, &data, tested, protocol, &session.control)?)
+        let Some(path) = &self.report else {
+            return Ok(compare(specs, sweep, &data, tested, protocol, &session.control)?);
+        };
+        let mut report = study(specs, sweep, &data, tested, protocol, &session.control)?;
+        report.source = page::file_name(&self.data);
+        report.reproduction.command = Some(page::command_line());
+        session.done();
+        page::evaluation(path, &report)?;
+        if output::is_file(path) {
+            session.say(&format!("wrote {}", path.display()));
+        }
+        Ok(report.evaluation)
     }
 
     fn test_set(&self, data: &Dataset, session: &Session) -> Result<Option<TestSet>> {

@@ -1,13 +1,17 @@
 //! `hingenet inspect`
 
-use crate::options::refuse_overwriting;
+use crate::failure::usage;
+use crate::options::{Reader, refuse_overwriting};
 use crate::output;
+use crate::page;
 use crate::session::Session;
 use crate::show::count;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use hingenet::model::{Model, exchange};
-use hingenet::table::FeatureKind;
+use hingenet::report::{ModelReport, NetworkPicture};
+use hingenet::table::{FeatureKind, Table};
+use hingenet_view::network::network_svg;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -20,6 +24,14 @@ pub struct Inspect {
     /// File to write; stdout if not given
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Rows whose decisions the `html` page explains
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// Row of that file to explain, counted from 1; may be given several times; the first three if not given
+    #[arg(long = "row", value_name = "N", requires = "data")]
+    rows: Vec<usize>,
+    #[command(flatten)]
+    reader: Reader,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -27,12 +39,14 @@ enum Format {
     Text,
     Json,
     Dot,
+    Svg,
     Bif,
     Xmlbif,
+    Html,
 }
 
 impl Inspect {
-    pub fn run(&self, _: &Session) -> Result<()> {
+    pub fn run(&self, session: &Session) -> Result<()> {
         output::check(self.output.as_ref())?;
         refuse_overwriting(self.output.as_ref(), &[&self.model])?;
         let text = match self.format {
@@ -43,10 +57,37 @@ impl Inspect {
                 let names: Vec<String> = network.variables.iter().map(|v| v.name.clone()).collect();
                 exchange::dot(network.network.structure().dag(), &names)
             }
+            Format::Svg => {
+                let model = Model::load(&self.model)?;
+                let title = format!("{} for {}", model.spec, model.target);
+                network_svg(&NetworkPicture::of_network(&model.network()?, title)?)
+            }
+            Format::Html => {
+                let model = Model::load(&self.model)?;
+                return page::model(self.output.as_ref(), &self.report(&model, session)?);
+            }
             Format::Bif => exchange::bif::write(&Model::load(&self.model)?.network()?),
             Format::Xmlbif => exchange::xmlbif::write(&Model::load(&self.model)?.network()?),
         };
         output::write(self.output.as_ref(), text.as_bytes())
+    }
+
+    fn report(&self, model: &Model, session: &Session) -> Result<ModelReport> {
+        let Some(data) = &self.data else { return Ok(ModelReport::of(model, &Table::default(), &[])?) };
+        let table = self.reader.for_model(data, model, session)?;
+        let n = table.n_rows();
+        if let Some(row) = self.rows.iter().find(|&&row| row == 0 || row > n) {
+            return Err(usage(
+                format!("--row {row}: there is no such row"),
+                format!("rows are counted from 1 to {n}"),
+            ));
+        }
+        let chosen: Vec<usize> = if self.rows.is_empty() {
+            (0..n.min(3)).collect()
+        } else {
+            self.rows.iter().map(|r| r - 1).collect()
+        };
+        Ok(ModelReport::of(model, &table, &chosen)?)
     }
 }
 

@@ -19,7 +19,7 @@ use clap::Subcommand;
 /// What the program can do.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Generate data, compare models, write a model: the first thing to run
+    /// Generate data, compare models, write reports and a model: the first thing to run
     Demo(demo::Demo),
     /// Compare models by cross-validation or on a test file
     Evaluate(evaluate::Evaluate),

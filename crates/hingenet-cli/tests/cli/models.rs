@@ -16,7 +16,8 @@ fn the_demo_compares_models_and_says_what_to_type_next() {
     assert!(shown.lines().all(|l| l.chars().count() <= 100), "{shown}");
     assert_snapshot!(shown);
     assert_eq!(folder.names(), ["hingenet-demo"]);
-    for name in ["mixed.csv", "mixed.hgn", "waveform.csv"] {
+    for name in ["mixed.csv", "mixed.html", "mixed.hgn", "mixed-model.html", "waveform.csv", "waveform.html"]
+    {
         assert!(!folder.read(&format!("hingenet-demo/{name}")).is_empty());
     }
     // the next command works
@@ -50,6 +51,25 @@ fn generative_models_draw_rows_and_give_their_likelihood() {
     assert_snapshot!(folder.succeeds("loglik toys.hgn toys.csv"));
     folder.write("unlabelled.csv", b"colour\nred\n\n");
     assert_snapshot!(folder.succeeds("loglik toys.hgn unlabelled.csv"));
+}
+
+#[test]
+fn pages_and_pictures_are_written() {
+    let folder = fitted("tan:ml");
+    let page = |name: &str| {
+        let text = folder.text(name);
+        assert!(text.starts_with("<!DOCTYPE html>") && text.trim_end().ends_with("</html>"), "{name}");
+        text
+    };
+    let line =
+        "evaluate toys.csv --target good --model majority --model nb:ml --folds 2 --report report.html";
+    let shown = folder.succeeds(line);
+    assert!(shown.contains("wrote report.html"), "{shown}");
+    assert!(page("report.html").contains(&format!("<code>hingenet {line}</code>")));
+    folder.succeeds("inspect toys.hgn --format html --data toys.csv --row 2 -o model.html");
+    assert!(page("model.html").contains("Row 2: "));
+    folder.fails("inspect toys.hgn --format html --data toys.csv --row 99", 2);
+    assert!(folder.run("inspect toys.hgn --format svg").stdout.starts_with("<svg "));
 }
 
 #[test]

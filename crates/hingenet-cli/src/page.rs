@@ -1,0 +1,54 @@
+//! Pages to look at: written beside the results, each one HTML file that needs nothing else.
+
+use crate::output;
+use anyhow::{Result, anyhow};
+use hingenet::report::{EvaluationReport, ModelReport};
+use std::path::{Path, PathBuf};
+
+/// Shares of test cells blanked for the robustness curve of a report when none were asked for.
+pub const RATES: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
+
+/// Writes the page of an evaluation.
+pub fn evaluation(path: &PathBuf, report: &EvaluationReport) -> Result<()> {
+    let html = hingenet_view::evaluation_page(report).map_err(|e| anyhow!("the report failed: {e}"))?;
+    output::write(Some(path), html.as_bytes())
+}
+
+/// Writes the page of a model, to stdout if no file is given.
+pub fn model(path: Option<&PathBuf>, report: &ModelReport) -> Result<()> {
+    let html = hingenet_view::model_page(report).map_err(|e| anyhow!("the page failed: {e}"))?;
+    output::write(path, html.as_bytes())
+}
+
+/// What the program was called with, to be pasted into a shell.
+pub fn command_line() -> String {
+    let arguments = std::env::args().skip(1).map(|a| quoted(&a));
+    std::iter::once("hingenet".to_string()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// Name of a file without its folder: reports should not tell how a computer is organised.
+pub fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
+}
+
+fn quoted(argument: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,:/+@%".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        argument.to_string()
+    } else {
+        format!("'{}'", argument.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn arguments_survive_the_shell() {
+        assert_eq!(quoted("tan:ml,alpha=1"), "tan:ml,alpha=1");
+        assert_eq!(quoted("my class"), "'my class'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}
