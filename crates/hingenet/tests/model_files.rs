@@ -38,8 +38,17 @@ fn fitted(name: &str, table: &Table) -> Model {
     fit(&name.parse().unwrap(), &data, FitOptions::default(), &Control::default()).unwrap()
 }
 
-const NAMES: [&str; 6] =
-    ["majority", "nb:ml", "tan:ml,alpha=0.5", "kdb2:ml", "aode:ml", "tan:ml-bn-svm,lambda=1,gamma=1"];
+const NAMES: [&str; 9] = [
+    "majority",
+    "nb:ml",
+    "tan:ml,alpha=0.5",
+    "kdb2:ml",
+    "aode:ml",
+    "tan:ml-bn-svm,lambda=1,gamma=1",
+    "slb,fraction=0.5,class_weights=none,bandwidth=normal",
+    "kde-tan,bandwidth=normal",
+    "sgbn:or,lambda1=10",
+];
 
 #[test]
 fn a_saved_model_comes_back_bit_by_bit() {

@@ -1,7 +1,8 @@
 //! From a data set and a model name to a fitted model.
 
 use super::registry::Recipe;
-use super::{Dataset, Facts, Fitted, Majority, Model, ModelSpec, discrete};
+use super::{Dataset, Facts, Fitted, Majority, Model, ModelSpec, density, discrete, gaussian};
+use crate::classifier::SolverReport;
 use crate::control::Control;
 use crate::error::Result;
 use crate::table::Schema;
@@ -33,6 +34,16 @@ pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Cont
             let report = fitted.report().cloned();
             (Fitted::Discrete(fitted), report, chosen)
         }
+        Recipe::Density(variant) => {
+            let (fitted, chosen) = density::fit(variant, spec, &rows, options, control)?;
+            let report = worst(&fitted.summary().reports);
+            (Fitted::Density(fitted), report, chosen)
+        }
+        Recipe::Gaussian { rule, fisher } => {
+            let fit = gaussian::fit(rule, fisher, spec, &rows, options, control)?;
+            let report = worst(&fit.reports);
+            (Fitted::Gaussian(fit.classifier), report, fit.chosen)
+        }
         Recipe::Averaged { margin } => {
             let (fitted, chosen) = discrete::fit_average(margin, spec, &rows, control)?;
             let report = fitted.report().cloned();
@@ -55,6 +66,16 @@ pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Cont
         facts,
         fitted,
     })
+}
+
+/// Of several solvers the one that ended worst: not converged before converged, then by its gap.
+fn worst(reports: &[SolverReport]) -> Option<SolverReport> {
+    let key = |r: &SolverReport| (!r.converged, r.gap.unwrap_or(0.0));
+    let worse = |a: &&SolverReport, b: &&SolverReport| {
+        let ((a_open, a_gap), (b_open, b_gap)) = (key(a), key(b));
+        a_open.cmp(&b_open).then(a_gap.total_cmp(&b_gap))
+    };
+    reports.iter().max_by(worse).cloned()
 }
 
 /// The same control, whose warnings are also kept for the model's facts.

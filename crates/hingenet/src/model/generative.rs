@@ -4,8 +4,10 @@
 use super::dataset::categories_of;
 use super::exchange::{NamedNetwork, Variable};
 use super::{Fitted, Model};
+use crate::classifier::Classifier;
 use crate::discrete::DiscreteClassifier;
 use crate::error::{Error, Result};
+use crate::gaussian::GaussianClassifier;
 use crate::numeric::log::log_sum_exp;
 use crate::table::{Codes, Column, Table, UnseenPolicy};
 
@@ -39,6 +41,7 @@ impl Model {
         let (rows, _) = self.schema.align(table, unseen)?;
         let joint = match &self.fitted {
             Fitted::Averaged(model) => model.log_joint(&rows)?,
+            Fitted::Gaussian(model) => return self.gaussian_likelihood(model, table, &rows),
             _ => self.network_model("give a likelihood of features")?.log_joint(&rows)?,
         };
         let class = self.known_classes(table);
@@ -52,6 +55,9 @@ impl Model {
     /// `n` rows drawn from the model, the features first and the class last, given `column = value` pairs.
     /// Numeric features are drawn as intervals, which is all the model knows of them.
     pub fn sample(&self, n: usize, given: &[(String, String)], seed: u64) -> Result<Table> {
+        if let Fitted::Gaussian(model) = &self.fitted {
+            return self.gaussian_sample(model, n, given, seed);
+        }
         let model = self.network_model("draw rows")?;
         let names = self.variables(model);
         let mut evidence = vec![None; names.len()];
@@ -76,6 +82,43 @@ impl Model {
             variables: self.variables(model),
             network: model.network().clone(),
         })
+    }
+
+    /// Densities in the units of the columns; `P(c, x) = p(x) P(c | x)` where the networks decide.
+    fn gaussian_likelihood(
+        &self,
+        model: &GaussianClassifier,
+        table: &Table,
+        rows: &Table,
+    ) -> Result<Vec<RowLikelihood>> {
+        let density = model.log_density(rows)?;
+        let posterior = model.log_proba(rows)?;
+        let class = if model.machine().is_none() { self.known_classes(table) } else { Vec::new() };
+        let joint = |m: usize| {
+            let c = class.get(m).copied().flatten()?;
+            Some(density[m] + posterior[m * self.classes.len() + c])
+        };
+        Ok((0..rows.n_rows()).map(|m| RowLikelihood { features: density[m], joint: joint(m) }).collect())
+    }
+
+    fn gaussian_sample(
+        &self,
+        model: &GaussianClassifier,
+        n: usize,
+        given: &[(String, String)],
+        seed: u64,
+    ) -> Result<Table> {
+        if let Some((column, _)) = given.first() {
+            return Err(Error::Unsupported {
+                model: self.spec.to_string(),
+                problem: format!("this model cannot draw rows given `{column}`"),
+                hint: "draw without --given, or fit a discrete model such as tan:ml".into(),
+            });
+        }
+        let (features, class) = model.sample(n, seed)?;
+        let mut columns = features.columns().to_vec();
+        columns.push(Column::categorical(self.target.clone(), self.classes.clone(), class));
+        Table::new(columns)
     }
 
     fn known_classes(&self, table: &Table) -> Vec<Option<usize>> {

@@ -6,10 +6,12 @@
 mod canonical;
 mod class_weight;
 pub(crate) mod dataset;
+mod density;
 mod discrete;
 pub mod exchange;
 pub mod file;
 mod fit;
+mod gaussian;
 mod generative;
 mod majority;
 mod registry;
@@ -24,8 +26,10 @@ pub use registry::{DEFAULT_MODEL, ModelInfo, OptionInfo, find, models};
 pub use spec::ModelSpec;
 
 use crate::classifier::{Classifier, Explanation, SolverReport};
+use crate::density::DensityClassifier;
 use crate::discrete::{AveragedClassifier, DiscreteClassifier};
 use crate::error::Result;
+use crate::gaussian::GaussianClassifier;
 use crate::table::{AlignReport, Schema, Table, UnseenPolicy};
 
 /// A fitted classifier with the names it needs to read any table.
@@ -71,6 +75,10 @@ pub enum Fitted {
     Discrete(DiscreteClassifier),
     /// An average of discrete networks.
     Averaged(AveragedClassifier),
+    /// Log densities of features and pairs.
+    Density(DensityClassifier),
+    /// A sparse Gaussian network for each class.
+    Gaussian(GaussianClassifier),
 }
 
 impl Fitted {
@@ -80,6 +88,8 @@ impl Fitted {
             Fitted::Majority(m) => m,
             Fitted::Discrete(m) => m,
             Fitted::Averaged(m) => m,
+            Fitted::Density(m) => m,
+            Fitted::Gaussian(m) => m,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The list of models a user can name, with their options, defaults and ranges.
 
+use crate::density::Variant;
 use crate::error::{Error, Result};
 use std::sync::LazyLock;
 
@@ -39,6 +40,15 @@ pub(super) enum Recipe {
     Majority,
     /// A discrete network: its graph and how its parameters are learnt.
     Discrete(Graph, Rule),
+    /// A density classifier.
+    Density(Variant),
+    /// A Gaussian classifier; decided by the networks or by a machine on their Fisher vectors.
+    Gaussian {
+        /// How the class networks are learnt.
+        rule: Discriminative,
+        /// Whether a machine on the Fisher vectors decides.
+        fisher: bool,
+    },
     /// An average of one-dependence networks; margin-trained or not.
     Averaged {
         /// Whether the members are trained with the margin.
@@ -59,6 +69,21 @@ pub(super) enum Rule {
     BnSvm,
     /// ML-BN-SVM.
     MlBnSvm,
+}
+
+/// How the class networks of the Gaussian family are learnt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Discriminative {
+    /// OR-SGBN.
+    Or,
+    /// H-SGBN.
+    H,
+    /// Order search.
+    Search,
+    /// KL-SGBN.
+    Kl,
+    /// MM-SGBN.
+    Mm,
 }
 
 /// Graphs of the discrete family.
@@ -247,5 +272,179 @@ const AODE: [ModelInfo; 2] = [
     },
 ];
 
-static MODELS: LazyLock<Vec<ModelInfo>> =
-    LazyLock::new(|| [&MAJORITY[..], &NB, &TAN, &KDB1, &KDB2, &KDB3, &KDB4, &DAG, &AODE].concat());
+const BANDWIDTH: OptionInfo = OptionInfo {
+    key: "bandwidth",
+    default: "plugin",
+    range: "plugin, normal",
+    about: "smoothing: two-stage plug-in, or the normal-scale rule (faster)",
+};
+const FLOOR: OptionInfo = OptionInfo {
+    key: "floor",
+    default: "4 (slb, lu) or 8",
+    range: "above 0",
+    about: "log densities end where one training point lies this many bandwidths away",
+};
+const FRACTION: OptionInfo = OptionInfo {
+    key: "fraction",
+    default: "chosen by inner cross-validation",
+    range: "0 to 1",
+    about: "share of the most dependent (class, pair) combinations that are kept",
+};
+const COST: OptionInfo = OptionInfo {
+    key: "c",
+    default: "1",
+    range: "above 0",
+    about: "weight of the margin shortfalls of the support vector machine",
+};
+const CLASS_WEIGHTS: OptionInfo = OptionInfo {
+    key: "class_weights",
+    default: "chosen by inner cross-validation",
+    range: "none, balanced",
+    about: "whether small classes count as much as large ones",
+};
+const FEATURES: OptionInfo = OptionInfo {
+    key: "features",
+    default: "leave_one_out",
+    range: "leave_one_out, resubstitution, split, cross_fit",
+    about: "where the log densities of the training rows come from; resubstitution is the paper's",
+};
+const PENALTY_NORM: OptionInfo = OptionInfo {
+    key: "penalty",
+    default: "l2",
+    range: "l2, l1",
+    about: "norm of the weights; l1 makes them sparse",
+};
+
+const fn density(name: &'static str, variant: Variant, about: &'static str) -> ModelInfo {
+    let options: &[OptionInfo] = match variant {
+        Variant::Slb => &[BANDWIDTH, FLOOR, FRACTION, COST, CLASS_WEIGHTS, FEATURES, PENALTY_NORM],
+        Variant::SlbAll | Variant::Lu => &[BANDWIDTH, FLOOR, COST, CLASS_WEIGHTS, FEATURES, PENALTY_NORM],
+        Variant::KdeNaiveBayes | Variant::KdeTan | Variant::KdeForest => &[BANDWIDTH, FLOOR],
+    };
+    ModelInfo { name, about, options, recipe: Recipe::Density(variant) }
+}
+
+const DENSITY: [ModelInfo; 6] = [
+    density("slb", Variant::Slb, "sparse linear machine on log densities of features and dependent pairs"),
+    density("slb-all", Variant::SlbAll, "the same with all pairs"),
+    density("lu", Variant::Lu, "the same with single features only"),
+    density("kde-nb", Variant::KdeNaiveBayes, "naive Bayes with kernel densities"),
+    density("kde-tan", Variant::KdeTan, "a tree of kernel densities for each class"),
+    density(
+        "kde-forest",
+        Variant::KdeForest,
+        "a forest of kernel densities for each class, edges by held-out likelihood",
+    ),
+];
+
+const LAMBDA1: OptionInfo = OptionInfo {
+    key: "lambda1",
+    default: "chosen by inner cross-validation",
+    range: "above 0",
+    about: "penalty of an arc",
+};
+const PENALTY: OptionInfo = OptionInfo {
+    key: "penalty",
+    default: "2",
+    range: "above 0",
+    about: "penalty of an arc in units of log n",
+};
+const ROUNDS: OptionInfo = OptionInfo {
+    key: "rounds",
+    default: "20",
+    range: "a whole number",
+    about: "restarts of the order search",
+};
+const START: OptionInfo = OptionInfo {
+    key: "start",
+    default: "or",
+    range: "or, h, search",
+    about: "how the graphs are learnt before the discriminative step",
+};
+const VARIANCE: OptionInfo = OptionInfo {
+    key: "variance",
+    default: "ml",
+    range: "ml, pooled, fixed",
+    about: "noise of the nodes: per class, one for all classes, or 1",
+};
+const PRIORS: OptionInfo =
+    OptionInfo { key: "priors", default: "equal", range: "equal, empirical", about: "class priors" };
+const FREE: OptionInfo = OptionInfo {
+    key: "k",
+    default: "chosen by inner cross-validation",
+    range: "a whole number",
+    about: "number of arc weights and biases that the discriminative step may move",
+};
+const SLACK: OptionInfo = OptionInfo {
+    key: "slack",
+    default: "0.01",
+    range: "0 or more",
+    about: "share by which the fitting error may grow",
+};
+const NU: OptionInfo = OptionInfo {
+    key: "nu",
+    default: "chosen by inner cross-validation",
+    range: "between 0 and 1",
+    about: "share of rows allowed below the margin",
+};
+const MM_SOLVER: OptionInfo = OptionInfo {
+    key: "solver",
+    default: "smooth",
+    range: "smooth, ccp",
+    about: "smoothed objective, or convex-concave steps by cone programs",
+};
+const SVM_C: OptionInfo = OptionInfo {
+    key: "c",
+    default: "chosen by inner cross-validation",
+    range: "above 0",
+    about: "weight of the squared slacks of the kernel machine",
+};
+const COMPONENTS: OptionInfo = OptionInfo {
+    key: "components",
+    default: "all",
+    range: "a whole number",
+    about: "Fisher components with the largest correlation with the class",
+};
+
+/// One way of learning the class networks, decided by the networks (`sgbn`) or by a machine (`fisher`).
+macro_rules! gaussian {
+    ($rule:literal, $kind:expr, $about:literal, [$($own:expr),*]) => {
+        [
+            ModelInfo {
+                name: concat!("sgbn:", $rule),
+                about: concat!("sparse Gaussian network per class: ", $about),
+                options: &[VARIANCE, PRIORS, $($own),*],
+                recipe: Recipe::Gaussian { rule: $kind, fisher: false },
+            },
+            ModelInfo {
+                name: concat!("fisher:", $rule),
+                about: concat!("kernel machine on the Fisher vectors of such networks: ", $about),
+                options: &[VARIANCE, COMPONENTS, SVM_C, $($own),*],
+                recipe: Recipe::Gaussian { rule: $kind, fisher: true },
+            },
+        ]
+    };
+}
+
+const OR: [ModelInfo; 2] = gaussian!("or", Discriminative::Or, "arcs by order-constrained lasso", [LAMBDA1]);
+const H: [ModelInfo; 2] =
+    gaussian!("h", Discriminative::H, "arcs by block descent (depends on column order)", [LAMBDA1]);
+const SEARCH: [ModelInfo; 2] =
+    gaussian!("search", Discriminative::Search, "arcs by search over orders", [PENALTY, ROUNDS]);
+const KL: [ModelInfo; 2] = gaussian!(
+    "kl",
+    Discriminative::Kl,
+    "weights moved to improve the Fisher kernel",
+    [START, LAMBDA1, PENALTY, ROUNDS, FREE, SLACK]
+);
+const MM: [ModelInfo; 2] = gaussian!(
+    "mm",
+    Discriminative::Mm,
+    "weights moved to a large margin",
+    [START, LAMBDA1, PENALTY, ROUNDS, FREE, SLACK, NU, MM_SOLVER]
+);
+
+static MODELS: LazyLock<Vec<ModelInfo>> = LazyLock::new(|| {
+    [&MAJORITY[..], &NB, &TAN, &KDB1, &KDB2, &KDB3, &KDB4, &DAG, &AODE, &DENSITY, &OR, &H, &SEARCH, &KL, &MM]
+        .concat()
+});

@@ -3,6 +3,7 @@
 mod averaged;
 mod container;
 mod discrete;
+mod numbers;
 mod store;
 
 pub use container::{Container, FORMAT_VERSION, Section};

@@ -1,8 +1,11 @@
 //! What of a model goes where in its file, and every check a file must pass to become a model again.
 //! All numbers that decide anything stand in sections, so they come back bit by bit.
 
-use super::{Container, Section, averaged, discrete};
+use super::{Container, Section, averaged, discrete, numbers};
+use crate::classifier::Classifier;
+use crate::density::DensityClassifier;
 use crate::error::{Error, Result, require_len};
+use crate::gaussian::GaussianClassifier;
 use crate::model::{Facts, Fitted, Majority, Model, ModelSpec};
 use crate::table::{Codes, FeatureKind, Schema};
 use serde::de::DeserializeOwned;
@@ -34,6 +37,8 @@ pub fn pack(model: &Model) -> Result<Container> {
         }
         Fitted::Discrete(m) => ("discrete", discrete::pack(m, &mut container)?),
         Fitted::Averaged(m) => ("averaged", averaged::pack(m, &mut container)),
+        Fitted::Density(m) => ("density", numbers::pack(m, &mut container)?),
+        Fitted::Gaussian(m) => ("gaussian", numbers::pack(m, &mut container)?),
     };
     let about = About {
         program: concat!("hingenet ", env!("CARGO_PKG_VERSION")).into(),
@@ -57,6 +62,8 @@ pub fn unpack(mut container: Container) -> Result<Model> {
         "majority" => Fitted::Majority(unpack_majority(&mut container, &about)?),
         "discrete" => Fitted::Discrete(discrete::unpack(&mut container, &about)?),
         "averaged" => Fitted::Averaged(averaged::unpack(&mut container, &about)?),
+        "density" => Fitted::Density(unpack_density(&mut container, &about)?),
+        "gaussian" => Fitted::Gaussian(unpack_gaussian(&mut container, &about)?),
         other => return Err(Error::model_file(format!("unknown family `{other}`"))),
     };
     container.require_empty()?;
@@ -75,6 +82,21 @@ fn unpack_majority(container: &mut Container, about: &About) -> Result<Majority>
     agree("class frequencies", about.classes.len(), log_prior.len())?;
     require_log_distribution("class frequencies", &log_prior)?;
     Ok(Majority { log_prior })
+}
+
+fn unpack_density(container: &mut Container, about: &About) -> Result<DensityClassifier> {
+    let model: DensityClassifier = numbers::unpack(about.parameters.clone(), container)?;
+    model.check()?;
+    agree("classes", about.classes.len(), model.n_classes())?;
+    agree("feature columns", about.schema.features.len(), model.units().n_columns())?;
+    Ok(model)
+}
+
+fn unpack_gaussian(container: &mut Container, about: &About) -> Result<GaussianClassifier> {
+    let model: GaussianClassifier = numbers::unpack(about.parameters.clone(), container)?;
+    agree("classes", about.classes.len(), model.n_classes())?;
+    agree("feature columns", about.schema.features.len(), model.features().columns())?;
+    Ok(model)
 }
 
 /// Distinct, complete names: two classes or more, features that are not the target.
