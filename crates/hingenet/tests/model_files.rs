@@ -38,7 +38,7 @@ fn fitted(name: &str, table: &Table) -> Model {
     fit(&name.parse().unwrap(), &data, FitOptions::default(), &Control::default()).unwrap()
 }
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "majority",
     "nb:ml",
     "tan:ml,alpha=0.5",
@@ -48,6 +48,7 @@ const NAMES: [&str; 9] = [
     "slb,fraction=0.5,class_weights=none,bandwidth=normal",
     "kde-tan,bandwidth=normal",
     "sgbn:or,lambda1=10",
+    "pool,fast=true",
 ];
 
 #[test]

@@ -5,6 +5,7 @@ use super::{Dataset, Facts, Fitted, Majority, Model, ModelSpec, density, discret
 use crate::classifier::SolverReport;
 use crate::control::Control;
 use crate::error::Result;
+use crate::pool::{self, PoolParams};
 use crate::table::Schema;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -43,6 +44,18 @@ pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Cont
             let fit = gaussian::fit(rule, fisher, spec, &rows, options, control)?;
             let report = worst(&fit.reports);
             (Fitted::Gaussian(fit.classifier), report, fit.chosen)
+        }
+        Recipe::Pool => {
+            let params = PoolParams {
+                consistent: spec.choice("consistent", &[("false", false), ("true", true)])?,
+                fast: spec.choice("fast", &[("false", false), ("true", true)])?,
+                draws: spec.parsed("draws", "a whole number")?.unwrap_or(PoolParams::default().draws),
+            };
+            (
+                Fitted::Pool(pool::fit(&rows.training(), &params, options.seed, control)?),
+                None,
+                BTreeMap::new(),
+            )
         }
         Recipe::Averaged { margin } => {
             let (fitted, chosen) = discrete::fit_average(margin, spec, &rows, control)?;

@@ -30,6 +30,7 @@ use crate::density::DensityClassifier;
 use crate::discrete::{AveragedClassifier, DiscreteClassifier};
 use crate::error::Result;
 use crate::gaussian::GaussianClassifier;
+use crate::pool::PoolClassifier;
 use crate::table::{AlignReport, Schema, Table, UnseenPolicy};
 
 /// A fitted classifier with the names it needs to read any table.
@@ -79,6 +80,8 @@ pub enum Fitted {
     Density(DensityClassifier),
     /// A sparse Gaussian network for each class.
     Gaussian(GaussianClassifier),
+    /// The pool of kernel density, averaged network, Gaussian and kernel machine.
+    Pool(PoolClassifier),
 }
 
 impl Fitted {
@@ -90,6 +93,7 @@ impl Fitted {
             Fitted::Averaged(m) => m,
             Fitted::Density(m) => m,
             Fitted::Gaussian(m) => m,
+            Fitted::Pool(m) => m,
         }
     }
 }

@@ -40,6 +40,8 @@ pub(super) enum Recipe {
     Majority,
     /// A discrete network: its graph and how its parameters are learnt.
     Discrete(Graph, Rule),
+    /// The pool of all families.
+    Pool,
     /// A density classifier.
     Density(Variant),
     /// A Gaussian classifier; decided by the networks or by a machine on their Fisher vectors.
@@ -272,6 +274,33 @@ const AODE: [ModelInfo; 2] = [
     },
 ];
 
+const POOL: [ModelInfo; 1] = [ModelInfo {
+    name: "pool",
+    about: "kernel density, averaged network, shrunk Gaussian and margin kernel machine, weighed by the share of \
+            missing features; keeps training rows",
+    options: &[
+        OptionInfo {
+            key: "fast",
+            default: "false",
+            range: "true, false",
+            about: "fewer rows and candidates in every search: faster, slightly less accurate",
+        },
+        OptionInfo {
+            key: "consistent",
+            default: "false",
+            range: "true, false",
+            about: "one joint kernel density for all patterns of missing features",
+        },
+        OptionInfo {
+            key: "draws",
+            default: "10",
+            range: "1 to 1000",
+            about: "completions of a row with missing features in the kernel machine",
+        },
+    ],
+    recipe: Recipe::Pool,
+}];
+
 const BANDWIDTH: OptionInfo = OptionInfo {
     key: "bandwidth",
     default: "plugin",
@@ -445,6 +474,23 @@ const MM: [ModelInfo; 2] = gaussian!(
 );
 
 static MODELS: LazyLock<Vec<ModelInfo>> = LazyLock::new(|| {
-    [&MAJORITY[..], &NB, &TAN, &KDB1, &KDB2, &KDB3, &KDB4, &DAG, &AODE, &DENSITY, &OR, &H, &SEARCH, &KL, &MM]
-        .concat()
+    [
+        &MAJORITY[..],
+        &NB,
+        &TAN,
+        &KDB1,
+        &KDB2,
+        &KDB3,
+        &KDB4,
+        &DAG,
+        &AODE,
+        &POOL,
+        &DENSITY,
+        &OR,
+        &H,
+        &SEARCH,
+        &KL,
+        &MM,
+    ]
+    .concat()
 });

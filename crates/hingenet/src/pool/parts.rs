@@ -80,6 +80,15 @@ pub struct PoolParts {
     pub covariances: Vec<f64>,
 }
 
+impl PartialEq for PoolClassifier {
+    /// The same bits in every part; missing cells (NaN) are equal to each other.
+    fn eq(&self, other: &Self) -> bool {
+        let (mut a, mut b) = (self.to_parts(), other.to_parts());
+        let bits = |v: &mut Vec<f64>| std::mem::take(v).into_iter().map(f64::to_bits).collect::<Vec<u64>>();
+        bits(&mut a.numbers) == bits(&mut b.numbers) && a == b
+    }
+}
+
 impl PoolClassifier {
     /// The fitted pool as plain data.
     pub fn to_parts(&self) -> PoolParts {

@@ -4,6 +4,7 @@ mod averaged;
 mod container;
 mod discrete;
 mod numbers;
+mod pool;
 mod store;
 
 pub use container::{Container, FORMAT_VERSION, Section};

@@ -1,7 +1,7 @@
 //! What of a model goes where in its file, and every check a file must pass to become a model again.
 //! All numbers that decide anything stand in sections, so they come back bit by bit.
 
-use super::{Container, Section, averaged, discrete, numbers};
+use super::{Container, Section, averaged, discrete, numbers, pool};
 use crate::classifier::Classifier;
 use crate::density::DensityClassifier;
 use crate::error::{Error, Result, require_len};
@@ -39,6 +39,7 @@ pub fn pack(model: &Model) -> Result<Container> {
         Fitted::Averaged(m) => ("averaged", averaged::pack(m, &mut container)),
         Fitted::Density(m) => ("density", numbers::pack(m, &mut container)?),
         Fitted::Gaussian(m) => ("gaussian", numbers::pack(m, &mut container)?),
+        Fitted::Pool(m) => ("pool", pool::pack(m, &mut container)?),
     };
     let about = About {
         program: concat!("hingenet ", env!("CARGO_PKG_VERSION")).into(),
@@ -64,6 +65,7 @@ pub fn unpack(mut container: Container) -> Result<Model> {
         "averaged" => Fitted::Averaged(averaged::unpack(&mut container, &about)?),
         "density" => Fitted::Density(unpack_density(&mut container, &about)?),
         "gaussian" => Fitted::Gaussian(unpack_gaussian(&mut container, &about)?),
+        "pool" => Fitted::Pool(pool::unpack(&mut container, &about)?),
         other => return Err(Error::model_file(format!("unknown family `{other}`"))),
     };
     container.require_empty()?;
