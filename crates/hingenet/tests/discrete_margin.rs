@@ -555,6 +555,20 @@ fn selection_deals_classes_in_turn_prefers_the_generative_and_calibrates() {
     assert!(temperature > 1.0, "posteriors of a wide margin are over-confident: {temperature}");
 }
 
+/// Two rows that stand for many: whichever is held out, the other is of one class.
+#[test]
+fn selection_from_rows_that_cannot_be_split_takes_the_first_values() {
+    let codes = |c: [usize; 2]| Codes::from_options(2, c.into_iter().map(Some));
+    let data = Samples::new(vec![2, 2], vec![codes([0, 1]), codes([0, 1])], Some(vec![15.0, 15.0])).unwrap();
+    let learn = |s: &Samples| Structure::naive_bayes(s.card().to_vec());
+    let grid = Grid { lambda: vec![0.0, 1.0], gamma: vec![1.0, 5.0], folds: 5, extend: true };
+    let control = Control::default();
+    let chosen = select_margin(&data, &learn, &MarginParams::default(), &grid, &control).unwrap();
+    assert_eq!((chosen.lambda, chosen.gamma), (0.0, 1.0));
+    let params = ConditionalParams { max_iterations: 7, ..ConditionalParams::default() };
+    assert_eq!(select_iterations(&data, &learn, &params, 5, &control).unwrap(), 7);
+}
+
 #[test]
 fn averaged_networks_are_the_mean_of_their_members_with_or_without_cells() {
     let mut random = Random::new(12);

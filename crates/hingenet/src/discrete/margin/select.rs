@@ -2,7 +2,7 @@
 //! discriminative fit, and the temperature that calibrates the posterior of a margin-trained model.
 
 use super::conditional::{ConditionalParams, Form, fit_watched, table_softmax};
-use super::fit::{MarginParams, finish, margin_problem, weighted};
+use super::fit::{MarginParams, finish, margin_problem, require_two_classes, weighted};
 use super::loss::MarginLoss;
 use super::solve::solve;
 use super::train::completed;
@@ -165,7 +165,8 @@ fn inner_parts(samples: &Samples, learn: &Learn<'_>, folds: usize) -> Result<Vec
             };
             let train = subset(samples, &rows(&|m| fold[m] != f))?;
             let test = rows(&|m| fold[m] == f);
-            if test.is_empty() {
+            // A fold whose other rows are all of one class can tell nothing.
+            if test.is_empty() || require_two_classes(&train).is_err() {
                 return Ok(None);
             }
             let structure = learn(&train)?;
@@ -350,6 +351,9 @@ pub fn select_iterations(
 ) -> Result<usize> {
     require("inner folds", folds, "at least 2", folds >= 2)?;
     let parts = inner_parts(samples, learn, folds)?;
+    if parts.is_empty() {
+        return Ok(params.max_iterations);
+    }
     let quiet = control.quiet();
     let curves: Vec<Vec<f64>> = parts
         .par_iter()
