@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
 
 from . import _engine
 from ._explanation import Explanation
-from ._frames import array_columns, frame_columns, is_frame
+from ._frames import array_columns, frame_columns, is_frame, some_columns
 from ._labels import labels_of, texts_of
 
 
@@ -136,6 +136,10 @@ class EngineClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                 sample_weight, codes, dtype=np.float64, ensure_non_negative=True
             )
         weights = self._row_weights(labels, codes, sample_weight)
+        if isinstance(features, list) and weights is not None and weights.any() and not weights.all():
+            # so that a category that only rows of weight zero have is as unknown as without them
+            keep = weights > 0
+            features, codes, weights = some_columns(X, keep), codes[keep], weights[keep]
         names = feature_names(self)
         target = target if isinstance(target, str) and target not in names else _free_name("class", names)
         model = _engine.fit(
@@ -337,12 +341,22 @@ def _free_name(name: str, taken: list[str]) -> str:
     return name
 
 
-def number_text(value: Any) -> str:
-    """An option value as text that reads back as the same number."""
-    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
-
-
-def spec_text(name: str, **options: Any) -> str:
-    """Model name with the options that are not None."""
-    given = [f"{key}={number_text(value)}" for key, value in options.items() if value is not None]
+def spec_text(name: str, options: dict[str, Any]) -> str:
+    """Model name with the options that are not None, as text that reads back as the same values."""
+    given = [f"{key}={_option_text(value)}" for key, value in options.items() if value is not None]
     return ",".join([name, *given])
+
+
+def _option_text(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return str(value).lower()
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def params_of(options: dict[str, str], types: dict[str, type]) -> dict[str, Any]:
+    """Constructor parameters of the options of a model name; `types` are those of the parameters."""
+    read = {float: float, int: int, str: str, bool: lambda text: text == "true"}
+    known = {name: types[name] for name in types if name.rstrip("_") in options}
+    return {name: read[kind](options[name.rstrip("_")]) for name, kind in known.items()}

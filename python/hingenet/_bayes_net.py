@@ -2,33 +2,79 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 
-from ._base import spec_text
+from ._base import params_of, spec_text
 from ._network import NetworkClassifier
+
+# Constructor parameters that are options of the engine, with their types.
+_OPTIONS: dict[str, type] = {
+    "alpha": float,
+    "root": str,
+    "edges": str,
+    "lambda_": float,
+    "gamma": float,
+    "kappa": float,
+    "ridge": float,
+    "norm": str,
+    "form": str,
+    "smooth": bool,
+    "solver": str,
+    "iterations": int,
+    "early_stopping": bool,
+}
 
 
 class BayesNetClassifier(NetworkClassifier):
     """Bayesian network over the class and discretised features.
 
     Numbers are cut into intervals (Fayyad and Irani), categories stay as they are; a structure over
-    class and features is chosen, and its conditional probability tables are learnt. Missing cells are
-    summed out exactly when predicting, and filled in by expectation when fitting.
+    class and features is chosen, and its conditional probability tables are learnt: by likelihood, or
+    with a margin. Missing cells are summed out exactly when predicting, and filled in by expectation
+    when fitting. Options that are None take the engine's default; ``lambda_``, ``gamma`` and ``kappa``
+    are then chosen by inner cross-validation (see ``fit_report_["chosen"]``).
 
     Parameters
     ----------
     structure : str, default="tan"
-        ``"nb"`` (naive Bayes), ``"tan"`` (tree-augmented), ``"kdb1"`` to ``"kdb4"`` (k-trees).
-    learning : str, default="ml"
-        How the parameters are learnt: ``"ml"`` (maximum likelihood).
+        ``"nb"`` (naive Bayes), ``"tan"`` (tree-augmented), ``"kdb1"`` to ``"kdb4"`` (k-trees), ``"dag"``
+        (given by `edges`), ``"aode"`` (average of one-dependence networks, with ``"ml"`` and
+        ``"ml-bn-svm"``; it has no single ``network_``).
+    learning : str, default="ml-bn-svm"
+        How the parameters are learnt: ``"ml"`` (maximum likelihood), ``"mcl"`` (maximum conditional
+        likelihood), ``"mm"`` (maximum margin), ``"bn-svm"`` (support vector machine on the terms of the
+        network), ``"ml-bn-svm"`` (the most likely network with the required margins).
     alpha : float, default=None
         Virtual rows spread evenly over each probability table; None is 1, and 0 makes impossible what was
         never seen.
     root : {"first", "min_params"}, default=None
         Root of the tree of ``"tan"``: the first feature (also for None), or the one that gives the fewest
         parameters.
+    edges : path-like, default=None
+        CSV file with the columns ``from`` and ``to``: the arcs of ``"dag"``.
+    lambda_ : float, default=None
+        Weight of the margin (``"ml-bn-svm"``, ``"bn-svm"``), or scale of the margins (``"mm"``).
+    gamma : float, default=None
+        Log margin that every row should have (``"ml-bn-svm"``).
+    kappa : float, default=None
+        Rounding of the cap on the margins (``"mm"``).
+    ridge : float, default=None
+        Weight of the squared distance from the maximum-likelihood parameters (``"mcl"``).
+    norm : {"l2", "l1"}, default=None
+        Norm of the weights (``"bn-svm"``).
+    form : {"exact", "tables"}, default=None
+        Free weights normalised at the end, or normalised tables throughout (``"mcl"``, ``"mm"``).
+    smooth : bool, default=None
+        Smooth margin loss (None too), or the plain hinge (``"ml-bn-svm"``).
+    solver : str, default=None
+        Method of ``"ml-bn-svm"``: ``"auto"``, ``"interior"``, ``"lbfgs"``, ``"projected"``, ``"conic"``.
+    iterations : int, default=None
+        Iterations of the solver (``"mcl"``, ``"mm"``).
+    early_stopping : bool, default=None
+        Choose the number of iterations by inner cross-validation (``"mm"``).
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of the rows of each class.
     random_state : int, RandomState instance or None, default=None
@@ -49,13 +95,17 @@ class BayesNetClassifier(NetworkClassifier):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, when `X` is a data frame with text names.
 
+    References
+    ----------
+    Peharz, Tschiatschek, Pernkopf: The Most Generative Maximum Margin Bayesian Networks, ICML 2013.
+
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import load_iris
     >>> from hingenet import BayesNetClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = BayesNetClassifier(structure="tan").fit(X, y)
+    >>> model = BayesNetClassifier(structure="tan", learning="ml-bn-svm").fit(X, y)
     >>> model.predict([[5.1, 3.5, 1.4, np.nan]])
     array([0])
     >>> float(model.score(X, y)) > 0.9
@@ -65,10 +115,21 @@ class BayesNetClassifier(NetworkClassifier):
     def __init__(
         self,
         structure: str = "tan",
-        learning: str = "ml",
+        learning: str = "ml-bn-svm",
         *,
         alpha: float | None = None,
         root: str | None = None,
+        edges: str | os.PathLike | None = None,
+        lambda_: float | None = None,
+        gamma: float | None = None,
+        kappa: float | None = None,
+        ridge: float | None = None,
+        norm: str | None = None,
+        form: str | None = None,
+        smooth: bool | None = None,
+        solver: str | None = None,
+        iterations: int | None = None,
+        early_stopping: bool | None = None,
         class_weight: dict | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -78,16 +139,27 @@ class BayesNetClassifier(NetworkClassifier):
         self.learning = learning
         self.alpha = alpha
         self.root = root
+        self.edges = edges
+        self.lambda_ = lambda_
+        self.gamma = gamma
+        self.kappa = kappa
+        self.ridge = ridge
+        self.norm = norm
+        self.form = form
+        self.smooth = smooth
+        self.solver = solver
+        self.iterations = iterations
+        self.early_stopping = early_stopping
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _spec(self) -> str:
-        return spec_text(f"{self.structure}:{self.learning}", alpha=self.alpha, root=self.root)
+        options = {name.rstrip("_"): getattr(self, name) for name in _OPTIONS}
+        return spec_text(f"{self.structure}:{self.learning}", options)
 
     @classmethod
     def _params_of(cls, name: str, options: dict[str, str]) -> dict[str, Any]:
         structure, learning = name.split(":")
-        numbers = {key: float(value) for key, value in options.items() if key != "root"}
-        return {"structure": structure, "learning": learning, "root": options.get("root"), **numbers}
+        return {"structure": structure, "learning": learning, **params_of(options, _OPTIONS)}

@@ -57,7 +57,7 @@ class MissingCurveDisplay:
     >>> from sklearn.datasets import load_iris
     >>> from hingenet import BayesNetClassifier, MissingCurveDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = BayesNetClassifier("nb").fit(X, y)
+    >>> model = BayesNetClassifier("nb", "ml").fit(X, y)
     >>> curve = MissingCurveDisplay.from_estimator(model, X, y, rates=[0.0, 0.5], plot=False)
     >>> curve.scores.shape
     (2, 5)
@@ -152,7 +152,7 @@ class TermDisplay:
     >>> from sklearn.datasets import load_iris
     >>> from hingenet import BayesNetClassifier, TermDisplay
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = BayesNetClassifier("nb").fit(X, y)
+    >>> model = BayesNetClassifier("nb", "ml").fit(X, y)
     >>> terms = TermDisplay.from_estimator(model, X.iloc[[0]], plot=False)
     >>> int(terms.label), len(terms.labels)
     (0, 4)

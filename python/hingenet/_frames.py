@@ -32,6 +32,13 @@ def array_columns(X: np.ndarray) -> list[Column]:
     return [_text_column(X[:, j].astype(str)) for j in range(X.shape[1])]
 
 
+def some_columns(X: Any, keep: np.ndarray) -> list[Column]:
+    """The columns of the rows that are to be kept."""
+    if is_frame(X):
+        return frame_columns(nw.from_native(X, eager_only=True).filter(keep.tolist()).to_native())
+    return array_columns(np.asarray(X)[keep])
+
+
 def _series_column(series: nw.Series, name: Any) -> Column:
     dtype = series.dtype
     if dtype.is_numeric():

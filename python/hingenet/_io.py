@@ -10,7 +10,7 @@ from ._bayes_net import BayesNetClassifier
 
 # Estimators by the first part of the model name.
 _ESTIMATORS: dict[str, type[EngineClassifier]] = {
-    name: BayesNetClassifier for name in ["nb", "tan", "kdb1", "kdb2", "kdb3", "kdb4"]
+    name: BayesNetClassifier for name in ["nb", "tan", "kdb1", "kdb2", "kdb3", "kdb4", "dag", "aode"]
 }
 
 

@@ -41,7 +41,7 @@ def predictions(path, classes):
 
 def test_fit_in_python_and_predict_on_the_command_line(files, run, tmp_path):
     X, y = files
-    model = BayesNetClassifier("tan").fit(X, y)
+    model = BayesNetClassifier("tan", "ml").fit(X, y)
     model.save(tmp_path / "model.hgn")
     run("predict", "model.hgn", "rows.csv", "--proba", "-o", "out.csv")
     label, proba = predictions(tmp_path / "out.csv", model.classes_)
@@ -64,5 +64,5 @@ def test_both_fit_the_same_model(files, run, tmp_path):
     X, y = files
     X = X.drop(columns="size")  # a file declares no order of categories
     run("fit", "data.csv", "--target", "kind", "--model", "tan:ml", "--ignore", "size", "-o", "model.hgn")
-    one, other = hingenet.load(tmp_path / "model.hgn"), BayesNetClassifier("tan").fit(X, y)
+    one, other = hingenet.load(tmp_path / "model.hgn"), BayesNetClassifier("tan", "ml").fit(X, y)
     np.testing.assert_array_equal(one.predict_log_proba(X), other.predict_log_proba(X))

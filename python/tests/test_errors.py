@@ -13,7 +13,7 @@ from hingenet import BayesNetClassifier, HingenetError, MDLDiscretizer
 
 @pytest.fixture
 def fitted(cancer):
-    return BayesNetClassifier("nb").fit(*cancer)
+    return BayesNetClassifier("nb", "ml").fit(*cancer)
 
 
 def test_unfitted_use_is_an_error(cancer, tmp_path):
@@ -35,7 +35,7 @@ def test_a_wrong_number_of_columns_is_an_error(fitted, cancer):
 
 def test_renamed_and_reordered_columns_are_errors(pets):
     X, y = pets
-    model = BayesNetClassifier("nb").fit(X, y)
+    model = BayesNetClassifier("nb", "ml").fit(X, y)
     with pytest.raises(ValueError, match="feature names should match.*\n.*unseen at fit time:\n- feet"):
         model.predict(X.rename(columns={"legs": "feet"}))
     with pytest.raises(ValueError, match="same order"):
@@ -66,7 +66,7 @@ def test_labels_must_be_known_and_of_two_classes(cancer):
 
 
 def test_bad_options_name_what_is_allowed(cancer):
-    with pytest.raises(ValueError, match="model = forest:ml: expected one of .*tan:ml"):
+    with pytest.raises(ValueError, match="model = forest:ml-bn-svm: expected one of .*tan:ml"):
         BayesNetClassifier("forest").fit(*cancer)
     with pytest.raises(ValueError, match="alpha"):
         BayesNetClassifier(alpha=-1.0).fit(*cancer)
@@ -93,6 +93,6 @@ def test_interrupt_stops_a_long_fit_within_a_second():
     timer = threading.Timer(1.0, press)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        BayesNetClassifier("kdb4").fit(X, y)
+        BayesNetClassifier("kdb4", "ml").fit(X, y)
     # time of this process on one thread, because other programs may have taken the processor
     assert time.process_time() - pressed[0] < 1.0

@@ -16,7 +16,7 @@ def complete(cancer):
 def test_terms_of_a_complete_row_add_up_to_the_log_odds(complete):
     X, y = complete
     for structure in ("nb", "tan"):
-        model = BayesNetClassifier(structure).fit(X, y)
+        model = BayesNetClassifier(structure, "ml").fit(X, y)
         explanation = model.explain(X[:5])
         assert explanation.additive.all()
         scores = explanation.base + explanation.contributions().sum(axis=1)
@@ -27,7 +27,7 @@ def test_terms_of_a_complete_row_add_up_to_the_log_odds(complete):
 
 def test_missing_cells_are_explained_by_leaving_one_out(cancer):
     X, y = cancer
-    model = BayesNetClassifier("tan").fit(X, y)
+    model = BayesNetClassifier("tan", "ml").fit(X, y)
     row = X[:1]
     assert np.isnan(row).any()
     explanation = model.explain(row)
@@ -43,7 +43,7 @@ def test_missing_cells_are_explained_by_leaving_one_out(cancer):
 @pytest.mark.parametrize("backend", ["pandas", "polars"])
 def test_terms_as_a_tidy_frame(complete, backend):
     X, y = complete
-    explanation = BayesNetClassifier("nb").fit(X, y).explain(X[:2])
+    explanation = BayesNetClassifier("nb", "ml").fit(X, y).explain(X[:2])
     frame = pl.DataFrame(explanation.to_frame(backend))
     assert frame.columns == ["row", "feature", "given", "class", "contribution", "against_mean"]
     assert frame.height == 2 * X.shape[1] * 2

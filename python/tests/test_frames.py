@@ -10,7 +10,7 @@ from hingenet import BayesNetClassifier, HingenetWarning
 
 @pytest.fixture
 def model(pets):
-    return BayesNetClassifier("nb").fit(*pets)
+    return BayesNetClassifier("nb", "ml").fit(*pets)
 
 
 def test_every_kind_of_column_is_understood(model, pets):
@@ -29,7 +29,7 @@ def test_pandas_and_polars_give_the_same_bits(model, pets):
     X, y = pets
     frame = pl.from_pandas(X.astype({"size": str})).with_columns(pl.col("size").cast(pl.Enum(["small", "large"])))
     assert frame["age"].null_count() == frame["swims"].null_count() == 1
-    other = BayesNetClassifier("nb").fit(frame, pl.Series("kind", y.tolist()))
+    other = BayesNetClassifier("nb", "ml").fit(frame, pl.Series("kind", y.tolist()))
     np.testing.assert_array_equal(model.predict_log_proba(X), other.predict_log_proba(frame))
     np.testing.assert_array_equal(model.predict_log_proba(frame), other.predict_log_proba(X))
 
@@ -40,7 +40,7 @@ def test_texts_of_any_type_are_the_same_categories(dtype, model, pets):
     other = X.assign(colour=X["colour"].astype(dtype))
     assert other["colour"].isna().sum() == X["colour"].isna().sum() > 0
     np.testing.assert_array_equal(
-        BayesNetClassifier("nb").fit(other, y).predict_proba(X), model.predict_proba(other)
+        BayesNetClassifier("nb", "ml").fit(other, y).predict_proba(X), model.predict_proba(other)
     )
 
 
@@ -48,16 +48,16 @@ def test_object_arrays_may_mix_numbers_texts_and_none(pets):
     X, y = pets
     cells = X[["weight", "colour"]].to_numpy(dtype=object)
     cells[2, 0] = None
-    model = BayesNetClassifier("nb").fit(cells, y)
+    model = BayesNetClassifier("nb", "ml").fit(cells, y)
     assert [kind for _, kind in model._model.features] == [None, ["brown", "grey"]]
     frame = pd.DataFrame({"x0": cells[:, 0].astype(float), "x1": cells[:, 1]})
-    same = BayesNetClassifier("nb").fit(frame, y)
+    same = BayesNetClassifier("nb", "ml").fit(frame, y)
     np.testing.assert_array_equal(model.predict_proba(cells), same.predict_proba(frame))
 
 
 def test_text_arrays_are_read_like_a_file():
     X = np.array([["1", "a"], ["2.5", "b"], ["?", ""], ["3", "a"]])
-    model = BayesNetClassifier("nb").fit(X, [0, 1, 0, 1])
+    model = BayesNetClassifier("nb", "ml").fit(X, [0, 1, 0, 1])
     assert [kind for _, kind in model._model.features] == [None, ["a", "b"]]
 
 
@@ -86,8 +86,23 @@ def test_column_types_that_are_no_features_are_refused(pets):
 def test_label_types_come_back(pets):
     X, y = pets
     for labels in (y, (y == "dog"), (y == "dog").astype(int) + 5, y.astype("category"), pl.Series(y.tolist())):
-        model = BayesNetClassifier("nb").fit(X, labels)
+        model = BayesNetClassifier("nb", "ml").fit(X, labels)
         values = np.asarray(labels)
         assert model.predict(X).dtype == model.classes_.dtype
         assert set(model.predict(X)) <= set(values)
         assert model.score(X, values) > 0.9
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "objects"])
+def test_a_category_of_rows_without_weight_is_unknown(kind, pets):
+    X, y = pets
+    X = X[["weight", "colour"]].assign(colour=X["colour"].mask(X.index == 4, "green"))
+    weight = np.ones(len(y))
+    weight[4] = 0.0
+    frame = {"pandas": X, "polars": pl.from_pandas(X), "objects": X.to_numpy(dtype=object)}[kind]
+    weighted = BayesNetClassifier("nb", "ml").fit(frame, y, sample_weight=weight)
+    without = BayesNetClassifier("nb", "ml").fit(X.drop(index=4), y.drop(index=4))
+    assert weighted._model.features[1][1] == without._model.features[1][1] == ["brown", "grey"]
+    np.testing.assert_array_equal(
+        weighted.predict_proba(frame[:3]), without.predict_proba(X[:3])
+    )

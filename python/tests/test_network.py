@@ -29,9 +29,16 @@ def weather():
     return X, pd.Series(np.where(rng.random(n) < 0.1, ~rain, rain), name="rain").map({True: "wet", False: "dry"})
 
 
+def test_a_given_graph(weather, tmp_path):
+    X, y = weather
+    (tmp_path / "arcs.csv").write_text("from,to\nrain,wind\nrain,sky\nwind,walk\nrain,walk\n")
+    model = BayesNetClassifier("dag", "ml", edges=tmp_path / "arcs.csv").fit(X, y)
+    assert set(model.network_.edges) == {("rain", "wind"), ("rain", "sky"), ("wind", "walk"), ("rain", "walk")}
+
+
 @pytest.fixture
 def model(weather):
-    return BayesNetClassifier("tan").fit(*weather)
+    return BayesNetClassifier("tan", "ml").fit(*weather)
 
 
 def every_row():
@@ -108,3 +115,9 @@ def test_samples_follow_the_network(model):
     assert set(wet["rain"]) == {"wet"} and set(wet["sky"]) == {"grey"}
     with pytest.raises(ValueError, match="its values are: "):
         model.sample(1, given={"sky": "green"})
+
+
+def test_an_average_of_networks_is_no_network(weather):
+    model = BayesNetClassifier("aode", "ml").fit(*weather)
+    with pytest.raises(ValueError, match="network.*\nhint: "):
+        model.network_
