@@ -156,6 +156,20 @@ fn the_model_page_has_network_tables_cuts_and_decisions() {
 }
 
 #[test]
+fn the_other_families_have_their_pictures() {
+    let data = Dataset::new(generate("ringnorm", Some(120), 1).unwrap(), "class", None).unwrap();
+    let networks = |name: &str| {
+        let model = fit(&specs(&[name])[0], &data, FitOptions::default(), &Control::default()).unwrap();
+        let report = ModelReport::of(&model, &data.features, &[0]).unwrap();
+        assert!(model_page(&report).unwrap().contains("<section id=\"network\""), "{name}");
+        report.networks.len()
+    };
+    // one a class and the difference; one with the pairs
+    assert_eq!(networks("sgbn:or,lambda1=20"), 3);
+    assert_eq!(networks("kde-tan"), 1);
+}
+
+#[test]
 fn a_model_without_network_has_a_page_too() {
     let data = data(60);
     let model = fit(&specs(&["majority"])[0], &data, FitOptions::default(), &Control::default()).unwrap();

@@ -93,12 +93,16 @@ pub fn y_axis(out: &mut String, area: Area, axis: &Axis) {
     );
 }
 
-/// The text if it has at most `most` characters, else its beginning and an ellipsis.
+/// The text if it has at most `most` characters, else its beginning, an ellipsis and its end: names of
+/// models differ at their ends.
 pub fn shorten(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         text.to_string()
     } else {
-        text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+        let tail = most.saturating_sub(1) / 2;
+        let head = most.saturating_sub(1) - tail;
+        let n = text.chars().count();
+        text.chars().take(head).chain(['…']).chain(text.chars().skip(n - tail)).collect()
     }
 }
 
@@ -119,4 +123,17 @@ pub fn row_label(out: &mut String, x: f64, y: f64, text: &str, most: usize) {
 pub fn label_room<'a>(labels: impl Iterator<Item = &'a str>) -> (f64, usize) {
     let longest = labels.map(|l| l.chars().count()).max().unwrap_or(0).clamp(4, 21);
     (longest as f64 * 7.5 + 12.0, longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shorten;
+
+    #[test]
+    fn long_texts_keep_both_ends() {
+        assert_eq!(shorten("tan:ml-bn-svm,lambda=16", 11), "tan:m…da=16");
+        assert_eq!(shorten("äöü", 3), "äöü");
+        assert_eq!(shorten("äöüß", 3), "ä…ß");
+        assert_eq!(shorten("long", 1), "…");
+    }
 }

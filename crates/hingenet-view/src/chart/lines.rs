@@ -157,15 +157,18 @@ impl<'a> LineChart<'a> {
                 put(out, format_args!("<path class=\"mark\" d=\"{}\"/>", line.style.marker_path(x, y)));
             }
         }
+        let mut last = f64::INFINITY;
         for (p, label) in line.points.iter().zip(&line.labels) {
             let (x, y) = place(*p);
-            let (anchor, dx) = if x > area.right - 60.0 { ("end", -8.0) } else { ("start", 8.0) };
+            // neighbours that stand close have their texts on different sides
+            let below = (x - last).abs() < 9.0 * label.chars().count() as f64;
+            last = if below { f64::INFINITY } else { x };
             put(
                 out,
                 format_args!(
-                    "<text class=\"point\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
-                    x + dx,
-                    y - 6.0,
+                    "<text class=\"point\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                    x + 6.0,
+                    if below { y + 15.0 } else { y - 7.0 },
                     escape(label)
                 ),
             );

@@ -141,7 +141,7 @@ fn comparison(report: &EvaluationReport, drawn: &[Drawn]) -> Section {
     section.figures.push(figures::accuracies(&report.evaluation, drawn, report.verdict.majority_share));
     section.figures.extend(figures::differences(&report.differences, drawn, report.verdict.best));
     let mut table = DataTable::new(
-        "All models; a click on a column head sorts",
+        "All models; a click on a column head sorts. Log-likelihoods are comparable within one family only.",
         &[
             "model",
             "accuracy %",

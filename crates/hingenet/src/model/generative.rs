@@ -21,9 +21,13 @@ pub struct RowLikelihood {
 }
 
 impl Model {
-    /// Whether the model gives probabilities of features, so that it can score and draw rows.
+    /// Whether the model gives `log P(class, features)`, so that it can score rows.
     pub fn is_generative(&self) -> bool {
-        matches!(self.fitted, Fitted::Discrete(_))
+        match &self.fitted {
+            Fitted::Discrete(_) | Fitted::Averaged(_) => true,
+            Fitted::Gaussian(model) => model.machine().is_none(),
+            _ => false,
+        }
     }
 
     /// Temperature by which the scores were divided to calibrate the probabilities, where there is one.

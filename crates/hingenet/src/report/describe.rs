@@ -43,6 +43,13 @@ impl ModelReport {
             let title = format!("{} for {}", model.spec, model.target);
             report.networks.push(NetworkPicture::of_network(&named, title)?);
         }
+        if let Fitted::Gaussian(fitted) = &model.fitted {
+            report.networks = NetworkPicture::of_gaussian(fitted, &model.classes);
+        }
+        if let Fitted::Density(fitted) = &model.fitted {
+            let columns: Vec<String> = model.schema.features.iter().map(|f| f.name.clone()).collect();
+            report.networks.push(NetworkPicture::of_density(fitted, &columns, "pairs in use".into()));
+        }
         Ok(report)
     }
 }

@@ -4,6 +4,7 @@
 
 mod describe;
 mod evaluation;
+mod family_picture;
 mod figure;
 mod model;
 mod picture;

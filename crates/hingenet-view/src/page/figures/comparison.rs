@@ -197,7 +197,6 @@ pub fn missing(drawn: &[Drawn]) -> Figure {
 /// Likelihood against accuracy as an option grows.
 pub fn trade_off(trade_off: &TradeOff, style: SeriesStyle, number: usize) -> Figure {
     let likelihoods: Option<Vec<f64>> = trade_off.points.iter().map(|p| p.log_likelihood).collect();
-    let name = |v: &str| format!("{} {v}", trade_off.key);
     let (x, places): (Axis, Vec<f64>) = match &likelihoods {
         Some(values) => {
             (Axis::over("log-likelihood of a test row, nats", values.iter().copied()), values.clone())
@@ -221,7 +220,7 @@ pub fn trade_off(trade_off: &TradeOff, style: SeriesStyle, number: usize) -> Fig
     let mut chart = LineChart::new(format!("Trade-off of {}", trade_off.model), x, y);
     chart.bars = places.iter().zip(&band).map(|(x, b)| ErrorBar { x: *x, low: b.0, high: b.1 }).collect();
     let labels = if likelihoods.is_some() {
-        trade_off.points.iter().map(|p| name(&p.value)).collect()
+        trade_off.points.iter().map(|p| p.value.clone()).collect()
     } else {
         Vec::new()
     };
@@ -249,9 +248,13 @@ pub fn trade_off(trade_off: &TradeOff, style: SeriesStyle, number: usize) -> Fig
         })
         .collect();
     let reading = if likelihoods.is_some() {
-        "Up is more accurate, right is a better description of the data; the line shows what one costs in the other."
+        format!(
+            "Up is more accurate, right is a better description of the data; the line shows what one costs in the \
+             other. Beside each point stands its {}.",
+            trade_off.key
+        )
     } else {
-        "Accuracy for each value of the option, with its 95 % interval."
+        "Accuracy for each value of the option, with its 95 % interval.".to_string()
     };
     Figure::new(format!("trade-off-{number}"), trade_off.model.clone(), reading, chart.svg(), table)
 }
