@@ -61,11 +61,12 @@ fn best_of(runs: usize, work: impl Fn() -> Network) -> f64 {
     (0..runs).map(time).fold(f64::INFINITY, f64::min)
 }
 
+type Fit = fn(&Samples) -> Network;
+
 /// Times the rows of a folder with the threads there are.
 fn time_folder(folder: &std::path::Path) {
     let data = coded::read(folder);
-    let fits: [(&str, fn(&Samples) -> Network); 2] = [("tan", fit_tan), ("nb", fit_nb)];
-    for (job, fit) in fits {
+    for (job, fit) in [("tan", fit_tan as Fit), ("nb", fit_nb)] {
         let seconds = best_of(20, || fit(&data.training)) / 1e3;
         let accuracy = coded::accuracy(&fit(&data.training), &data);
         println!("{}", serde_json::json!({"job": job, "seconds": seconds, "accuracy": accuracy}));

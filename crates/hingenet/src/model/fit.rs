@@ -51,11 +51,8 @@ pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Cont
                 fast: spec.choice("fast", &[("false", false), ("true", true)])?,
                 draws: spec.parsed("draws", "a whole number")?.unwrap_or(PoolParams::default().draws),
             };
-            (
-                Fitted::Pool(pool::fit(&rows.training(), &params, options.seed, control)?),
-                None,
-                BTreeMap::new(),
-            )
+            let fitted = pool::fit(&rows.training(), &params, options.seed, control)?;
+            (Fitted::Pool(Box::new(fitted)), None, BTreeMap::new())
         }
         Recipe::Averaged { margin } => {
             let (fitted, chosen) = discrete::fit_average(margin, spec, &rows, control)?;

@@ -81,7 +81,7 @@ pub enum Fitted {
     /// A sparse Gaussian network for each class.
     Gaussian(GaussianClassifier),
     /// The pool of kernel density, averaged network, Gaussian and kernel machine.
-    Pool(PoolClassifier),
+    Pool(Box<PoolClassifier>),
 }
 
 impl Fitted {
@@ -93,7 +93,7 @@ impl Fitted {
             Fitted::Averaged(m) => m,
             Fitted::Density(m) => m,
             Fitted::Gaussian(m) => m,
-            Fitted::Pool(m) => m,
+            Fitted::Pool(m) => m.as_ref(),
         }
     }
 }

@@ -65,7 +65,7 @@ pub fn unpack(mut container: Container) -> Result<Model> {
         "averaged" => Fitted::Averaged(averaged::unpack(&mut container, &about)?),
         "density" => Fitted::Density(unpack_density(&mut container, &about)?),
         "gaussian" => Fitted::Gaussian(unpack_gaussian(&mut container, &about)?),
-        "pool" => Fitted::Pool(pool::unpack(&mut container, &about)?),
+        "pool" => Fitted::Pool(Box::new(pool::unpack(&mut container, &about)?)),
         other => return Err(Error::model_file(format!("unknown family `{other}`"))),
     };
     container.require_empty()?;
