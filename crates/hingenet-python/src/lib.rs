@@ -1,7 +1,7 @@
 //! The Python extension module `hingenet._engine`: arrays in, arrays out, errors mapped. No mathematics.
 //!
 //! The estimators are Python classes (`python/hingenet`); each makes a model name with options and calls
-//! [`model::fit`]. Work runs without the interpreter lock and stops on Ctrl-C ([`work`]).
+//! `model::fit`. Work runs without the interpreter lock and stops on Ctrl-C (`work`).
 
 mod encode;
 mod error;
