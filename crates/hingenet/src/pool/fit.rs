@@ -84,7 +84,9 @@ impl Fit<'_> {
         let density_choice = search.choose(&mut self.random(1), self.control)?;
         let kernels = Kernels::new(self.training, rows, &sampled, density_choice)?;
         self.stage("kernel machine", 2)?;
-        let machine = self.machine(&kernels)?;
+        let chosen = random_subset(sampled.len(), self.effort.pool_rows, &mut self.random(7));
+        let originals: Vec<usize> = chosen.iter().map(|&r| sampled[r]).collect();
+        let machine = self.machine(&kernels, &originals)?;
         self.stage("averaged network and Gaussians", 3)?;
         let averaged = Averaged::fit(coding, self.training);
         if !averaged.has_pairs() {
@@ -94,7 +96,8 @@ impl Fit<'_> {
         let gaussian_choice = self.gaussian_choice()?;
         let gaussian = gaussian_choice.map(|choice| Gaussian::fit(self.training, choice)).transpose()?;
         self.stage("pool weights", 4)?;
-        let (weights, pool_report) = self.weights(&kernels, &machine, &sampled, gaussian_choice)?;
+        let (weights, pool_report) =
+            self.weights(&kernels, &machine, (&chosen, &originals), gaussian_choice)?;
         self.stage("done", STAGES)?;
         let facts = PoolFacts {
             density: kernels.choice,
@@ -135,7 +138,7 @@ impl Fit<'_> {
         random_subset(n, DENSITY_ROWS, &mut self.random(6))
     }
 
-    fn machine(&self, kernels: &Kernels) -> Result<FittedMachine> {
+    fn machine(&self, kernels: &Kernels, originals: &[usize]) -> Result<FittedMachine> {
         let training = self.training;
         let informed = kernels.choice.exponent > 0.0;
         let metric = kernels.density.encoding.per_column(&kernels.choice.metric);
@@ -151,6 +154,7 @@ impl Fit<'_> {
             gammas: self.effort.gammas,
             ridges: self.effort.ridges,
             search_rows,
+            held_out: originals,
         };
         let fitted = fit.fit(&mut self.random(2), self.control)?;
         if !fitted.report.converged {
@@ -178,7 +182,7 @@ impl Fit<'_> {
         &self,
         kernels: &Kernels,
         machine: &FittedMachine,
-        sampled: &[usize],
+        rows: (&[usize], &[usize]),
         gaussian: Option<GaussianChoice>,
     ) -> Result<(PoolWeights, Option<SolverReport>)> {
         let training = self.training;
@@ -190,23 +194,22 @@ impl Fit<'_> {
             ));
             return Ok((without_absent(PoolWeights::EQUAL, gaussian.is_some()), None));
         }
-        let cases = self.cases(kernels, machine, sampled, gaussian)?;
+        let cases = self.cases(kernels, machine, rows, gaussian)?;
         let (weights, report) = cases.fit(self.control)?;
         Ok((without_absent(weights, gaussian.is_some()), Some(report)))
     }
 
-    /// Blanked copies of training rows with the terms' posteriors.
+    /// Blanked copies of training rows with the terms' posteriors. `chosen` are the rows' positions in the
+    /// density, `originals` among all rows.
     fn cases(
         &self,
         kernels: &Kernels,
         machine: &FittedMachine,
-        sampled: &[usize],
+        (chosen, originals): (&[usize], &[usize]),
         gaussian: Option<GaussianChoice>,
     ) -> Result<Cases> {
         let mut random = self.random(4);
-        let chosen = random_subset(sampled.len(), self.effort.pool_rows, &mut random);
-        let originals: Vec<usize> = chosen.iter().map(|&r| sampled[r]).collect();
-        let complete = self.training.rows.select(&originals);
+        let complete = self.training.rows.select(originals);
         let copies: Vec<Rows> =
             self.effort.rates.iter().map(|&rate| complete.blanked(&mut random, |_| rate)).collect();
         let rows = Rows::concat(&copies);
@@ -217,10 +220,10 @@ impl Fit<'_> {
         let closed_form;
         let decision: &dyn Decision = match &machine.without {
             Without::ClosedForm(solutions) => {
-                closed_form = LeftOut::new(&machine.machine, solutions, &originals);
+                closed_form = LeftOut::new(&machine.machine, solutions, originals);
                 &closed_form
             }
-            Without::Folds(folds) => folds,
+            Without::HeldOut(machine) => machine,
         };
         let terms = KernelTerms {
             density: &kernels.density,

@@ -5,6 +5,7 @@ use super::kernel::{Kernel, Side};
 use super::newton::Solution;
 use crate::numeric::linalg::{Matrix, dot};
 use crate::numeric::log::softmax;
+use crate::numeric::sum::ordered_chunks;
 
 /// Points per kernel block: a block stays in the second-level cache.
 const BLOCK: usize = 32;
@@ -34,7 +35,6 @@ pub(crate) struct Machine {
     pub(crate) coefficients: Matrix,
     /// Scale b of the softmax.
     pub(crate) scale: f64,
-    pub(crate) n_classes: usize,
 }
 
 /// Decision values at points, where a point may belong to a training row that must not have been used.
@@ -45,17 +45,22 @@ pub(crate) trait Decision: Sync {
 
 impl Machine {
     /// Keeps the support rows of all machines. `beta` holds the coefficients of each machine.
-    pub(crate) fn new(
-        kernel: Kernel,
-        rows: &Matrix,
-        beta: &[Vec<f64>],
-        scale: f64,
-        n_classes: usize,
-    ) -> Self {
+    pub(crate) fn new(kernel: Kernel, rows: &Matrix, beta: &[Vec<f64>], scale: f64) -> Self {
         let support: Vec<usize> = (0..rows.rows()).filter(|&i| beta.iter().any(|b| b[i] != 0.0)).collect();
         let coefficients = Matrix::from_fn(support.len(), beta.len(), |r, m| beta[m][support[r]]);
         let points = kernel.right(rows).select(&support);
-        Machine { kernel, support, points, coefficients, scale, n_classes }
+        Machine { kernel, support, points, coefficients, scale }
+    }
+
+    /// `f` at the given rows of a matrix of points, in parallel.
+    pub(crate) fn values_at(&self, points: &Matrix, rows: &[usize]) -> Matrix {
+        let columns: Vec<usize> = (0..points.cols()).collect();
+        let parts = ordered_chunks(rows.len(), 64, |range| {
+            self.values(&points.select(&rows[range], &columns), &[]).data().to_vec()
+        });
+        let mut values = Matrix::zeros(rows.len(), self.coefficients.cols());
+        values.data_mut().copy_from_slice(&parts.concat());
+        values
     }
 
     /// `f` at points, block by block; `each` sees every block of kernel values with its first point.
@@ -138,30 +143,6 @@ impl Decision for LeftOut<'_> {
                 }
             }
         })
-    }
-}
-
-/// Machines fitted without a fold, for rows of that fold.
-pub(crate) struct CrossFitted {
-    pub(crate) machines: Vec<Machine>,
-    /// Fold of each training row.
-    pub(crate) fold: Vec<usize>,
-}
-
-impl Decision for CrossFitted {
-    fn values(&self, points: &Matrix, own: &[Option<usize>]) -> Matrix {
-        let m = n_machines(self.machines[0].n_classes);
-        let mut values = Matrix::zeros(points.rows(), m);
-        for (f, machine) in self.machines.iter().enumerate() {
-            let fold_of = |own: Option<usize>| own.map_or(0, |i| self.fold[i]);
-            let rows: Vec<usize> = (0..points.rows()).filter(|&r| fold_of(own[r]) == f).collect();
-            let columns: Vec<usize> = (0..points.cols()).collect();
-            let part = machine.values(&points.select(&rows, &columns), &[]);
-            for (r, &row) in rows.iter().enumerate() {
-                values.row_mut(row).copy_from_slice(part.row(r));
-            }
-        }
-        values
     }
 }
 

@@ -1,10 +1,9 @@
 //! Fitting term K: the choice of kernel and ridge by closed-form leave-one-out on a subset of the rows,
 //! then the machines on all rows.
 
-use super::blockwise;
 use super::kernel::Kernel;
-use super::machine::{CrossFitted, Machine, choose_scale, n_machines, targets};
-use super::newton::{Problem, Solution};
+use super::machine::{Machine, choose_scale, n_machines, targets};
+use super::newton::{Gram, Problem, Solution};
 use super::rows::random_subset;
 use crate::classifier::SolverReport;
 use crate::control::Control;
@@ -15,6 +14,11 @@ use rayon::prelude::*;
 
 /// Most rows for the finite Newton method, which keeps the whole kernel matrix (288 MB at this size).
 pub(crate) const NEWTON_ROWS: usize = 6000;
+/// Rows of the first of the growing samples.
+const FIRST_ROWS: usize = 4000;
+/// Most entries of the factors of all machines beyond [`NEWTON_ROWS`] (400 MB): one machine with 7000 active
+/// rows, or ten with 2200.
+const MOST_FACTORS: usize = 50_000_000;
 
 /// What was chosen for term K.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -43,6 +47,8 @@ pub(crate) struct MachineFit<'a> {
     pub(crate) ridges: &'a [f64],
     /// Most rows in the search.
     pub(crate) search_rows: usize,
+    /// Rows whose left-out values will be asked for, ascending.
+    pub(crate) held_out: &'a [usize],
 }
 
 /// Fitted machines, with what leave-one-out needs.
@@ -57,91 +63,83 @@ pub(crate) struct FittedMachine {
 pub(crate) enum Without {
     /// Newton solutions: closed form.
     ClosedForm(Vec<Solution>),
-    /// Machines of three folds.
-    Folds(CrossFitted),
+    /// A smaller machine that has not seen the held-out rows.
+    HeldOut(Machine),
 }
 
 impl MachineFit<'_> {
     /// Chooses kernel and ridge, fits on all rows, sets the scale b by leave-one-out on all rows.
     pub(crate) fn fit(&self, random: &mut Random, control: &Control) -> Result<FittedMachine> {
-        let subset = random_subset(self.class.len(), self.search_rows, random);
+        let n = self.class.len();
+        let subset = random_subset(n, self.search_rows, random);
         let (choice, start) = self.choose(&subset, control)?;
         let kernel = self.kernel(choice.informed, choice.gamma);
-        if self.class.len() > NEWTON_ROWS {
-            return self.fit_blockwise(kernel, choice, start, random, control);
+        let all: Vec<usize> = (0..n).collect();
+        if n <= NEWTON_ROWS {
+            let start = (subset.len() < n).then_some(&start);
+            return self.newton(&kernel, choice, &all, start, control);
         }
-        let matrix = kernel_matrix(&kernel, self.points);
-        let starts = (subset.len() < self.class.len()).then(|| self.starts(&start));
-        let solutions = self.solve(&matrix, choice.ridge, starts, control)?;
-        let left_out = self.left_out(&solutions);
-        let (scale, _) = choose_scale(&left_out, self.class, self.weight, self.n_classes);
-        let beta: Vec<Vec<f64>> = solutions.iter().map(|s| s.beta.clone()).collect();
-        let machine = Machine::new(kernel, self.points, &beta, scale, self.n_classes);
-        let report = newton_report(&solutions);
-        Ok(FittedMachine { machine, choice, report, without: Without::ClosedForm(solutions) })
+        self.fit_many(&kernel, choice, &start, random, control)
     }
 
-    fn fit_blockwise(
-        &self,
-        kernel: Kernel,
-        choice: MachineChoice,
-        start: Machine,
-        random: &mut Random,
-        control: &Control,
-    ) -> Result<FittedMachine> {
-        let fold: Vec<usize> = {
-            let mut fold = vec![0; self.class.len()];
-            random.permutation(self.class.len()).iter().enumerate().for_each(|(r, &i)| fold[i] = r % 3);
-            fold
-        };
-        let mut machines = Vec::with_capacity(3);
-        let mut left_out = Matrix::zeros(self.class.len(), n_machines(self.n_classes));
-        for f in 0..3 {
-            let (inside, outside): (Vec<usize>, Vec<usize>) =
-                (0..self.class.len()).partition(|&i| fold[i] != f);
-            let (machine, _) = self.blockwise(&kernel, choice, &inside, start.scale, control)?;
-            let values = blockwise::values(&machine, self.points, &outside);
-            for (r, &i) in outside.iter().enumerate() {
-                left_out.row_mut(i).copy_from_slice(values.row(r));
-            }
-            machines.push(machine);
-        }
-        let (scale, _) = choose_scale(&left_out, self.class, self.weight, self.n_classes);
-        let all: Vec<usize> = (0..self.class.len()).collect();
-        let (machine, report) = self.blockwise(&kernel, choice, &all, scale, control)?;
-        machines.iter_mut().for_each(|m| m.scale = scale);
-        let without = Without::Folds(CrossFitted { machines, fold });
-        Ok(FittedMachine { machine, choice, report, without })
-    }
-
-    /// The machines of some rows by blockwise dual descent.
-    fn blockwise(
+    /// Newton machines on some rows, from the active sets of a machine trained on fewer.
+    fn newton(
         &self,
         kernel: &Kernel,
         choice: MachineChoice,
         rows: &[usize],
-        scale: f64,
+        start: Option<&Machine>,
         control: &Control,
-    ) -> Result<(Machine, SolverReport)> {
-        let class: Vec<usize> = rows.iter().map(|&i| self.class[i]).collect();
-        let weight: Vec<f64> = rows.iter().map(|&i| self.weight[i]).collect();
-        let targets: Vec<Vec<f64>> =
-            (0..n_machines(self.n_classes)).map(|m| targets(&class, self.n_classes, m)).collect();
-        let columns: Vec<usize> = (0..self.points.cols()).collect();
-        let points = self.points.select(rows, &columns);
-        let problem = blockwise::Problem {
-            kernel,
-            points: &points,
-            targets: &targets,
-            weight: &weight,
-            ridge: choice.ridge,
+    ) -> Result<FittedMachine> {
+        let part = self.part(rows);
+        let starts = start.map(|machine| self.starts(machine, rows));
+        let gram = if rows.len() <= NEWTON_ROWS {
+            Gram::stored(kernel, &part.points)
+        } else {
+            Gram::computed(kernel, &part.points)
         };
-        let (beta, report) = problem.solve(control)?;
-        let mut full = vec![vec![0.0; self.class.len()]; beta.len()];
-        for (to, from) in full.iter_mut().zip(&beta) {
-            rows.iter().zip(from).for_each(|(&i, b)| to[i] = *b);
+        let (class, weight) = (&part.class, &part.weight);
+        let solutions = solve_machines(&gram, class, weight, self.n_classes, choice.ridge, starts, control)?;
+        let left_out = left_out_values(&solutions, class, self.n_classes);
+        let (scale, _) = choose_scale(&left_out, class, weight, self.n_classes);
+        let beta: Vec<Vec<f64>> = solutions.iter().map(|s| s.beta.clone()).collect();
+        let machine = Machine::new(kernel.clone(), &part.points, &beta, scale);
+        let report = newton_report(&solutions);
+        Ok(FittedMachine { machine, choice, report, without: Without::ClosedForm(solutions) })
+    }
+
+    /// Many rows: Newton on samples that double, each starting from the machine of the one before, until
+    /// all rows are in. If the active sets grow too large on the way, the machine of the last sample is
+    /// kept; it has not seen the held-out rows.
+    fn fit_many(
+        &self,
+        kernel: &Kernel,
+        choice: MachineChoice,
+        start: &Machine,
+        random: &mut Random,
+        control: &Control,
+    ) -> Result<FittedMachine> {
+        let n = self.class.len();
+        let mut order = random.permutation(n);
+        order.retain(|i| self.held_out.binary_search(i).is_err());
+        let mut size = FIRST_ROWS.min(order.len());
+        let mut fitted = self.newton(kernel, choice, &sorted(&order[..size]), Some(start), control)?;
+        while size < n {
+            let grown = if 2 * size >= order.len() { n } else { 2 * size };
+            let rows = if grown == n { (0..n).collect() } else { sorted(&order[..grown]) };
+            let squares = |active: &Vec<usize>| active.len().pow(2);
+            let actives = self.starts(&fitted.machine, &rows);
+            if actives.iter().map(squares).sum::<usize>() > MOST_FACTORS {
+                control.warn(&format!(
+                    "the kernel machine uses a random sample of {size} of {n} rows: too many rows lie near its margins"
+                ));
+                fitted.without = Without::HeldOut(fitted.machine.clone());
+                return Ok(fitted);
+            }
+            size = grown;
+            fitted = self.newton(kernel, choice, &rows, Some(&fitted.machine), control)?;
         }
-        Ok((Machine::new(kernel.clone(), self.points, &full, scale, self.n_classes), report))
+        Ok(fitted)
     }
 
     fn kernel(&self, informed: bool, gamma: f64) -> Kernel {
@@ -176,7 +174,7 @@ impl MachineFit<'_> {
             problem: "no kernel gives a finite loss".into(),
         })?;
         let kernel = self.kernel(best.choice.informed, best.choice.gamma);
-        let machine = Machine::new(kernel, &part.points, &best.beta, best.scale, self.n_classes);
+        let machine = Machine::new(kernel, &part.points, &best.beta, best.scale);
         Ok((best.choice, machine))
     }
 
@@ -190,30 +188,16 @@ impl MachineFit<'_> {
         }
     }
 
-    /// Active sets of a machine trained on a part of the rows, at all rows.
-    fn starts(&self, machine: &Machine) -> Vec<Vec<usize>> {
-        let all: Vec<usize> = (0..self.class.len()).collect();
-        let values = blockwise::values(machine, self.points, &all);
+    /// Active sets at some rows, as positions among them, by the values of another machine.
+    fn starts(&self, machine: &Machine, rows: &[usize]) -> Vec<Vec<usize>> {
+        let values = machine.values_at(self.points, rows);
+        let class: Vec<usize> = rows.iter().map(|&i| self.class[i]).collect();
         (0..values.cols())
             .map(|m| {
-                let target = targets(self.class, self.n_classes, m);
-                (0..target.len()).filter(|&i| target[i] * values[(i, m)] < 1.0).collect()
+                let target = targets(&class, self.n_classes, m);
+                (0..target.len()).filter(|&r| target[r] * values[(r, m)] < 1.0).collect()
             })
             .collect()
-    }
-
-    fn solve(
-        &self,
-        matrix: &Matrix,
-        ridge: f64,
-        starts: Option<Vec<Vec<usize>>>,
-        control: &Control,
-    ) -> Result<Vec<Solution>> {
-        solve_machines(matrix, self.class, self.weight, self.n_classes, ridge, starts, control)
-    }
-
-    fn left_out(&self, solutions: &[Solution]) -> Matrix {
-        left_out_values(solutions, self.class, self.n_classes)
     }
 }
 
@@ -237,12 +221,12 @@ impl Part<'_> {
     /// the active sets of the one before.
     fn try_ridges(&self, informed: bool, gamma: f64, control: &Control) -> Result<Vec<Candidate>> {
         let n_classes = self.fit.n_classes;
-        let matrix = kernel_matrix(&self.fit.kernel(informed, gamma), &self.points);
+        let gram = Gram::stored(&self.fit.kernel(informed, gamma), &self.points);
         let mut starts: Option<Vec<Vec<usize>>> = None;
         let mut candidates = Vec::new();
         for &ridge in self.fit.ridges.iter().rev() {
             let solutions =
-                solve_machines(&matrix, &self.class, &self.weight, n_classes, ridge, starts.take(), control)?;
+                solve_machines(&gram, &self.class, &self.weight, n_classes, ridge, starts.take(), control)?;
             let left_out = left_out_values(&solutions, &self.class, n_classes);
             let (scale, loss) = choose_scale(&left_out, &self.class, &self.weight, n_classes);
             starts = Some(solutions.iter().map(|s| s.active.clone()).collect());
@@ -259,22 +243,10 @@ impl Part<'_> {
     }
 }
 
-/// The kernel matrix of points with themselves.
-pub(crate) fn kernel_matrix(kernel: &Kernel, points: &Matrix) -> Matrix {
-    let n = points.rows();
-    let (left, right) = (kernel.left(points), kernel.right(points));
-    let mut matrix = Matrix::zeros(n, n);
-    matrix.data_mut().par_chunks_mut(64 * n.max(1)).enumerate().for_each(|(k, out)| {
-        let rows: Vec<usize> = (k * 64..((k + 1) * 64).min(n)).collect();
-        out.copy_from_slice(left.select(&rows).block(&right).data());
-    });
-    matrix
-}
-
 /// Solves the machines of all classes. Without starting sets, all start from the solution in which every
 /// row is active; its factorisation is shared.
 pub(crate) fn solve_machines(
-    matrix: &Matrix,
+    gram: &Gram,
     class: &[usize],
     weight: &[f64],
     n_classes: usize,
@@ -283,7 +255,7 @@ pub(crate) fn solve_machines(
     control: &Control,
 ) -> Result<Vec<Solution>> {
     let targets: Vec<Vec<f64>> = (0..n_machines(n_classes)).map(|m| targets(class, n_classes, m)).collect();
-    let problem = |m: usize| Problem { kernel: matrix, target: &targets[m], weight, ridge };
+    let problem = |m: usize| Problem { kernel: gram, target: &targets[m], weight, ridge };
     let all: Vec<usize> = (0..class.len()).collect();
     let starts = match starts {
         Some(starts) => starts,
@@ -292,7 +264,7 @@ pub(crate) fn solve_machines(
             let start = |m: usize| {
                 let mut beta = targets[m].clone();
                 factor.solve(&mut beta);
-                let values: Vec<f64> = matrix.mul_vec(&beta);
+                let values = gram.times(&all, &beta);
                 problem(m).active_rows(&values)
             };
             (0..targets.len()).into_par_iter().map(start).collect()
@@ -312,6 +284,12 @@ pub(crate) fn left_out_values(solutions: &[Solution], class: &[usize], n_classes
     let columns: Vec<Vec<f64>> =
         solutions.par_iter().enumerate().map(|(m, s)| s.left_out(&targets(class, n_classes, m))).collect();
     Matrix::from_fn(class.len(), columns.len(), |i, m| columns[m][i])
+}
+
+fn sorted(rows: &[usize]) -> Vec<usize> {
+    let mut rows = rows.to_vec();
+    rows.sort_unstable();
+    rows
 }
 
 fn newton_report(solutions: &[Solution]) -> SolverReport {

@@ -12,7 +12,6 @@
 //! `e` encoded row, `o` observed and `m` missing features, `λ` metric, `β` machine coefficients.
 
 mod averaged;
-mod blockwise;
 mod classifier;
 mod completion;
 mod density;

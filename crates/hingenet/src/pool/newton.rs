@@ -4,17 +4,70 @@
 //! Keerthi, DeCoste: A modified finite Newton method for fast solution of large scale linear SVMs, JMLR
 //! 2005 (here with kernels); the leave-one-out identity is that of ridge regression on the active set.
 
+use super::kernel::{Kernel, Side};
 use crate::control::Control;
 use crate::error::Result;
 use crate::numeric::linalg::{Cholesky, Matrix, dot};
+use crate::numeric::sum::ordered_chunks;
+use rayon::prelude::*;
 
 /// Most Newton rounds.
 const ROUNDS: usize = 20;
 
+/// Kernel values between the training rows.
+pub(crate) enum Gram {
+    /// All of them, kept.
+    Stored(Matrix),
+    /// Computed when needed, for many rows with small active sets.
+    Computed { left: Side, right: Side },
+}
+
+impl Gram {
+    /// Keeps the whole kernel matrix.
+    pub(crate) fn stored(kernel: &Kernel, points: &Matrix) -> Self {
+        let n = points.rows();
+        let (left, right) = (kernel.left(points), kernel.right(points));
+        let mut matrix = Matrix::zeros(n, n);
+        matrix.data_mut().par_chunks_mut(64 * n.max(1)).enumerate().for_each(|(k, out)| {
+            let rows: Vec<usize> = (k * 64..((k + 1) * 64).min(n)).collect();
+            out.copy_from_slice(left.select(&rows).block(&right).data());
+        });
+        Gram::Stored(matrix)
+    }
+
+    /// Keeps the points only.
+    pub(crate) fn computed(kernel: &Kernel, points: &Matrix) -> Self {
+        Gram::Computed { left: kernel.left(points), right: kernel.right(points) }
+    }
+
+    /// `K_II` of some rows.
+    fn among(&self, rows: &[usize]) -> Matrix {
+        match self {
+            Gram::Stored(matrix) => matrix.select(rows, rows),
+            Gram::Computed { left, right } => left.select(rows).block(&right.select(rows)),
+        }
+    }
+
+    /// `K β` for coefficients that are 0 outside `active`.
+    pub(crate) fn times(&self, active: &[usize], beta: &[f64]) -> Vec<f64> {
+        match self {
+            Gram::Stored(matrix) => matrix.mul_vec(beta),
+            Gram::Computed { left, right } => {
+                let on_active: Vec<f64> = active.iter().map(|&i| beta[i]).collect();
+                let right = right.select(active);
+                let parts = ordered_chunks(left.len(), 128, |range| {
+                    left.select(&range.collect::<Vec<_>>()).block(&right).mul_vec(&on_active)
+                });
+                parts.concat()
+            }
+        }
+    }
+}
+
 /// One machine against the rest.
 pub(crate) struct Problem<'a> {
-    /// Kernel matrix of the training rows.
-    pub(crate) kernel: &'a Matrix,
+    /// Kernel values of the training rows.
+    pub(crate) kernel: &'a Gram,
     /// Targets ±1.
     pub(crate) target: &'a [f64],
     /// Weights of the rows.
@@ -77,11 +130,11 @@ impl Problem<'_> {
     }
 
     /// Completes a solution from its coefficients on the active set.
-    pub(crate) fn solution(&self, active: &[usize], on_active: Vec<f64>, factor: Cholesky) -> Solution {
+    fn solution(&self, active: &[usize], on_active: Vec<f64>, factor: Cholesky) -> Solution {
         let n = self.target.len();
         let mut beta = vec![0.0; n];
         active.iter().zip(&on_active).for_each(|(&i, b)| beta[i] = *b);
-        let values: Vec<f64> = (0..n).map(|i| dot(self.kernel.row(i), &beta)).collect();
+        let values = self.kernel.times(active, &beta);
         let loss: f64 =
             (0..n).map(|i| self.weight[i] * (1.0 - self.target[i] * values[i]).max(0.0).powi(2)).sum();
         let objective = 0.5 * self.ridge * dot(&beta, &values) + 0.5 * loss;
@@ -90,7 +143,7 @@ impl Problem<'_> {
 
     /// `K_II + μ S_I⁻¹`, factorised; a hair is added if rounding makes it indefinite.
     pub(crate) fn factorise(&self, active: &[usize]) -> Result<Cholesky> {
-        let mut a = self.kernel.select(active, active);
+        let mut a = self.kernel.among(active);
         for (r, &i) in active.iter().enumerate() {
             a[(r, r)] += self.ridge / self.weight[i];
         }

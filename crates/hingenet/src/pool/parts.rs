@@ -168,7 +168,6 @@ impl PoolClassifier {
             points: Side::from_matrix(matrix("support points", n_support, p + 2, parts.support)?),
             coefficients: matrix("coefficients", n_support, n_machines(k), parts.coefficients)?,
             scale: header.scale,
-            n_classes: k,
         };
         let gaussian = header
             .gaussian_scales

@@ -8,9 +8,9 @@ use super::encoding::{Encoding, Transform};
 use super::gaussian::{Gaussian, GaussianChoice};
 use super::kernel::Kernel;
 use super::machine::{Machine, choose_scale, probabilities, targets};
-use super::machine_fit::{kernel_matrix, left_out_values, solve_machines};
+use super::machine_fit::{left_out_values, solve_machines};
 use super::moments::Sample;
-use super::newton::Problem;
+use super::newton::{Gram, Problem};
 use super::predict::TermScores;
 use super::rows::{Cells, Labelled, NO_LEVEL, Rows};
 use super::weights::{Cases, PoolWeights};
@@ -152,9 +152,9 @@ fn the_kernel_machine_has_the_check_values() {
         n_classes: 2,
     };
     let kernel = Kernel::new(1.0, &[1.0; 4], &sample.variances());
-    let matrix = kernel_matrix(&kernel, &encoded.values);
+    let gram = Gram::stored(&kernel, &encoded.values);
     let (class, weight) = (&training.class, &training.weight);
-    let solutions = solve_machines(&matrix, class, weight, 2, 0.03, None, &Control::default()).unwrap();
+    let solutions = solve_machines(&gram, class, weight, 2, 0.03, None, &Control::default()).unwrap();
     assert!(solutions[0].converged);
     close(
         &solutions[0].beta,
@@ -185,7 +185,7 @@ fn the_kernel_machine_has_the_check_values() {
     );
     let (scale, _) = choose_scale(&left_out, class, weight, 2);
     close(&[scale], &[3.6753230942]);
-    let machine = Machine::new(kernel, &encoded.values, &[solutions[0].beta.clone()], scale, 2);
+    let machine = Machine::new(kernel, &encoded.values, &[solutions[0].beta.clone()], scale);
     let decide = |points: &Matrix| super::machine::Decision::values(&machine, points, &[]);
     let third = encoding.encode(&queries()).values.select(&[2], &[0, 1, 2, 3]);
     close(decide(&third).data(), &[-0.9736133098]);
@@ -249,9 +249,8 @@ fn the_newton_solution_satisfies_the_optimality_conditions() {
     let (points, class) = noisy(120, 3, 1);
     let weight: Vec<f64> = (0..120).map(|i| 1.0 + (i % 3) as f64).collect();
     for ridge in [0.001, 0.03, 1.0] {
-        let matrix = kernel_matrix(&Kernel::new(1.0, &[1.0; 3], &[1.0; 3]), &points);
-        let solutions =
-            solve_machines(&matrix, &class, &weight, 2, ridge, None, &Control::default()).unwrap();
+        let gram = Gram::stored(&Kernel::new(1.0, &[1.0; 3], &[1.0; 3]), &points);
+        let solutions = solve_machines(&gram, &class, &weight, 2, ridge, None, &Control::default()).unwrap();
         let target = targets(&class, 2, 0);
         for i in 0..120 {
             let slack = (1.0 - target[i] * solutions[0].values[i]).max(0.0);
@@ -265,16 +264,17 @@ fn the_newton_solution_satisfies_the_optimality_conditions() {
 fn closed_form_leave_one_out_equals_refitting_without_the_row() {
     let (points, class) = noisy(80, 2, 2);
     let kernel = Kernel::new(0.5, &[1.0; 2], &[1.0; 2]);
-    let matrix = kernel_matrix(&kernel, &points);
+    let gram = Gram::stored(&kernel, &points);
+    let matrix = kernel.left(&points).block(&kernel.right(&points));
     let weight = vec![1.0; 80];
     let target = targets(&class, 2, 0);
     let solution =
-        solve_machines(&matrix, &class, &weight, 2, 1.0, None, &Control::default()).unwrap().remove(0);
+        solve_machines(&gram, &class, &weight, 2, 1.0, None, &Control::default()).unwrap().remove(0);
     let left_out = solution.left_out(&target);
     let mut unchanged = 0;
     for i in 0..80 {
         let keep: Vec<usize> = (0..80).filter(|&r| r != i).collect();
-        let part = matrix.select(&keep, &keep);
+        let part = Gram::Stored(matrix.select(&keep, &keep));
         let kept: Vec<f64> = keep.iter().map(|&r| target[r]).collect();
         let problem = Problem { kernel: &part, target: &kept, weight: &weight[1..], ridge: 1.0 };
         let refit = problem.solve(&(0..79).collect::<Vec<_>>(), &Control::default()).unwrap();
@@ -372,27 +372,19 @@ fn the_pool_weights_are_optimal_and_not_worse_than_the_start() {
 }
 
 #[test]
-fn blockwise_descent_finds_the_newton_solution() {
+fn kernel_values_may_be_stored_or_computed_when_needed() {
     let (points, class) = noisy(300, 3, 5);
     let kernel = Kernel::new(1.0, &[1.0; 3], &[1.0; 3]);
     let weight: Vec<f64> = (0..300).map(|i| 1.0 + (i % 2) as f64).collect();
-    let matrix = kernel_matrix(&kernel, &points);
-    let newton = solve_machines(&matrix, &class, &weight, 2, 0.03, None, &Control::default()).unwrap();
-    let targets = [targets(&class, 2, 0)];
-    let problem = super::blockwise::Problem {
-        kernel: &kernel,
-        points: &points,
-        targets: &targets,
-        weight: &weight,
-        ridge: 0.03,
+    let solve = |gram: Gram| {
+        solve_machines(&gram, &class, &weight, 2, 0.03, None, &Control::default()).unwrap().remove(0)
     };
-    let (beta, report) = problem.solve(&Control::default()).unwrap();
-    assert!(report.converged && report.gap.unwrap() <= 1e-3, "{report:?}");
-    let excess = report.objective / newton[0].objective - 1.0;
-    assert!((-1e-9..=1e-3).contains(&excess), "{excess}");
-    let largest =
-        (0..300).map(|i| (dot(matrix.row(i), &beta[0]) - newton[0].values[i]).abs()).fold(0.0, f64::max);
-    assert!(largest < 0.1, "{largest}");
+    let stored = solve(Gram::stored(&kernel, &points));
+    let computed = solve(Gram::computed(&kernel, &points));
+    assert_eq!(stored.active, computed.active);
+    for (a, b) in stored.values.iter().zip(&computed.values) {
+        assert!((a - b).abs() < 1e-9);
+    }
 }
 
 #[test]
