@@ -19,7 +19,7 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// Lays the tables out; refuses empty domains and tables beyond [`MAX_ENTRIES`].
+    /// Lays the tables out; refuses empty domains and tables beyond 2^28 entries.
     pub fn new(card: Vec<usize>, dag: Dag) -> Result<Self> {
         require_len("numbers of states", dag.len(), card.len())?;
         if let Some(i) = card.iter().position(|&r| r == 0) {
