@@ -44,7 +44,7 @@ def pyagrum(X, y, blanked, y_test):
     model = skbn.createBNClassifier(learningMethod="TAN", prior="Smoothing", priorWeight=1.0, discretizationThreshold=25)
     model.fit(X=pandas.DataFrame(X, columns=names), y=pandas.Series(y, name="y"))
     rows = 40
-    engine = gum.LazyPropagation(model.bn)
+    engine = gum.LazyPropagation(model.bn_)
 
     def predict():
         guesses = []
