@@ -346,6 +346,61 @@ fn thousands_of_children_of_a_missing_feature_do_not_underflow() {
     }
 }
 
+/// Log weights of a hidden feature with three states under 2 n observed children: the first n speak
+/// against states 0 and 1, the last n speak against state 2 alone. With products of probabilities the
+/// first half would lose what the second half decides by.
+#[test]
+fn children_that_contradict_each_other_are_weighed_exactly() {
+    let n = 60;
+    let least = 1e-9_f64;
+    for extra_parent in [false, true] {
+        let mut parents = vec![vec![], vec![0], vec![0]];
+        parents.extend((0..2 * n).map(|_| if extra_parent { vec![0, 1, 2] } else { vec![0, 1] }));
+        let card: Vec<usize> = (0..2 * n + 3).map(|i| if i == 1 { 3 } else { 2 }).collect();
+        let s = Structure::new(card.clone(), Dag::new(parents).unwrap()).unwrap();
+        let mut w = vec![0.0; s.n_entries()];
+        for i in 0..s.n_nodes() {
+            for state in states(&card[..3]) {
+                let p = match i {
+                    0..3 => 1.0 / card[i] as f64,
+                    _ if (state[1] == 2) == (i < 3 + n) => 0.5,
+                    _ => least,
+                };
+                let at = |x: usize| s.entry_of(i, |v| if v == i { x } else { state[v] });
+                (1..card[i]).for_each(|x| w[at(x)] = ((1.0 - p) / (card[i] - 1) as f64).ln());
+                w[at(0)] = p.ln();
+            }
+        }
+        let network = Network::new(s, w).unwrap();
+        let mut columns = vec![Codes::U8(vec![0]); 2 * n + 2];
+        columns[0] = Codes::U8(vec![Codes::MISSING_U8]);
+        columns[1] = Codes::U8(vec![Codes::MISSING_U8]);
+        let got = log_joint_rows(&network, &columns).unwrap();
+        // Three states of equal prior, each with n children of probability 1/2 and n of the least.
+        let want = 0.5_f64.ln() + n as f64 * (0.5 * least).ln();
+        got.iter().for_each(|got| assert!(close(*got, want, 1e-12), "{got} and {want}"));
+    }
+}
+
+#[test]
+fn a_wide_k_tree_agrees_with_elimination_row_by_row() {
+    let random = &mut Random::new(12);
+    let card: Vec<usize> = (0..41).map(|i| if i == 0 { 5 } else { 2 + i % 3 }).collect();
+    let parents = (0..41).map(|i| (i.max(4) - 4..i).filter(|&p| p > 0).chain((i > 0).then_some(0)).collect());
+    let network = random_network(card.clone(), Dag::new(parents.collect()).unwrap(), random);
+    let samples = random_samples(&card, 300, true, false, random);
+    let inference = Inference::new(&network);
+    let got = inference.log_joint_rows(&samples.columns()[1..]).unwrap();
+    for (m, scores) in got.chunks_exact(5).enumerate() {
+        let mut evidence: Vec<_> = samples.columns().iter().map(|column| column.get(m)).collect();
+        for (c, score) in scores.iter().enumerate() {
+            evidence[0] = Some(c);
+            let want = inference.log_evidence(&evidence).unwrap();
+            assert!(close(*score, want, 1e-10), "row {m}, class {c}: {score} and {want}");
+        }
+    }
+}
+
 #[test]
 fn impossible_states_have_probability_zero_and_never_nan() {
     // α = 0: feature 1 is never 1 in class 0, feature 2 copies feature 1.

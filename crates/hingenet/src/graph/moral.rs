@@ -72,6 +72,18 @@ impl UndirectedGraph {
         order
     }
 
+    /// Eliminates nodes in the given order and returns the neighbours each has when it goes: with the
+    /// node itself the cliques of the triangulated graph.
+    pub fn eliminated(mut self, order: &[usize]) -> Vec<Vec<usize>> {
+        let mut out = |&i: &usize| {
+            let around: Vec<usize> = self.neighbours[i].iter().copied().collect();
+            self.remove(i);
+            self.connect(&around);
+            around
+        };
+        order.iter().map(&mut out).collect()
+    }
+
     /// Takes `i` out, joins its neighbours, and forgets the costs that may have changed.
     fn eliminate(&mut self, i: usize, cost: &mut [Option<(usize, f64)>]) {
         let around: Vec<usize> = self.neighbours[i].iter().copied().collect();
@@ -127,6 +139,14 @@ mod tests {
         let graph = UndirectedGraph::moral(&dag);
         assert_eq!(graph.neighbours(0).iter().copied().collect::<Vec<_>>(), [1, 2]);
         assert_eq!(graph.neighbours(2).iter().copied().collect::<Vec<_>>(), [0, 1, 3]);
+    }
+
+    #[test]
+    fn eliminating_a_square_joins_its_opposite_corners() {
+        let mut square = UndirectedGraph::new(4);
+        (0..4).for_each(|i| square.connect(&[i, (i + 1) % 4]));
+        let cliques = square.eliminated(&[0, 1, 2, 3]);
+        assert_eq!(cliques, [vec![1, 3], vec![2, 3], vec![3], vec![]]);
     }
 
     #[test]

@@ -2,12 +2,16 @@
 //! distributions of any variables and the most probable completion.
 //!
 //! Trees of features (naive Bayes, TAN) use message passing over the tree; other graphs add parameters
-//! when a row is complete and eliminate variables when it is not.
+//! when a row is complete and pass messages over a junction tree when it is not. Single queries, rows
+//! whose numbers are too far apart for products, and graphs too wide for one junction tree that suits
+//! every row use variable elimination in log space.
 
 mod elimination;
 mod expected;
 mod expected_tree;
 mod factor;
+mod junction;
+mod lanes;
 mod tree;
 
 pub use elimination::Evidence;
@@ -20,6 +24,7 @@ use crate::numeric::log::log_sum_exp;
 use crate::numeric::random::Random;
 use crate::table::Codes;
 use elimination::{Elimination, Mode};
+use junction::JunctionTree;
 use rayon::prelude::*;
 use std::sync::OnceLock;
 use tree::{FeatureTree, MISSING};
@@ -34,13 +39,16 @@ pub struct Inference<'a> {
     tree: Option<FeatureTree>,
     /// Made when a query first eliminates.
     order: OnceLock<Vec<usize>>,
+    /// Made when a row with missing cells first comes.
+    junction: OnceLock<Option<JunctionTree>>,
 }
 
 impl<'a> Inference<'a> {
     /// Prepares the tables. The parameters must be normalised, Eq. (2) with equality: marginalising
     /// relies on every row of every table summing to one.
     pub fn new(network: &'a Network) -> Self {
-        Inference { network, tree: FeatureTree::new(network), order: OnceLock::new() }
+        let tree = FeatureTree::new(network);
+        Inference { network, tree, order: OnceLock::new(), junction: OnceLock::new() }
     }
 
     /// `log P(c, observed features)` for each row and class (K values a row). `features` are the coded
@@ -69,7 +77,11 @@ impl<'a> Inference<'a> {
         let row = |m: usize| &rows[m * features.len()..(m + 1) * features.len()];
         let open: Vec<usize> = match &self.tree {
             Some(tree) => tree.log_joint_rows(&rows, k, out),
-            None => (0..n).filter(|&m| !self.complete_scores(row(m), &mut out[m * k..(m + 1) * k])).collect(),
+            None => {
+                let score = |m: &usize| !self.complete_scores(row(*m), &mut out[m * k..(m + 1) * k]);
+                let open = (0..n).filter(score).collect();
+                self.collected_scores(&rows, open, out)
+            }
         };
         open.into_iter().try_for_each(|m| self.eliminated_scores(row(m), &mut out[m * k..(m + 1) * k]))
     }
@@ -83,6 +95,18 @@ impl<'a> Inference<'a> {
             *score = self.network.log_joint(|i| if i == 0 { c } else { row[i - 1] as usize });
         }
         true
+    }
+
+    /// The chosen rows by the junction tree; returns those it left.
+    fn collected_scores(&self, rows: &[u16], chosen: Vec<usize>, out: &mut [f64]) -> Vec<usize> {
+        if chosen.is_empty() {
+            return chosen;
+        }
+        let k = self.network.structure().n_classes();
+        match self.junction.get_or_init(|| JunctionTree::new(self.network, self.order())) {
+            Some(tree) => tree.log_joint_rows(rows, &chosen, k, out),
+            None => chosen,
+        }
     }
 
     fn eliminated_scores(&self, row: &[u16], out: &mut [f64]) -> Result<()> {

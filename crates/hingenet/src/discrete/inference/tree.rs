@@ -6,17 +6,11 @@
 //! scaled to about one. A missing node without observed descendants sends nothing (its table sums to
 //! one).
 
+use super::lanes::{self, Lanes, Range, absorb, add, in_lanes, multiply, smallest_positive};
 use crate::discrete::Network;
 
 /// Stands for a missing cell in a row of states.
 pub(super) const MISSING: u16 = u16::MAX;
-/// Beliefs are rescaled when their largest entry falls below this; one more factor cannot underflow.
-const SMALL: f64 = 1e-60;
-/// Children after which a belief is looked at again.
-const CHILDREN_BETWEEN_CHECKS: usize = 4;
-
-/// Four classes, which the compiler puts into one or two registers.
-type Lanes = [f64; 4];
 
 /// The network's tables, laid out for rows: for each feature `[parent state][own state][class]`, classes in
 /// lanes of four. The lanes beyond the last class hold a uniform distribution and are dropped at the end.
@@ -29,6 +23,7 @@ pub(super) struct FeatureTree {
     /// Features (from 0), children before parents.
     order: Vec<usize>,
     belief_len: usize,
+    range: Range,
 }
 
 #[derive(Debug, Clone)]
@@ -99,7 +94,9 @@ impl FeatureTree {
         }
         let order = s.dag().topological_order().iter().rev().filter(|&&i| i > 0).map(|i| i - 1).collect();
         let prior = in_lanes(s.n_classes(), 0.0, |c| network.row(0, 0)[c]).collect();
-        Some(FeatureTree { lanes, prior, nodes, order, belief_len })
+        let smallest = (0..s.n_nodes()).map(|i| smallest_positive(&network.w()[s.table(i)]));
+        let range = Range::of(smallest);
+        Some(FeatureTree { lanes, prior, nodes, order, belief_len, range })
     }
 
     /// Writes `log P(c, observed)` of rows of states, with the widest instructions of the processor.
@@ -122,6 +119,9 @@ impl FeatureTree {
     /// One row; false if a product vanished.
     #[inline(always)]
     fn log_joint(&self, row: &[u16], scratch: &mut Scratch, out: &mut [f64]) -> bool {
+        if self.range == Range::LogOnly && row.contains(&MISSING) {
+            return false;
+        }
         let k = self.lanes;
         scratch.score.copy_from_slice(&self.prior);
         scratch.factors.fill(0);
@@ -133,23 +133,26 @@ impl FeatureTree {
             match (row[i], open_parent) {
                 (MISSING, _) if scratch.factors[i] == 0 => {}
                 (MISSING, None) => {
-                    self.rescale(i, scratch);
                     let table = &node.proba[parent_state * node.r * k..][..node.r * k];
                     message(table, self.belief(i, &scratch.belief), &mut scratch.message);
-                    multiply(&mut scratch.product, &scratch.message);
-                    if is_small(&scratch.product) && !absorb(&mut scratch.product, &mut scratch.score) {
+                    if !lanes::close(&scratch.message, &mut scratch.product, &mut scratch.score) {
                         return false;
                     }
                 }
                 (MISSING, Some(p)) => {
-                    self.rescale(i, scratch);
-                    self.send(i, p, scratch);
+                    if !self.send(i, p, scratch) {
+                        return false;
+                    }
                 }
                 (state, None) => {
                     let at = (parent_state * node.r + state as usize) * k;
                     add(&mut scratch.score, &node.log[at..at + k]);
                 }
-                (state, Some(p)) => self.send_observed(i, state as usize, p, scratch),
+                (state, Some(p)) => {
+                    if !self.send_observed(i, state as usize, p, scratch) {
+                        return false;
+                    }
+                }
             }
         }
         let done = absorb(&mut scratch.product, &mut scratch.score);
@@ -165,7 +168,7 @@ impl FeatureTree {
 
     /// Multiplies the message of missing node `i` into the belief of its missing parent `p`.
     #[inline(always)]
-    fn send(&self, i: usize, p: usize, scratch: &mut Scratch) {
+    fn send(&self, i: usize, p: usize, scratch: &mut Scratch) -> bool {
         let (node, parent, k) = (&self.nodes[i], &self.nodes[p], self.lanes);
         let first = scratch.factors[p] == 0;
         scratch.factors[p] += 1;
@@ -180,12 +183,12 @@ impl FeatureTree {
                 multiply(belief, &scratch.message);
             }
         }
-        self.check(p, scratch);
+        self.rescale(p, scratch)
     }
 
     /// Multiplies the probability of observed node `i` into the belief of its missing parent `p`.
     #[inline(always)]
-    fn send_observed(&self, i: usize, state: usize, p: usize, scratch: &mut Scratch) {
+    fn send_observed(&self, i: usize, state: usize, p: usize, scratch: &mut Scratch) -> bool {
         let (node, parent, k) = (&self.nodes[i], &self.nodes[p], self.lanes);
         let first = scratch.factors[p] == 0;
         scratch.factors[p] += 1;
@@ -198,46 +201,15 @@ impl FeatureTree {
                 multiply(belief, table);
             }
         }
-        self.check(p, scratch);
+        self.rescale(p, scratch)
     }
 
-    /// Looks at a belief with many factors before it can underflow.
+    /// See [`lanes::rescale`].
     #[inline(always)]
-    fn check(&self, p: usize, scratch: &mut Scratch) {
-        if scratch.factors[p].is_multiple_of(CHILDREN_BETWEEN_CHECKS) {
-            self.rescale(p, scratch);
-        }
-    }
-
-    /// Divides the belief of `i` by its largest entry in each class where that is small, and adds the
-    /// logarithm to the score.
-    #[inline(always)]
-    fn rescale(&self, i: usize, scratch: &mut Scratch) {
-        let (node, k) = (&self.nodes[i], self.lanes);
-        let belief = &mut scratch.belief[node.belief..node.belief + node.r * k];
-        let largest = &mut scratch.message;
-        for (lane, largest) in largest.iter_mut().enumerate() {
-            let mut top = [0.0; 4];
-            for x in 0..node.r {
-                let b = belief[x * k + lane];
-                top = std::array::from_fn(|q| if b[q] > top[q] { b[q] } else { top[q] });
-            }
-            *largest = top;
-        }
-        if is_small(largest) {
-            rescale_small(largest, belief, &mut scratch.score);
-        }
-    }
-}
-
-/// The rare part of rescaling, kept out of the loop over nodes.
-#[cold]
-fn rescale_small(largest: &[Lanes], belief: &mut [Lanes], score: &mut [Lanes]) {
-    for (lane, l) in largest.iter().enumerate() {
-        for q in (0..4).filter(|&q| l[q] < SMALL && l[q] > 0.0) {
-            score[lane][q] += l[q].ln();
-            belief.iter_mut().skip(lane).step_by(largest.len()).for_each(|b| b[q] /= l[q]);
-        }
+    fn rescale(&self, i: usize, scratch: &mut Scratch) -> bool {
+        let node = &self.nodes[i];
+        let belief = &mut scratch.belief[node.belief..node.belief + node.r * self.lanes];
+        lanes::rescale(belief, &mut scratch.message, &mut scratch.score, self.range)
     }
 }
 
@@ -256,39 +228,6 @@ fn message(table: &[Lanes], belief: &[Lanes], out: &mut [Lanes]) {
         }
         *out = sum;
     }
-}
-
-#[inline(always)]
-fn multiply(x: &mut [Lanes], y: &[Lanes]) {
-    x.iter_mut().zip(y).for_each(|(x, y)| *x = std::array::from_fn(|q| x[q] * y[q]));
-}
-
-#[inline(always)]
-fn add(x: &mut [Lanes], y: &[Lanes]) {
-    x.iter_mut().zip(y).for_each(|(x, y)| *x = std::array::from_fn(|q| x[q] + y[q]));
-}
-
-#[inline(always)]
-fn is_small(x: &[Lanes]) -> bool {
-    let small = |x: &Lanes| (x[0] < SMALL) | (x[1] < SMALL) | (x[2] < SMALL) | (x[3] < SMALL);
-    x.iter().fold(false, |any, x| any | small(x))
-}
-
-/// Moves the product into the log scores. False if it vanished for some class.
-fn absorb(product: &mut [Lanes], score: &mut [Lanes]) -> bool {
-    let product = product.as_flattened_mut();
-    let normal = product.iter().all(|p| *p > f64::MIN_POSITIVE);
-    for (p, s) in product.iter_mut().zip(score.as_flattened_mut()) {
-        *s += p.ln();
-        *p = 1.0;
-    }
-    normal
-}
-
-/// The values of all classes in lanes, the rest filled up.
-fn in_lanes(k: usize, fill: f64, value: impl Fn(usize) -> f64) -> impl Iterator<Item = Lanes> {
-    let class = move |c: usize| if c < k { value(c) } else { fill };
-    (0..k.div_ceil(4)).map(move |lane| std::array::from_fn(|q| class(4 * lane + q)))
 }
 
 /// Node `i`'s table as `[parent state][own state][class]`; a table without the class is repeated.
