@@ -71,7 +71,7 @@ fn main() {
     let n: usize = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(20_000);
     let training = rows(2000, 0.0, 1);
     let pairs = PairStatistics::new(&training, &Control::default()).unwrap();
-    let models = [("tan", tan(&pairs, Root::First), n), ("2-tree", k_tree(&pairs, 2), n / 20)];
+    let models = [("tan", tan(&pairs, Root::First), n), ("2-tree", k_tree(&pairs, 2), n)];
     for (name, structure, n) in models {
         let network = fit(structure.unwrap(), &training);
         for missing in [0.0, 0.3, 0.6] {

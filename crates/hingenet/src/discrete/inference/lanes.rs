@@ -10,6 +10,8 @@ const SMALL: f64 = 1e-30;
 /// within the range of `f64`. Rows that need smaller ones are computed in log space: products would lose
 /// them, and later factors might want them back.
 const FAR: f64 = 1e-100;
+/// While the product of the smallest entries of all tables is above this, nothing can be lost.
+const SAFE: f64 = 1e-290;
 
 /// What the tables of a network allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +30,7 @@ impl Range {
         let (lowest, total) = smallest.fold((0.0_f64, 0.0), |(l, t), w| (l.min(w), t + w));
         match lowest < FAR.ln() {
             true => Range::LogOnly,
-            false if total < FAR.ln() => Range::Checked,
+            false if total < SAFE.ln() => Range::Checked,
             false => Range::Safe,
         }
     }
