@@ -1,0 +1,138 @@
+//! CSV that must be refused, with file, line and remedy.
+
+use super::*;
+
+#[test]
+fn empty_files_and_headers_without_rows_are_refused() {
+    let options = ReadOptions::default();
+    for text in ["", "\n\n", "\u{feff}"] {
+        refused_csv(text, &options, None, &["empty"], "name the columns");
+    }
+    for text in ["a,b", "a,b\n", "a,b\r\n\r\n"] {
+        refused_csv(text, &options, None, &["no rows"], "one row");
+    }
+}
+
+#[test]
+fn ragged_rows_name_their_line() {
+    let options = ReadOptions::default();
+    refused_csv(
+        "a,b\n1,2\n\n\"x\ny\",2\n1,2,3\n",
+        &options,
+        Some(6),
+        &["3 cells", "2 columns"],
+        "--delimiter",
+    );
+    refused_csv("a,b\n1\n", &options, Some(2), &["1 cells"], "quote");
+    refused_csv("a;b\n1,2\n", &options, Some(2), &["1 cells"], "`;`");
+}
+
+#[test]
+fn bad_headers_are_refused() {
+    let options = ReadOptions::default();
+    refused_csv("a,b,a\n1,2,3\n", &options, Some(1), &["`a`", "twice", "1 and 3"], "rename");
+    refused_csv("a,,c\n1,2,3\n", &options, Some(1), &["column 2 has no name"], "name every column");
+    refused("bad.csv", b"a,b\xff\n1,2\n", &options, Some(1), &["column 2", "UTF-8"], "iconv");
+    refused("bad.csv", b"\xff\xfea\0,\0", &options, None, &["UTF-16"], "UTF-8");
+}
+
+#[test]
+fn columns_that_do_not_exist_are_named_with_those_that_do() {
+    let text = "a,b\n1,2\n";
+    refused_csv(text, &ReadOptions::with_target("y"), Some(1), &["`y`", "target"], "a, b");
+    let lists = |list: &[&str]| names(list);
+    for options in [
+        ReadOptions { categorical: lists(&["q"]), ..Default::default() },
+        ReadOptions { numeric: lists(&["q"]), ..Default::default() },
+        ReadOptions { ignore: lists(&["q"]), ..Default::default() },
+    ] {
+        refused_csv(text, &options, Some(1), &["`q`", "--"], "a, b");
+    }
+}
+
+#[test]
+fn contradictory_options_are_refused() {
+    let bad = [
+        ReadOptions { numeric: names(&["y"]), ..ReadOptions::with_target("y") },
+        ReadOptions { ignore: names(&["y"]), ..ReadOptions::with_target("y") },
+        ReadOptions { numeric: names(&["a"]), categorical: names(&["a"]), ..Default::default() },
+        ReadOptions { numeric: names(&["a"]), ignore: names(&["a"]), ..Default::default() },
+        ReadOptions { delimiter: Some(b'"'), ..Default::default() },
+        ReadOptions { delimiter: Some(b'a'), ..Default::default() },
+        ReadOptions { delimiter: Some(0xe9), ..Default::default() },
+    ];
+    for options in bad {
+        let error = try_read("data.csv", b"a,y\n1,2\n", &options).unwrap_err();
+        assert!(matches!(error, Error::Parameter { .. }), "{error}");
+    }
+}
+
+#[test]
+fn invalid_utf8_names_the_cell() {
+    let bytes = b"a,b\n1,ok\n2,caf\xe9\n";
+    refused("bad.csv", bytes, &ReadOptions::default(), Some(3), &["`b`", "UTF-8"], "iconv");
+    let ignore = ReadOptions { ignore: names(&["b"]), ..Default::default() };
+    assert!(try_read("bad.csv", bytes, &ignore).is_ok());
+}
+
+#[test]
+fn infinities_are_refused_unless_the_column_is_categorical() {
+    let parts = ["`x`", "not a finite number"];
+    for value in ["inf", "-Infinity", "1e999"] {
+        let text = format!("x,y\n1,a\n{value},b\n2,c\n");
+        refused_csv(
+            &text,
+            &ReadOptions::default(),
+            Some(3),
+            &[&parts[..], &[value]].concat(),
+            "--categorical",
+        );
+        let numeric = ReadOptions { numeric: names(&["x"]), ..Default::default() };
+        refused_csv(&text, &numeric, Some(3), &parts, "finite number");
+        let categorical = ReadOptions { categorical: names(&["x"]), ..Default::default() };
+        assert_eq!(categories(&csv_with(&text, &categorical).table, "x").len(), 3);
+    }
+    assert!(!is_numeric(&csv("x\ninf\nlow\n").table, "x"));
+    let many: String = (0..70_000).map(|i| format!("{i}.5\n")).collect();
+    refused_csv(&format!("x\ninf\n{many}"), &ReadOptions::default(), Some(2), &parts, "finite number");
+    refused_csv(&format!("x\n{many}inf\n"), &ReadOptions::default(), Some(70_002), &parts, "finite number");
+}
+
+#[test]
+fn quote_errors_name_the_line() {
+    let options = ReadOptions::default();
+    refused_csv("a,b\n1,\"x\n2,y\n", &options, Some(2), &["never closed"], "close every quote");
+    refused_csv("a,b\n1,x\n\"p\"q,y\n", &options, Some(3), &["after a closing quote"], "\"\"");
+}
+
+#[test]
+fn a_word_in_a_numeric_column_is_refused() {
+    let options = ReadOptions { numeric: names(&["x"]), ..Default::default() };
+    refused_csv("x\n1\nNA\nlow\n", &options, Some(4), &["`x`", "`low`", "not a number"], "--na");
+}
+
+#[test]
+fn more_than_65535_categories_are_refused_with_a_remedy() {
+    let texts: String = (0..65_536).map(|i| format!("c{i}\n")).collect();
+    let options = ReadOptions::default();
+    refused_csv(&format!("x\n{texts}"), &options, Some(65_537), &["`x`", "`c65535`", "65535"], "--ignore");
+    let numbers: String = (0..65_536).map(|i| format!("{i}\n")).collect();
+    let parts = ["`x`", "`word`", "65535"];
+    refused_csv(&format!("x\n{numbers}word\n"), &options, Some(65_538), &parts, "--ignore");
+    let first = format!("x\nword\n{numbers}");
+    refused_csv(&first, &options, Some(65_537), &["`x`", "65535"], "--ignore");
+    let categorical = ReadOptions { categorical: names(&["x"]), ..Default::default() };
+    refused_csv(&format!("x\n{numbers}"), &categorical, Some(65_537), &["`65535`", "limit"], "--ignore");
+    let ignore = ReadOptions { ignore: names(&["x"]), ..Default::default() };
+    assert_eq!(csv_with(&format!("x\n{texts}"), &ignore).table.n_rows(), 65_536);
+}
+
+#[test]
+fn reading_stops_when_asked_to() {
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let text: String = "1,2\n".repeat(10_000);
+    let bytes = format!("a,b\n{text}");
+    let source = Source::reader("data.csv", bytes.as_bytes());
+    let result = read(source, &ReadOptions::default(), &Control::new(stop));
+    assert!(matches!(result, Err(Error::Interrupted)));
+}
