@@ -3,6 +3,7 @@
 //! the first rows of a longer table are the rows of a shorter one.
 
 use crate::error::{Error, Result, require};
+use crate::gaussian::generate::{ClassNetworks, NODES};
 use crate::numeric::random::Random;
 use crate::table::{Codes, Column, Table};
 
@@ -50,7 +51,24 @@ pub const GENERATORS: &[Generator] = &[
         default_rows: 3000,
         columns: &Mixed,
     },
+    Generator {
+        name: "gbn",
+        about: "sparse Gaussian networks of two classes that differ in 16 of 80 arcs, 40 features (Zhou et al. 2015)",
+        default_rows: 120,
+        columns: &SparseNetworks,
+    },
 ];
+
+/// The arcs of the network behind a generator, as names, where it has one (of its first class).
+pub fn true_arcs(name: &str, seed: u64) -> Result<Option<Vec<(String, String)>>> {
+    if name != "gbn" {
+        return Ok(None);
+    }
+    let networks = ClassNetworks::new(seed)?;
+    let names: Vec<String> = numbers(NODES, 1).into_iter().map(|(name, _)| name).collect();
+    let arcs = networks.network(0).dag().arcs();
+    Ok(Some(arcs.map(|(i, j)| (names[i].clone(), names[j].clone())).collect()))
+}
 
 /// Makes `n` rows (the generator's default if `None`) of the named generator.
 pub fn generate(name: &str, n: Option<usize>, seed: u64) -> Result<Table> {
@@ -61,7 +79,7 @@ pub fn generate(name: &str, n: Option<usize>, seed: u64) -> Result<Table> {
     })?;
     let n = n.unwrap_or(generator.default_rows);
     require("rows", n, "at least 1", n >= 1)?;
-    let rows: Vec<Row> = (0..n).map(|m| generator.columns.row(&mut Random::stream(seed, m as u64))).collect();
+    let rows = generator.columns.rows(n, seed)?;
     let kinds = generator.columns.kinds();
     let column = |(j, (name, kind)): (usize, &(String, Kind))| match kind {
         Kind::Number => Column::numeric(name, rows.iter().map(|r| r[j].unwrap_or(f64::NAN)).collect()),
@@ -86,6 +104,10 @@ trait Columns: Sync {
     fn kinds(&self) -> Vec<(String, Kind)>;
     /// Draws a row.
     fn row(&self, random: &mut Random) -> Row;
+    /// Draws all rows; a generator whose seed also makes what the rows are drawn from does that once here.
+    fn rows(&self, n: usize, seed: u64) -> Result<Vec<Row>> {
+        Ok((0..n).map(|m| self.row(&mut Random::stream(seed, m as u64))).collect())
+    }
 }
 
 impl std::fmt::Debug for dyn Columns {
@@ -227,6 +249,31 @@ impl Columns for Mixed {
         row.iter_mut().for_each(|cell| *cell = cell.filter(|_| random.uniform() >= 0.08));
         row.push(Some(class as f64));
         row
+    }
+}
+
+/// The stand-in of the third experiment of Zhou et al. (2015): the seed makes the two networks and the rows.
+struct SparseNetworks;
+
+impl SparseNetworks {
+    fn draw(networks: &ClassNetworks, random: &mut Random) -> Row {
+        let (values, class) = networks.row(random);
+        values.into_iter().map(|x| rounded(x, 4)).chain([Some(class as f64)]).collect()
+    }
+}
+
+impl Columns for SparseNetworks {
+    fn kinds(&self) -> Vec<(String, Kind)> {
+        with_class(numbers(NODES, 1), &["0", "1"])
+    }
+
+    fn row(&self, random: &mut Random) -> Row {
+        ClassNetworks::new(random.bits()).map(|networks| Self::draw(&networks, random)).unwrap_or_default()
+    }
+
+    fn rows(&self, n: usize, seed: u64) -> Result<Vec<Row>> {
+        let networks = ClassNetworks::new(seed)?;
+        Ok((0..n).map(|m| Self::draw(&networks, &mut Random::stream(seed, m as u64))).collect())
     }
 }
 

@@ -1,7 +1,7 @@
 //! How sure an arc is: the share of resampled data sets in which it is found, for half samples (stability selection) or
 //! the bootstrap. An undirected edge of an equivalence class counts half for each direction.
 
-use super::constraints::Constraints;
+use super::constraints::{ArcRule, Constraints};
 use super::moments::Moments;
 use super::structure::Method;
 use crate::control::Control;
@@ -171,8 +171,9 @@ fn run_arcs(
             if weight.abs() <= params.cutoff {
                 continue;
             }
-            // Only the order search reports a class: the others choose a direction.
-            if matches!(method, Method::Search(_)) && learnt.class.is_undirected(i, j) {
+            // Only the order search reports a class: the others choose a direction. So does what is known.
+            let is_open = learnt.class.is_undirected(i, j) && constraints.rule(j, i) != ArcRule::Forbidden;
+            if matches!(method, Method::Search(_)) && is_open {
                 arcs.push((i, j, weight, 0.5));
                 arcs.push((j, i, weight, 0.5));
             } else {

@@ -6,7 +6,7 @@ use crate::error::{Error, Result, require, require_len};
 use crate::numeric::linalg::Matrix;
 
 /// How an arc differs from the first to the second class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
     /// Only in the second class.
@@ -104,7 +104,7 @@ fn interval(first: &[RunArcs], second: &[RunArcs], i: usize, j: usize, level: f6
 }
 
 /// Arcs of one network by blocks of node groups.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GroupTable {
     /// Number of groups.
     pub groups: usize,

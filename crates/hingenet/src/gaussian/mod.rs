@@ -2,10 +2,12 @@
 //! Learning Discriminative Bayesian Networks from High-dimensional Continuous Neuroimaging Data, 2015).
 //! [`features`] turns a table into nodes, [`structure`] learns graph and weights from [`moments`], [`network`] and
 //! [`missing`] answer questions; [`fisher`] and [`discriminative`] make the networks discriminate;
-//! [`fit()`] does all of it for a table. [`confidence`] and [`difference`] say how sure the arcs are and how classes differ.
+//! [`fit()`] does all of it for a table. [`confidence`] and [`difference`] say how sure the arcs are and how classes differ;
+//! [`study`] learns networks for their own sake, with what users know from [`annotations`].
 //!
 //! Letters: i, j nodes (`Θ_ij` is the arc i -> j), a, b rows, c classes, m nodes, n rows.
 
+pub mod annotations;
 pub mod confidence;
 pub mod constraints;
 pub mod difference;
@@ -15,6 +17,7 @@ mod explain;
 pub mod features;
 pub mod fisher;
 mod fit;
+pub mod generate;
 mod machine;
 pub mod missing;
 pub mod moments;
@@ -24,6 +27,7 @@ mod predict;
 mod rows;
 mod select;
 pub mod structure;
+pub mod study;
 
 pub use fit::{GaussianFit, fit};
 pub use machine::FisherMachine;

@@ -5,7 +5,7 @@ use super::{Dag, Pdag};
 use crate::error::{Result, require_len};
 
 /// Error counts of an estimate against the truth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ArcErrors {
     /// Ordered pairs in the estimate but not in the truth.
     pub false_positive: usize,

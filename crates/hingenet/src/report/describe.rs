@@ -1,7 +1,9 @@
 //! A fitted model as plain data for its page: facts, pictures, tables, cuts, and the terms behind the
 //! decisions for chosen rows.
 
-use super::{Decision, DecisionTerm, FeatureCuts, ModelReport, NetworkPicture, NodeTable, TableRow};
+use super::{
+    Decision, DecisionTerm, FeatureCuts, ModelReport, NetworkPicture, NetworkReport, NodeTable, TableRow,
+};
 use crate::classifier::{ExplanationKind, Term};
 use crate::discrete::inference::Inference;
 use crate::discrete::{DiscreteClassifier, Structure};
@@ -15,6 +17,8 @@ use crate::table::{ColumnData, FeatureSpec, Table, UnseenPolicy};
 const TABLE_ROWS: usize = 24;
 /// Entries of one table that are told.
 const TABLE_ENTRIES: usize = 600;
+/// Arcs of Gaussian networks with smaller weights are not told.
+const CUTOFF: f64 = 0.01;
 /// Terms of a decision that are told one by one.
 const TERMS: usize = 12;
 
@@ -28,6 +32,7 @@ impl ModelReport {
             facts: facts(model),
             warnings: model.facts.warnings.clone(),
             networks: Vec::new(),
+            class_networks: None,
             tables: Vec::new(),
             cuts: Vec::new(),
             curves: Vec::new(),
@@ -44,7 +49,7 @@ impl ModelReport {
             report.networks.push(NetworkPicture::of_network(&named, title)?);
         }
         if let Fitted::Gaussian(fitted) = &model.fitted {
-            report.networks = NetworkPicture::of_gaussian(fitted, &model.classes);
+            report.class_networks = Some(NetworkReport::of_classifier(fitted, &model.classes, CUTOFF)?);
         }
         if let Fitted::Density(fitted) = &model.fitted {
             let columns: Vec<String> = model.schema.features.iter().map(|f| f.name.clone()).collect();

@@ -7,6 +7,7 @@ mod evaluation;
 mod family_picture;
 mod figure;
 mod model;
+mod network;
 mod picture;
 mod study;
 
@@ -15,6 +16,9 @@ pub use evaluation::{
 };
 pub use figure::{Curve, CurveFigure, HeatMap};
 pub use model::{Decision, DecisionTerm, FeatureCuts, ModelReport, NodeTable, TableRow};
+pub use network::{
+    ArcChange, ArcShare, ClassNetwork, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,
+};
 pub use picture::{NetworkPicture, PictureArc, PictureNode};
 pub use study::{
     ClassCurves, ClassShare, DataFindings, Difference, EvaluationReport, Headline, MarginHistogram,

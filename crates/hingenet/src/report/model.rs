@@ -1,7 +1,7 @@
 //! What the page of a fitted model shows: facts, networks, tables of nodes, cuts, curves, and the terms
 //! behind the decisions for chosen rows.
 
-use super::{CurveFigure, HeatMap, NetworkPicture};
+use super::{CurveFigure, HeatMap, NetworkPicture, NetworkReport};
 use serde::{Deserialize, Serialize};
 
 /// Everything on the page of a model.
@@ -17,8 +17,11 @@ pub struct ModelReport {
     pub facts: Vec<(String, String)>,
     /// Warnings of the fit.
     pub warnings: Vec<String>,
-    /// Networks to draw side by side: one for a discrete model, one a class for a Gaussian one.
+    /// Network to draw: of a discrete model, or the pairs of a density model.
     pub networks: Vec<NetworkPicture>,
+    /// Networks of the classes of a Gaussian model, and how they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class_networks: Option<NetworkReport>,
     /// Probability tables, in node order.
     pub tables: Vec<NodeTable>,
     /// Cut points of numeric features.

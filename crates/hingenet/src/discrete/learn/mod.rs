@@ -7,8 +7,8 @@ mod pairs;
 mod tan;
 mod user;
 
+pub(crate) use crate::graph::with_names;
 pub use ktree::k_tree;
 pub use pairs::PairStatistics;
 pub use tan::{Root, tan};
 pub use user::dag_from_names;
-pub(crate) use user::with_names;

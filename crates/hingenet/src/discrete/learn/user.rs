@@ -1,7 +1,7 @@
 //! Graphs given by the user as pairs of names.
 
 use crate::error::{Error, Result};
-use crate::graph::Dag;
+use crate::graph::{Dag, with_names};
 
 /// The graph with the arcs `(from, to)`, by name; `names[0]` is the class. Errors name the culprit: an
 /// unknown name, an arc given twice, a self-loop, a cycle.
@@ -24,19 +24,6 @@ pub fn dag_from_names(names: &[String], arcs: &[(String, String)]) -> Result<Dag
         list.push(p);
     }
     Dag::new(parents).map_err(|e| with_names(e, names))
-}
-
-/// Replaces node numbers by names.
-pub(crate) fn with_names(error: Error, names: &[String]) -> Error {
-    let name = |number: String| {
-        let found = number.parse().ok().and_then(|i: usize| names.get(i).cloned());
-        found.unwrap_or(number)
-    };
-    match error {
-        Error::Cycle { nodes } => Error::Cycle { nodes: nodes.into_iter().map(name).collect() },
-        Error::Graph { node, problem } => Error::Graph { node: name(node), problem },
-        other => other,
-    }
 }
 
 #[cfg(test)]

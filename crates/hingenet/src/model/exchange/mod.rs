@@ -7,7 +7,7 @@ mod dot;
 mod names;
 pub mod xmlbif;
 
-pub use dot::dot;
+pub use dot::{WeightedGraph, dot, weighted_dot};
 
 use crate::discrete::{Network, Structure};
 use crate::error::{Error, Result};

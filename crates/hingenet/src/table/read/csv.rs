@@ -45,7 +45,7 @@ pub(super) fn read(
 }
 
 /// The column names.
-fn header(scanner: &mut Scanner<'_>, context: &Context<'_>) -> Result<Vec<String>> {
+pub(super) fn header(scanner: &mut Scanner<'_>, context: &Context<'_>) -> Result<Vec<String>> {
     let mut names = Vec::new();
     let line = scanner.record_line();
     scanner.for_each_cell(|k, cell| {
@@ -60,7 +60,7 @@ fn header(scanner: &mut Scanner<'_>, context: &Context<'_>) -> Result<Vec<String
     Ok(names)
 }
 
-fn ragged(scanner: &Scanner<'_>, n_columns: usize, context: &Context<'_>) -> Error {
+pub(super) fn ragged(scanner: &Scanner<'_>, n_columns: usize, context: &Context<'_>) -> Error {
     let d = (scanner.delimiter() as char).escape_default();
     context.file(
         Some(scanner.record_line()),

@@ -18,9 +18,11 @@ mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod plan;
+mod records;
 mod scanner;
 
 pub use options::{Format, MISSING_TOKENS, Note, Place, ReadOptions, ReadResult, Source};
+pub use records::{Record, Records, read_records};
 
 use crate::control::Control;
 use crate::error::{Error, Result};

@@ -1,0 +1,354 @@
+//! Sparse Gaussian networks as plain data: the arcs of each class with how sure they are, how the classes differ, arcs
+//! between groups of nodes, and errors against a known graph. The JSON is what `hingenet network` writes.
+
+use crate::error::Result;
+use crate::gaussian::GaussianClassifier;
+use crate::gaussian::annotations::NodeFacts;
+use crate::gaussian::confidence::ArcConfidence;
+use crate::gaussian::constraints::{ArcRule, Constraints};
+use crate::gaussian::difference::{
+    ArcDifference, Change, GroupTable, degrees, difference_network, group_table,
+};
+use crate::gaussian::study::{ClassStudy, NetworkStudy};
+use crate::graph::{ArcErrors, Dag, Pdag, arc_errors};
+use crate::numeric::linalg::Matrix;
+use serde::{Deserialize, Serialize};
+
+/// Coverage of the intervals of differences.
+const LEVEL: f64 = 0.95;
+/// Networks of this many classes are told.
+const CLASSES: usize = 8;
+
+/// Networks over the same nodes, and how they differ.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct NetworkReport {
+    /// Where the rows came from.
+    pub source: String,
+    /// Column whose classes have networks of their own.
+    pub target: Option<String>,
+    /// How the graphs were learnt, in words.
+    pub method: String,
+    /// An arc is listed when its weight exceeds this.
+    pub cutoff: f64,
+    /// The nodes.
+    pub nodes: Vec<NetworkNode>,
+    /// Names of the groups of nodes, in the order of the blocks.
+    pub groups: Vec<String>,
+    /// One network a class.
+    pub networks: Vec<ClassNetwork>,
+    /// Every other class against the first.
+    pub differences: Vec<NetworkDifference>,
+    /// Facts as (name, value).
+    pub facts: Vec<(String, String)>,
+    /// Warnings of the fit.
+    pub warnings: Vec<String>,
+}
+
+/// A node and what the user knows about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NetworkNode {
+    /// Name.
+    pub name: String,
+    /// Group by position; `None` without groups.
+    pub group: Option<usize>,
+    /// Tier, where given.
+    pub tier: Option<usize>,
+    /// Coordinates, where given: x to the right, y upwards.
+    pub place: Option<(f64, f64)>,
+}
+
+/// The network of one class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassNetwork {
+    /// Name of the class; `None` for the only network.
+    pub class: Option<String>,
+    /// Number of rows behind it, where known.
+    pub rows: Option<usize>,
+    /// The arcs, by tail, then head.
+    pub arcs: Vec<NetworkArc>,
+    /// Number of parents and of children of each node.
+    pub degrees: Vec<(usize, usize)>,
+    /// Arcs between the groups.
+    pub blocks: Option<GroupTable>,
+    /// Constant of each node's regression, on standardised values.
+    pub bias: Vec<f64>,
+    /// Variance of each node given its parents, on standardised values.
+    pub variance: Vec<f64>,
+    /// BIC of the order search.
+    pub score: Option<f64>,
+    /// λ1 of the other methods.
+    pub lambda1: Option<f64>,
+    /// Log-likelihood of the rows on standardised values.
+    pub log_likelihood: Option<f64>,
+    /// Whether the solver converged.
+    pub converged: Option<bool>,
+    /// Threshold on the share of resampled data sets, arcs at or above it, bound on the expected number of wrong ones.
+    pub thresholds: Vec<(f64, usize, f64)>,
+    /// Errors against the known graph.
+    pub errors: Option<ArcErrors>,
+}
+
+/// An arc.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NetworkArc {
+    /// Parent by name.
+    pub from: String,
+    /// Child by name.
+    pub to: String,
+    /// Parent by position.
+    pub tail: usize,
+    /// Child by position.
+    pub head: usize,
+    /// Weight on standardised values.
+    pub weight: f64,
+    /// Whether every graph that fits equally well and keeps to what is known has this direction.
+    pub is_compelled: bool,
+    /// How sure the arc is, with resampling.
+    pub confidence: Option<ArcShare>,
+}
+
+/// Shares of resampled data sets.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ArcShare {
+    /// With this arc.
+    pub arc: f64,
+    /// With an arc in either direction.
+    pub adjacency: f64,
+    /// With this direction, among those with an arc in either direction.
+    pub direction: Option<f64>,
+}
+
+/// How the network of one class differs from that of another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NetworkDifference {
+    /// The class compared with.
+    pub first: String,
+    /// The class that differs from it.
+    pub second: String,
+    /// Arcs of either class.
+    pub arcs: Vec<ArcChange>,
+}
+
+/// An arc in two classes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ArcChange {
+    /// Parent by name, in the first class that has the arc.
+    pub from: String,
+    /// Child by name.
+    pub to: String,
+    /// Parent by position.
+    pub tail: usize,
+    /// Child by position.
+    pub head: usize,
+    /// Kind of change.
+    pub change: Change,
+    /// Weight in the first class; 0 when absent.
+    pub first: f64,
+    /// Weight in the second class, of the reverse arc when reversed; 0 when absent.
+    pub second: f64,
+    /// Bootstrap interval of second minus first.
+    pub interval: Option<(f64, f64)>,
+    /// Whether the direction of the arc is the same in all equally good graphs of both classes: a reversal says
+    /// something only then.
+    pub is_identified: bool,
+}
+
+impl NetworkDifference {
+    /// Number of arcs with this kind of change.
+    pub fn count(&self, change: Change) -> usize {
+        self.arcs.iter().filter(|a| a.change == change).count()
+    }
+}
+
+/// One class as the report is built from it.
+struct Source<'a> {
+    name: Option<String>,
+    theta: Matrix,
+    class: Pdag,
+    known: Option<&'a Constraints>,
+    confidence: Option<&'a ArcConfidence>,
+}
+
+impl<'a> Source<'a> {
+    fn of_class(c: &'a ClassStudy, known: &'a Constraints, cutoff: f64) -> Result<Self> {
+        Ok(Source {
+            name: c.class.clone(),
+            theta: c.learnt.structure.theta.clone(),
+            class: Pdag::of(&c.learnt.structure.dag(cutoff)?),
+            known: Some(known),
+            confidence: c.confidence.as_ref(),
+        })
+    }
+
+    /// Whether the edge could as well run the other way: neither the fit nor what is known says no.
+    fn is_open(&self, tail: usize, head: usize) -> bool {
+        let forbidden = |i: usize, j: usize| self.known.is_some_and(|k| k.rule(i, j) == ArcRule::Forbidden);
+        self.class.is_undirected(tail, head) && !forbidden(head, tail) && !forbidden(tail, head)
+    }
+}
+
+impl NetworkReport {
+    /// The networks of a study. `facts` are what the user knows about the nodes, `truth` the graph to compare with.
+    pub fn of_study(
+        study: &NetworkStudy,
+        cutoff: f64,
+        facts: &[NodeFacts],
+        truth: Option<&Dag>,
+    ) -> Result<Self> {
+        let names = (0..study.features.nodes().len()).map(|k| study.features.node_name(k)).collect();
+        let sources = study.classes.iter().map(|c| Source::of_class(c, &study.constraints, cutoff));
+        let sources = sources.collect::<Result<Vec<_>>>()?;
+        let mut report = NetworkReport::of_sources(names, facts, &sources, cutoff)?;
+        for (network, c) in report.networks.iter_mut().zip(&study.classes) {
+            network.rows = Some(c.rows);
+            network.bias = c.network.bias().to_vec();
+            network.variance = c.network.variance().to_vec();
+            network.score = c.learnt.score;
+            network.lambda1 = c.lambda1;
+            network.log_likelihood = Some(c.log_likelihood);
+            network.converged = Some(c.learnt.structure.report.converged);
+            if let Some(truth) = truth {
+                network.errors = Some(arc_errors(truth, &c.learnt.structure.dag(cutoff)?)?);
+            }
+        }
+        Ok(report)
+    }
+
+    /// The class networks of a fitted classifier (of the first eight classes).
+    pub fn of_classifier(model: &GaussianClassifier, classes: &[String], cutoff: f64) -> Result<Self> {
+        let names = (0..model.features().nodes().len()).map(|k| model.features().node_name(k)).collect();
+        let pairs = model.networks().iter().zip(classes).take(CLASSES);
+        let sources = pairs.clone().map(|(network, name)| Source {
+            name: Some(name.clone()),
+            theta: network.theta(),
+            class: Pdag::of(network.dag()),
+            known: None,
+            confidence: None,
+        });
+        let mut report = NetworkReport::of_sources(names, &[], &sources.collect::<Vec<_>>(), cutoff)?;
+        for (told, (network, _)) in report.networks.iter_mut().zip(pairs) {
+            told.bias = network.bias().to_vec();
+            told.variance = network.variance().to_vec();
+        }
+        Ok(report)
+    }
+
+    fn of_sources(
+        names: Vec<String>,
+        facts: &[NodeFacts],
+        sources: &[Source<'_>],
+        cutoff: f64,
+    ) -> Result<Self> {
+        let groups = group_names(facts);
+        let node = |(k, name): (usize, &String)| {
+            let fact = facts.get(k).cloned().unwrap_or_default();
+            NetworkNode {
+                name: name.clone(),
+                group: group_of(&fact, &groups),
+                tier: fact.tier,
+                place: fact.place,
+            }
+        };
+        let nodes: Vec<NetworkNode> = names.iter().enumerate().map(node).collect();
+        let networks = sources.iter().map(|s| network(s, &nodes, groups.len(), cutoff));
+        let networks = networks.collect::<Result<Vec<_>>>()?;
+        let mut differences = Vec::new();
+        if let Some((first, others)) = sources.split_first() {
+            for other in others {
+                differences.push(difference(first, other, &names, cutoff)?);
+            }
+        }
+        Ok(NetworkReport { cutoff, nodes, groups, networks, differences, ..NetworkReport::default() })
+    }
+}
+
+/// Groups in the order in which the nodes name them; nodes without one follow as `(other)` when some have one.
+fn group_names(facts: &[NodeFacts]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for group in facts.iter().filter_map(|f| f.group.as_ref()) {
+        if !names.contains(group) {
+            names.push(group.clone());
+        }
+    }
+    if !names.is_empty() && facts.iter().any(|f| f.group.is_none()) {
+        names.push("(other)".into());
+    }
+    names
+}
+
+fn group_of(fact: &NodeFacts, groups: &[String]) -> Option<usize> {
+    match &fact.group {
+        Some(group) => groups.iter().position(|g| g == group),
+        None => groups.len().checked_sub(1),
+    }
+}
+
+fn network(source: &Source<'_>, nodes: &[NetworkNode], groups: usize, cutoff: f64) -> Result<ClassNetwork> {
+    let theta = &source.theta;
+    let mut arcs = Vec::new();
+    for tail in 0..nodes.len() {
+        for head in (0..nodes.len()).filter(|&head| theta[(tail, head)].abs() > cutoff) {
+            let share = |c: &ArcConfidence| ArcShare {
+                arc: c.arc[(tail, head)],
+                adjacency: c.adjacency(tail, head),
+                direction: c.direction(tail, head),
+            };
+            arcs.push(NetworkArc {
+                from: nodes[tail].name.clone(),
+                to: nodes[head].name.clone(),
+                tail,
+                head,
+                weight: theta[(tail, head)],
+                is_compelled: !source.is_open(tail, head),
+                confidence: source.confidence.map(share),
+            });
+        }
+    }
+    let group: Option<Vec<usize>> = nodes.iter().map(|n| n.group).collect();
+    let blocks = match group {
+        Some(group) if groups > 0 => Some(group_table(theta, &group, groups, cutoff)?),
+        _ => None,
+    };
+    Ok(ClassNetwork {
+        class: source.name.clone(),
+        rows: None,
+        arcs,
+        degrees: degrees(theta, cutoff),
+        blocks,
+        bias: Vec::new(),
+        variance: Vec::new(),
+        score: None,
+        lambda1: None,
+        log_likelihood: None,
+        converged: None,
+        thresholds: source.confidence.map(ArcConfidence::threshold_curve).unwrap_or_default(),
+        errors: None,
+    })
+}
+
+fn difference(
+    first: &Source<'_>,
+    second: &Source<'_>,
+    names: &[String],
+    cutoff: f64,
+) -> Result<NetworkDifference> {
+    let runs = first.confidence.zip(second.confidence);
+    let arcs = difference_network(&first.theta, &second.theta, cutoff, runs, LEVEL)?;
+    let arc = |a: ArcDifference| ArcChange {
+        from: names[a.from].clone(),
+        to: names[a.to].clone(),
+        tail: a.from,
+        head: a.to,
+        change: a.change,
+        first: a.first,
+        second: a.second,
+        interval: a.interval,
+        is_identified: !first.is_open(a.from, a.to) && !second.is_open(a.from, a.to),
+    };
+    let name = |s: &Source<'_>| s.name.clone().unwrap_or_default();
+    Ok(NetworkDifference {
+        first: name(first),
+        second: name(second),
+        arcs: arcs.into_iter().map(arc).collect(),
+    })
+}
