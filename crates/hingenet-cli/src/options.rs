@@ -75,6 +75,11 @@ impl Reader {
         read_table(data, &ReadOptions { target: Some(target.into()), ..self.options() }, session)
     }
 
+    /// Reads rows that have no target.
+    pub fn unlabelled(&self, data: &Path, session: &Session) -> Result<Table> {
+        read_table(data, &self.options(), session)
+    }
+
     /// Reads rows for a fitted model: its columns with its types, as far as they are there.
     pub fn for_model(&self, data: &Path, model: &Model, session: &Session) -> Result<Table> {
         read_table(data, &ReadOptions { schema: Some(model.schema.clone()), ..self.options() }, session)

@@ -40,6 +40,7 @@ async function look(file, width, colorScheme) {
   await checkTabs(page, fault, width);
   await checkSorting(page, fault);
   await checkNodes(page, fault);
+  (await page.evaluate(inspectNetworks)).forEach(fault);
   await context.close();
 }
 
@@ -78,6 +79,23 @@ function inspectPage(width) {
   return found;
 }
 
+// Runs in the page: panels of networks have one size, labels of nodes stay in their boxes, changes have a sign.
+function inspectNetworks() {
+  const found = [];
+  const panels = [...document.querySelectorAll("svg.panel")].map((p) => p.getBoundingClientRect());
+  if (panels.some((p) => Math.abs(p.width - panels[0].width) > 1)) found.push("panels differ in width");
+  for (const node of document.querySelectorAll("svg.panel .node")) {
+    const [box, text] = ["rect", "text"].map((t) => node.querySelector(t).getBoundingClientRect());
+    if (text.left < box.left || text.right > box.right) found.push(`the label “${node.textContent}” leaves its box`);
+  }
+  for (const kind of ["gained", "lost", "reversed", "changed"]) {
+    const arcs = document.querySelectorAll(`svg.network .arc.${kind}`).length;
+    const signs = document.querySelectorAll(`svg.network .sign.${kind}`).length;
+    if (arcs !== signs) found.push(`${arcs} arcs ${kind}, but ${signs} signs`);
+  }
+  return found;
+}
+
 async function checkTabs(page, fault, width) {
   for (const list of await page.$$("[role=tablist]")) {
     const tabs = await list.$$("[role=tab]");
@@ -110,6 +128,15 @@ async function checkNodes(page, fault) {
   await nodes[0].focus();
   await page.keyboard.press("Enter");
   await page.waitForTimeout(50);
+  const target = await nodes[0].getAttribute("href");
+  if (target.startsWith("#node-row-")) {
+    const inView = await page.$eval(target, (row) => {
+      const box = row.getBoundingClientRect();
+      return row.tagName === "TR" && box.top >= 0 && box.bottom <= innerHeight;
+    });
+    if (!inView) fault("Enter on a node does not lead to its line");
+    return;
+  }
   const open = await page.$$eval("details.item", (list) => list.filter((d) => d.open).length);
   if (open !== 1) fault("Enter on a node does not open its table");
 }

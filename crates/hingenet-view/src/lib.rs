@@ -8,5 +8,5 @@ mod page;
 mod table;
 
 pub use escape::escape;
-pub use page::{evaluation_page, model_page};
+pub use page::{evaluation_page, model_page, network_page};
 pub use table::{Cell, DataTable};

@@ -3,9 +3,13 @@
 use hingenet::Control;
 use hingenet::evaluate::generate::generate;
 use hingenet::evaluate::{Protocol, Sweep, TestRows, compare, study, trade_offs};
+use hingenet::gaussian::annotations::NodeFacts;
+use hingenet::gaussian::constraints::Constraints;
+use hingenet::gaussian::difference::Change;
+use hingenet::gaussian::study::{StudyParams, study_networks};
 use hingenet::model::{Dataset, FitOptions, ModelSpec, fit};
-use hingenet::report::{Curve, CurveFigure, EvaluationReport, HeatMap, ModelReport};
-use hingenet_view::{evaluation_page, model_page};
+use hingenet::report::{Curve, CurveFigure, EvaluationReport, HeatMap, ModelReport, NetworkReport};
+use hingenet_view::{evaluation_page, model_page, network_page};
 
 const HOSTILE: &str = "<img src=x onerror=alert(1)>";
 
@@ -161,12 +165,39 @@ fn the_other_families_have_their_pictures() {
     let networks = |name: &str| {
         let model = fit(&specs(&[name])[0], &data, FitOptions::default(), &Control::default()).unwrap();
         let report = ModelReport::of(&model, &data.features, &[0]).unwrap();
-        assert!(model_page(&report).unwrap().contains("<section id=\"network\""), "{name}");
-        report.networks.len()
+        let html = model_page(&report).unwrap();
+        assert!(html.contains("<section id=\"network\""), "{name}");
+        html.matches("class=\"network").count() - html.matches("aria-hidden=\"true\" class=\"network").count()
     };
-    // one a class and the difference; one with the pairs
-    assert_eq!(networks("sgbn:or,lambda1=20"), 3);
+    // one a class, the difference, one matrix a class; one with the pairs
+    assert_eq!(networks("sgbn:or,lambda1=20"), 5);
     assert_eq!(networks("kde-tan"), 1);
+}
+
+#[test]
+fn a_page_of_networks_keeps_names_as_text_and_tells_changes_without_colour() {
+    let table = generate("gbn", Some(150), 1).unwrap();
+    let mut data = Dataset::new(table, "class", None).unwrap();
+    data.classes[1] = HOSTILE.into();
+    let params = StudyParams { rounds: 2, ..StudyParams::default() };
+    let class = Some((&data.class, data.classes.as_slice()));
+    let free = Constraints::none(40);
+    let study = study_networks(&data.features, class, &free, &params, &Control::default()).unwrap();
+    let facts: Vec<NodeFacts> = (0..40)
+        .map(|k| NodeFacts { group: Some(format!("{HOSTILE}{}", k / 10)), ..NodeFacts::default() })
+        .collect();
+    let report = NetworkReport::of_study(&study, 0.01, &facts, None).unwrap();
+    let html = network_page(&report).unwrap();
+    assert!(!html.contains("<img") && html.contains("&lt;img src=x") && !html.contains(" style=\""));
+    assert!(html.len() < 2_000_000, "{}", html.len());
+    let difference = &report.differences[0];
+    for (change, class, sign) in [(Change::Gained, "gained", "+"), (Change::Lost, "lost", "−")] {
+        let signs = html.matches(&format!("<text class=\"sign {class}\"")).count();
+        // one more in the legend
+        assert_eq!(signs, difference.count(change) + 1, "{sign}");
+    }
+    let arcs: usize = report.networks.iter().map(|n| n.arcs.len()).sum();
+    assert_eq!(html.matches("fill-opacity=\"").count(), arcs, "a square of a matrix for each arc");
 }
 
 #[test]

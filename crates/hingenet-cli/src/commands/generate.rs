@@ -1,12 +1,13 @@
 //! `hingenet generate`
 
+use crate::failure::usage;
 use crate::output;
 use crate::session::Session;
 use crate::show::count;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use hingenet::evaluate::generate::{GENERATORS, generate};
+use hingenet::evaluate::generate::{GENERATORS, generate, true_arcs};
 use hingenet::table::write_csv;
 use std::path::PathBuf;
 
@@ -22,6 +23,9 @@ pub struct Generate {
     /// CSV file to write; stdout if not given. The target is last and named `class`
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Also write the true arcs (from,to) of the first class, for generators that have them (gbn)
+    #[arg(long, value_name = "EDGES.csv")]
+    truth: Option<PathBuf>,
 }
 
 fn list() -> String {
@@ -34,12 +38,26 @@ fn list() -> String {
 impl Generate {
     pub fn run(&self, session: &Session) -> Result<()> {
         output::check(self.output.as_ref())?;
+        output::check(self.truth.as_ref())?;
+        let arcs = true_arcs(&self.generator, session.seed)?;
+        if self.truth.is_some() && arcs.is_none() {
+            return Err(usage(
+                format!("--truth: {} has no network behind it", self.generator),
+                "leave it out",
+            ));
+        }
         let table = generate(&self.generator, self.n, session.seed)?;
         let mut text = Vec::new();
         write_csv(&table, &mut text)?;
         output::write(self.output.as_ref(), &text)?;
         if let Some(path) = &self.output {
             session.say(&format!("wrote {} ({})", path.display(), count(table.n_rows(), "row")));
+        }
+        if let (Some(path), Some(arcs)) = (&self.truth, arcs) {
+            let lines = arcs.iter().map(|(from, to)| format!("{from},{to}\n"));
+            let text: String = std::iter::once("from,to\n".to_string()).chain(lines).collect();
+            output::write(Some(path), text.as_bytes())?;
+            session.say(&format!("wrote {} ({})", path.display(), count(arcs.len(), "arc")));
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! `hingenet inspect`
 
+use super::network::dot;
 use crate::failure::usage;
 use crate::options::{Reader, refuse_overwriting};
 use crate::output;
@@ -9,9 +10,9 @@ use crate::show::count;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use hingenet::model::{Model, exchange};
-use hingenet::report::{ModelReport, NetworkPicture};
+use hingenet::report::{ModelReport, NetworkPicture, NetworkReport};
 use hingenet::table::{FeatureKind, Table};
-use hingenet_view::network::network_svg;
+use hingenet_view::network::{network_svg, networks_svg};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -53,12 +54,19 @@ impl Inspect {
             Format::Json => serde_json::to_string_pretty(&Model::read_header(&self.model)?)? + "\n",
             Format::Text => describe(&Model::load(&self.model)?),
             Format::Dot => {
-                let network = Model::load(&self.model)?.network()?;
+                let model = Model::load(&self.model)?;
+                if let Some(networks) = class_networks(&model)? {
+                    return output::write(self.output.as_ref(), dot(&networks).as_bytes());
+                }
+                let network = model.network()?;
                 let names: Vec<String> = network.variables.iter().map(|v| v.name.clone()).collect();
                 exchange::dot(network.network.structure().dag(), &names)
             }
             Format::Svg => {
                 let model = Model::load(&self.model)?;
+                if let Some(networks) = class_networks(&model)? {
+                    return output::write(self.output.as_ref(), networks_svg(&networks).as_bytes());
+                }
                 let title = format!("{} for {}", model.spec, model.target);
                 network_svg(&NetworkPicture::of_network(&model.network()?, title)?)
             }
@@ -89,6 +97,11 @@ impl Inspect {
         };
         Ok(ModelReport::of(model, &table, &chosen)?)
     }
+}
+
+/// The networks of the classes of a Gaussian model.
+fn class_networks(model: &Model) -> Result<Option<NetworkReport>> {
+    Ok(ModelReport::of(model, &Table::default(), &[])?.class_networks)
 }
 
 fn describe(model: &Model) -> String {

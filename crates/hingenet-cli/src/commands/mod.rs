@@ -9,6 +9,7 @@ mod generate;
 mod inspect;
 mod loglik;
 mod models;
+mod network;
 mod predict;
 mod sample;
 
@@ -35,6 +36,8 @@ pub enum Command {
     Sample(sample::Sample),
     /// Log-likelihood of rows under a generative model
     Loglik(loglik::Loglik),
+    /// Learn sparse Gaussian networks: who depends on whom, and how classes differ
+    Network(network::Network),
     /// Make data of a known kind
     Generate(generate::Generate),
     /// List the models with their options
@@ -55,6 +58,7 @@ impl Command {
             Command::Inspect(c) => c.run(session),
             Command::Sample(c) => c.run(session),
             Command::Loglik(c) => c.run(session),
+            Command::Network(c) => c.run(session),
             Command::Generate(c) => c.run(session),
             Command::Models(c) => c.run(session),
             Command::Completions(c) => c.run(),

@@ -4,5 +4,6 @@ mod bad;
 mod good;
 mod interrupt;
 mod models;
+mod network;
 mod support;
 mod threads;

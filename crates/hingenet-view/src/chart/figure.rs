@@ -21,6 +21,8 @@ pub struct Figure {
     pub table: DataTable,
     /// Whether it takes the whole width and scrolls when it is wider.
     pub is_wide: bool,
+    /// Whether it scrolls where the page is narrower than it can be read.
+    pub scrolls: bool,
 }
 
 /// One entry of a legend.
@@ -65,6 +67,7 @@ impl Figure {
             legend: Vec::new(),
             table,
             is_wide: false,
+            scrolls: false,
         }
     }
 

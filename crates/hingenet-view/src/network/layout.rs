@@ -40,13 +40,19 @@ const SWEEPS: usize = 12;
 
 /// Lays a picture out. Works for any graph; a node on a cycle stays where its known parents put it.
 pub fn layout(picture: &NetworkPicture) -> Layout {
+    layout_within(picture, MAX_ROW)
+}
+
+/// The same with rows of at most this width.
+pub fn layout_within(picture: &NetworkPicture, max_row: f64) -> Layout {
     let widths: Vec<f64> = picture.nodes.iter().map(|n| box_width(&n.name)).collect();
     let mut layers = into_layers(&layer_numbers(picture));
     reduce_crossings(&mut layers, picture);
-    place_rows(&layers, &widths)
+    place_rows(&layers, &widths, max_row)
 }
 
-fn box_width(name: &str) -> f64 {
+/// Width of the box around a label.
+pub(super) fn box_width(name: &str) -> f64 {
     name.chars().count().min(LABEL_CHARS) as f64 * CHAR_WIDTH + 18.0
 }
 
@@ -116,14 +122,14 @@ fn reduce_crossings(layers: &mut [Vec<usize>], picture: &NetworkPicture) {
 }
 
 /// Rows of boxes, each row centred; a layer wider than the page becomes several rows.
-fn place_rows(layers: &[Vec<usize>], widths: &[f64]) -> Layout {
+fn place_rows(layers: &[Vec<usize>], widths: &[f64], max_row: f64) -> Layout {
     let mut rows: Vec<(Vec<usize>, bool)> = Vec::new();
     for layer in layers {
         let mut first = true;
         let mut row: Vec<usize> = Vec::new();
         let mut used = 0.0;
         for &i in layer {
-            if !row.is_empty() && used + GAP + widths[i] > MAX_ROW {
+            if !row.is_empty() && used + GAP + widths[i] > max_row {
                 rows.push((std::mem::take(&mut row), first));
                 (used, first) = (0.0, false);
             }

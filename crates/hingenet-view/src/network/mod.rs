@@ -1,7 +1,15 @@
-//! Pictures of networks: nodes in layers, the class on top, arc width by strength.
+//! Pictures of networks: nodes in layers, the class on top, arc width by strength; networks of several classes side by
+//! side in one layout, how they differ, and the arcs as a matrix.
 
+mod file;
 mod layout;
+mod matrix;
+mod panel;
+mod place;
 mod svg;
 
+pub use file::networks_svg;
 pub use layout::{Layout, Place, layout};
+pub use matrix::adjacency_matrix;
+pub use panel::{CHANGES, class_panel, common_layout, difference_panel, look};
 pub use svg::{network_fragment, network_svg};

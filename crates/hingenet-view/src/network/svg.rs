@@ -152,7 +152,8 @@ fn arrow_head(from: Place, to: Place) -> String {
     format!("M{:.1} {y2:.1} l-4.5 {back:.1} h9 z", to.x)
 }
 
-fn shorten(name: &str) -> String {
+/// A label that fits into a box.
+pub(super) fn shorten(name: &str) -> String {
     if name.chars().count() <= LABEL_CHARS {
         name.to_string()
     } else {

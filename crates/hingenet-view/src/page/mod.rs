@@ -5,9 +5,11 @@ mod digest;
 mod evaluation;
 mod figures;
 mod model;
+mod network;
 
 pub use evaluation::evaluation_page;
 pub use model::model_page;
+pub use network::network_page;
 
 use crate::chart::Figure;
 use crate::table::DataTable;
@@ -53,8 +55,12 @@ struct Section {
     text: Vec<String>,
     /// A line of shell, shown as such.
     command: String,
+    /// What kinds of arcs look like: a small picture and its name.
+    keys: Vec<(String, String)>,
     figures: Vec<Figure>,
     tables: Vec<DataTable>,
+    /// Row `i` of its tables has the anchor `{row_anchor}{i}`; none if empty.
+    row_anchor: String,
     /// Alternatives, of which one is shown at a time.
     tabs: Vec<Tab>,
     /// Things to open one by one.

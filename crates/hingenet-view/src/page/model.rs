@@ -19,6 +19,7 @@ const TABLE_POINTS: usize = 21;
 pub fn model_page(report: &ModelReport) -> Result<String, String> {
     let mut sections = Vec::new();
     sections.extend(networks(report));
+    sections.extend(report.class_networks.iter().flat_map(super::network::sections));
     sections.extend(decisions(report));
     sections.extend(curves(report));
     sections.extend(tables(report));

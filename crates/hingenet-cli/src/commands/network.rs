@@ -1,0 +1,330 @@
+//! `hingenet network`
+
+use crate::failure::usage;
+use crate::options::{Reader, refuse_overwriting};
+use crate::output;
+use crate::page;
+use crate::session::Session;
+use crate::show::{self, count};
+use anyhow::{Result, anyhow};
+use clap::{Args, ValueEnum};
+use hingenet::gaussian::StructureMethod;
+use hingenet::gaussian::annotations::{self, NodeFacts};
+use hingenet::gaussian::confidence::Resampling;
+use hingenet::gaussian::difference::Change;
+use hingenet::gaussian::study::{StudyParams, node_names, study_networks};
+use hingenet::model::Dataset;
+use hingenet::model::exchange::{WeightedGraph, weighted_dot};
+use hingenet::report::{ClassNetwork, NetworkDifference, NetworkReport};
+use hingenet::table::{Codes, Table};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// Arcs printed.
+const SHOWN: usize = 20;
+
+#[derive(Args)]
+#[command(
+    after_help = "Files: --truth has the columns from,to; --arcs from,to,rule with the rules forbidden and required;\n\
+    --nodes node and any of group,tier,x,y. Nodes are columns; a categorical column with K categories\n\
+    makes K - 1 nodes named column=category."
+)]
+pub struct Network {
+    /// Rows to learn from: CSV, ARFF, Parquet or Arrow, plain or gzip; - reads stdin
+    data: PathBuf,
+    /// Column whose classes get networks of their own; one network for all rows if not given
+    #[arg(long, value_name = "COL")]
+    target: Option<String>,
+    /// How the graph is learnt
+    #[arg(long, value_enum, default_value_t = MethodName::Search)]
+    method: MethodName,
+    /// Penalty of an arc for `or` and `h`; 0.6 for each row of the class if not given
+    #[arg(long, value_name = "X")]
+    lambda1: Option<f64>,
+    /// Penalty of an arc for `search`, in units of log n
+    #[arg(long, value_name = "C", default_value_t = 2.0)]
+    penalty: f64,
+    /// Rounds of `search`
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    rounds: usize,
+    /// Smallest weight of an arc that is shown, on standardised values
+    #[arg(long, value_name = "W", default_value_t = 0.01)]
+    cutoff: f64,
+    /// Learn again on N resampled data sets: how sure the arcs are, intervals of differences
+    #[arg(long, value_name = "N")]
+    bootstrap: Option<usize>,
+    /// Draw half of the rows without replacement instead of all with replacement (stability selection)
+    #[arg(long, requires = "bootstrap")]
+    half_samples: bool,
+    /// True arcs to compare with
+    #[arg(long, value_name = "EDGES.csv")]
+    truth: Option<PathBuf>,
+    /// Forbidden and required arcs
+    #[arg(long, value_name = "FILE")]
+    arcs: Option<PathBuf>,
+    /// Groups, tiers and coordinates of nodes
+    #[arg(long, value_name = "FILE")]
+    nodes: Option<PathBuf>,
+    /// File to write, by its ending: .json, .dot, .svg or .html; may be given several times; - is JSON to stdout
+    #[arg(short, long, value_name = "NET.json|.dot|.svg|.html")]
+    output: Vec<PathBuf>,
+    #[command(flatten)]
+    reader: Reader,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum MethodName {
+    /// Order search by BIC: the fewest errors, needs no lambda1
+    Search,
+    /// OR-SGBN, the paper's method: does not depend on the order of the columns
+    Or,
+    /// H-SGBN, the paper's baseline: depends on the order of the columns
+    H,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Format {
+    Json,
+    Dot,
+    Svg,
+    Html,
+}
+
+impl Network {
+    pub fn run(&self, session: &Session) -> Result<()> {
+        let formats = self.output.iter().map(|p| format_of(p)).collect::<Result<Vec<_>>>()?;
+        let files = [Some(&self.data), self.truth.as_ref(), self.arcs.as_ref(), self.nodes.as_ref()];
+        let inputs: Vec<&Path> = files.iter().flatten().map(|p| p.as_path()).collect();
+        for path in &self.output {
+            output::check(Some(path))?;
+            refuse_overwriting(Some(path), &inputs)?;
+        }
+        let report = self.learn(session)?;
+        session.done();
+        if !self.output.iter().any(|p| !output::is_file(p)) {
+            output::write(None, describe(&report).as_bytes())?;
+        }
+        for (path, format) in self.output.iter().zip(formats) {
+            output::write(Some(path), render(&report, format)?.as_bytes())?;
+            if output::is_file(path) {
+                session.say(&format!("wrote {}", path.display()));
+            }
+        }
+        Ok(())
+    }
+
+    fn params(&self, session: &Session) -> StudyParams {
+        let draw = if self.half_samples { Resampling::HalfSamples } else { Resampling::Bootstrap };
+        StudyParams {
+            method: match self.method {
+                MethodName::Search => StructureMethod::Search,
+                MethodName::Or => StructureMethod::Or,
+                MethodName::H => StructureMethod::H,
+            },
+            lambda1: self.lambda1,
+            penalty: self.penalty,
+            rounds: self.rounds,
+            cutoff: self.cutoff,
+            resampling: self.bootstrap.map(|runs| (draw, runs)),
+            seed: session.seed,
+        }
+    }
+
+    fn learn(&self, session: &Session) -> Result<NetworkReport> {
+        let params = self.params(session);
+        params.check()?;
+        let (table, class) = self.read(session)?;
+        let names = node_names(&table)?;
+        let facts = match &self.nodes {
+            Some(path) => annotations::read_nodes(path, &names)?,
+            None => vec![NodeFacts::default(); names.len()],
+        };
+        let rules = self.arcs.as_ref().map(|path| annotations::read_rules(path, &names)).transpose()?;
+        let constraints = annotations::constraints(&names, &rules.unwrap_or_default(), &facts)?;
+        let truth = self.truth.as_ref().map(|path| annotations::read_truth(path, &names)).transpose()?;
+        let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
+        let control = heard(session, &warnings);
+        let codes = class.as_ref().map(|(codes, names)| (codes, names.as_slice()));
+        let study = study_networks(&table, codes, &constraints, &params, &control)?;
+        let mut report = NetworkReport::of_study(&study, self.cutoff, &facts, truth.as_ref())?;
+        report.source = page::file_name(&self.data);
+        report.target = self.target.clone();
+        report.method = self.method_words();
+        report.warnings = warnings.lock().map(|w| w.clone()).unwrap_or_default();
+        report.facts = self.facts(&table, session.seed);
+        Ok(report)
+    }
+
+    /// The features, and the codes and names of the classes where there is a target.
+    #[allow(clippy::type_complexity)]
+    fn read(&self, session: &Session) -> Result<(Table, Option<(Codes, Vec<String>)>)> {
+        match &self.target {
+            None => Ok((self.reader.unlabelled(&self.data, session)?, None)),
+            Some(target) => {
+                let table = self.reader.labelled(&self.data, target, session)?;
+                let data = Dataset::new(table, target, None)?;
+                Ok((data.features, Some((data.class, data.classes))))
+            }
+        }
+    }
+
+    fn method_words(&self) -> String {
+        match self.method {
+            MethodName::Search => {
+                format!("order search, penalty {} log n, {}", self.penalty, count(self.rounds, "round"))
+            }
+            MethodName::Or => format!("OR-SGBN, {}", self.lambda1_words()),
+            MethodName::H => format!("H-SGBN, {}", self.lambda1_words()),
+        }
+    }
+
+    fn lambda1_words(&self) -> String {
+        self.lambda1.map_or("lambda1 0.6 for each row".into(), |l| format!("lambda1 {l}"))
+    }
+
+    fn facts(&self, table: &Table, seed: u64) -> Vec<(String, String)> {
+        let mut facts = vec![
+            ("method".to_string(), self.method_words()),
+            ("columns".to_string(), table.n_columns().to_string()),
+            ("missing cells".to_string(), table.n_missing().to_string()),
+            ("smallest weight shown".to_string(), self.cutoff.to_string()),
+            ("seed".to_string(), seed.to_string()),
+        ];
+        if let Some(runs) = self.bootstrap {
+            let kind = if self.half_samples { "half samples" } else { "bootstrap samples" };
+            facts.push(("resampling".to_string(), format!("{runs} {kind}")));
+        }
+        facts
+    }
+}
+
+/// The session's control, whose warnings are kept for the page too.
+fn heard(session: &Session, kept: &Arc<Mutex<Vec<String>>>) -> hingenet::Control {
+    let (outer, kept) = (session.control.clone(), kept.clone());
+    session.control.clone().on_warning(move |message| {
+        outer.warn(message);
+        if let Ok(mut list) = kept.lock()
+            && !list.iter().any(|m| m == message)
+        {
+            list.push(message.to_string());
+        }
+    })
+}
+
+fn format_of(path: &Path) -> Result<Format> {
+    if !output::is_file(path) {
+        return Ok(Format::Json);
+    }
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("json") => Ok(Format::Json),
+        Some("dot" | "gv") => Ok(Format::Dot),
+        Some("svg") => Ok(Format::Svg),
+        Some("html" | "htm") => Ok(Format::Html),
+        _ => Err(usage(
+            format!("{}: the ending says no format", path.display()),
+            "use .json, .dot, .svg or .html",
+        )),
+    }
+}
+
+fn render(report: &NetworkReport, format: Format) -> Result<String> {
+    Ok(match format {
+        Format::Json => serde_json::to_string_pretty(report)? + "\n",
+        Format::Dot => dot(report),
+        Format::Svg => hingenet_view::network::networks_svg(report),
+        Format::Html => hingenet_view::network_page(report).map_err(|e| anyhow!("the page failed: {e}"))?,
+    })
+}
+
+/// The networks as DOT, one cluster a class.
+pub fn dot(report: &NetworkReport) -> String {
+    let names: Vec<String> = report.nodes.iter().map(|n| n.name.clone()).collect();
+    let graph = |n: &ClassNetwork| WeightedGraph {
+        label: n.class.as_ref().map(|c| format!("class {c}")).unwrap_or_default(),
+        arcs: n.arcs.iter().map(|a| (a.tail, a.head, a.weight, a.is_compelled)).collect(),
+    };
+    weighted_dot(&names, &report.networks.iter().map(graph).collect::<Vec<_>>())
+}
+
+/// The networks in a few tables.
+fn describe(report: &NetworkReport) -> String {
+    let mut text = format!("{}, {}\n\n", count(report.nodes.len(), "node"), report.method);
+    let name = |n: &ClassNetwork| n.class.clone().unwrap_or("all rows".into());
+    let row = |n: &ClassNetwork| {
+        vec![
+            name(n),
+            n.rows.unwrap_or(0).to_string(),
+            n.arcs.len().to_string(),
+            n.arcs.iter().filter(|a| !a.is_compelled).count().to_string(),
+            n.log_likelihood.map_or("-".into(), |l| format!("{l:.2}")),
+        ]
+    };
+    text += &show::table(
+        &["network", "rows", "arcs", "direction open", "log-likelihood"],
+        report.networks.iter().map(row),
+    );
+    for difference in &report.differences {
+        text += &format!("\n{}\n", difference_words(difference));
+    }
+    text += &format!("\n{}", strongest(report));
+    if report.networks.iter().any(|n| n.errors.is_some()) {
+        text += &format!("\nErrors against the true graph\n{}", errors(report));
+    }
+    text
+}
+
+fn difference_words(d: &NetworkDifference) -> String {
+    format!(
+        "class {} against class {}: {} gained, {} lost, {} reversed, {} changed, {} kept",
+        d.second,
+        d.first,
+        d.count(Change::Gained),
+        d.count(Change::Lost),
+        d.count(Change::Reversed),
+        d.count(Change::Changed),
+        d.count(Change::Kept)
+    )
+}
+
+fn strongest(report: &NetworkReport) -> String {
+    let mut arcs: Vec<_> = report.networks.iter().flat_map(|n| n.arcs.iter().map(move |a| (n, a))).collect();
+    let total = arcs.len();
+    if total == 0 {
+        return "No arcs\n".into();
+    }
+    arcs.sort_by(|a, b| b.1.weight.abs().total_cmp(&a.1.weight.abs()));
+    let resampled = arcs.iter().any(|(_, a)| a.confidence.is_some());
+    let mut header = vec!["arc", "network", "weight"];
+    if resampled {
+        header.push("in % of runs");
+    }
+    let rows = arcs.iter().take(SHOWN).map(|(n, a)| {
+        let line = if a.is_compelled { "->" } else { "--" };
+        let mut row = vec![
+            format!("{} {line} {}", a.from, a.to),
+            n.class.clone().unwrap_or("all rows".into()),
+            format!("{:+.3}", a.weight),
+        ];
+        if resampled {
+            row.push(a.confidence.map_or("-".into(), |c| show::percent(c.arc)));
+        }
+        row
+    });
+    let head = if total > SHOWN { format!("The {SHOWN} strongest of {total} arcs") } else { "Arcs".into() };
+    let open = "-- : the direction is open, turning the arc round fits as well\n";
+    let open = if arcs.iter().take(SHOWN).any(|(_, a)| !a.is_compelled) { open } else { "" };
+    format!("{head}\n{}{open}", show::table(&header, rows))
+}
+
+fn errors(report: &NetworkReport) -> String {
+    let header =
+        ["network", "wrong", "missing", "total", "reversed", "skeleton", "SHD", "class errors", "class SHD"];
+    let rows = report.networks.iter().filter_map(|n| {
+        let e = n.errors?;
+        let counts =
+            [e.false_positive, e.missing, e.total, e.reversed, e.skeleton, e.shd, e.class_total, e.pdag_shd];
+        let name = n.class.clone().unwrap_or("all rows".into());
+        Some(std::iter::once(name).chain(counts.iter().map(usize::to_string)).collect())
+    });
+    show::table(&header, rows)
+}

@@ -1,0 +1,396 @@
+//! The page of learnt networks: the networks of the classes side by side in one layout, how they differ, the arcs as
+//! matrices with blocks, and tables of arcs, groups and nodes. The page of a Gaussian model has the same sections.
+
+use super::{Page, Section};
+use crate::chart::Figure;
+use crate::network::{CHANGES, adjacency_matrix, class_panel, common_layout, difference_panel, look};
+use crate::table::{Cell, DataTable};
+use hingenet::gaussian::difference::Change;
+use hingenet::report::{ArcChange, ClassNetwork, NetworkArc, NetworkDifference, NetworkReport};
+
+/// Arcs listed in a table.
+const ARCS: usize = 3000;
+/// Nodes listed in a table.
+const NODES: usize = 2000;
+/// Blocks listed in a table.
+const BLOCKS: usize = 400;
+
+/// The networks as one HTML file. An error can only come from the page's own template.
+pub fn network_page(report: &NetworkReport) -> Result<String, String> {
+    let mut parts = sections(report);
+    parts.extend(recovery(report));
+    parts.push(facts(report));
+    let rows: usize = report.networks.iter().filter_map(|n| n.rows).sum();
+    let mut about =
+        vec![format!("{rows} rows"), format!("{} nodes", report.nodes.len()), report.method.clone()];
+    about.extend(report.target.as_ref().map(|t| format!("one network for each class of column {t}")));
+    let page = Page {
+        title: report.source.clone(),
+        kind: "Sparse Gaussian networks".into(),
+        facts: about,
+        verdict: verdict(report),
+        cards: Vec::new(),
+        sections: parts,
+    };
+    page.html().map_err(|e| e.to_string())
+}
+
+/// The sections that a page of networks and the page of a Gaussian model share.
+pub(super) fn sections(report: &NetworkReport) -> Vec<Section> {
+    let mut list = vec![networks(report)];
+    list.extend(differences(report));
+    list.push(matrices(report));
+    list.push(arcs(report));
+    list.extend(confidence(report));
+    list.extend(groups(report));
+    list.push(nodes(report));
+    list
+}
+
+/// The answer in a sentence or two.
+fn verdict(report: &NetworkReport) -> String {
+    let arcs = |n: &ClassNetwork| match &n.class {
+        Some(class) => format!("{} arcs in class {class}", n.arcs.len()),
+        None => format!("{} arcs", n.arcs.len()),
+    };
+    let counts: Vec<String> = report.networks.iter().map(arcs).collect();
+    let mut text = format!("{}.", counts.join(", "));
+    for d in &report.differences {
+        text += &format!(" {}.", difference_words(d));
+    }
+    text
+}
+
+fn difference_words(d: &NetworkDifference) -> String {
+    let parts: Vec<String> =
+        CHANGES.iter().map(|(change, _, _, name)| format!("{} {name}", d.count(*change))).collect();
+    format!("Class {} against class {}: {}", d.second, d.first, parts.join(", "))
+}
+
+fn networks(report: &NetworkReport) -> Section {
+    let several = report.networks.len() > 1;
+    let mut section = Section::new(
+        "network",
+        if several { "Networks of the classes" } else { "Network" },
+        "An arc from a node to another means that the second depends directly on the first. The wider an arc, the larger \
+         its weight on standardised values.",
+    );
+    if several {
+        section.text.push("All classes have the same layout, so that arcs can be compared by eye.".into());
+    }
+    section.keys = vec![
+        key("", "", false, "positive weight"),
+        key("negative", "", false, "negative weight"),
+        key("", "", true, "direction open: turning the arc round fits as well"),
+    ];
+    let layout = common_layout(report);
+    section.figures = report
+        .networks
+        .iter()
+        .enumerate()
+        .map(|(k, n)| {
+            let title = n.class.as_ref().map_or("All rows".to_string(), |c| format!("Class {c}"));
+            let rows = n.rows.map(|r| format!(", {r} rows")).unwrap_or_default();
+            let reading =
+                format!("{} arcs{rows}. A node leads to its line in the table of nodes.", n.arcs.len());
+            panel(format!("network-{k}"), title, reading, class_panel(report, n, &layout, Some("node-row-")))
+        })
+        .collect();
+    section
+}
+
+fn panel(id: String, title: String, reading: String, svg: String) -> Figure {
+    let mut figure = Figure::new(id, title, reading, svg, DataTable::default());
+    figure.scrolls = true;
+    figure
+}
+
+/// A small picture of a kind of arc, and its name.
+fn key(class: &str, sign: &str, is_open: bool, name: &str) -> (String, String) {
+    let open = if is_open { " open" } else { "" };
+    let sign = match sign {
+        "" => String::new(),
+        sign => {
+            format!("<text class=\"sign {class}\" x=\"17\" y=\"14\" text-anchor=\"middle\">{sign}</text>")
+        }
+    };
+    let svg = format!(
+        "<svg viewBox=\"0 0 44 18\" width=\"44\" height=\"18\" aria-hidden=\"true\" class=\"network\">\
+         <path class=\"arc {class}\" stroke-width=\"2.4\" d=\"M2 9H34\"/><path class=\"head {class}{open}\" d=\"M43 9L33 4V14z\"/>{sign}</svg>"
+    );
+    (svg, name.to_string())
+}
+
+fn differences(report: &NetworkReport) -> Option<Section> {
+    if report.differences.is_empty() {
+        return None;
+    }
+    let mut section = Section::new(
+        "differences",
+        "How the classes differ",
+        "Arcs that only one class has, that run the other way, or whose weight differs. An empty head means that the \
+         direction is open in one of the classes, so that a reversal there says nothing.",
+    );
+    section.keys = CHANGES.iter().map(|(_, class, sign, name)| key(class, sign, false, name)).collect();
+    let layout = common_layout(report);
+    section.figures = report
+        .differences
+        .iter()
+        .enumerate()
+        .map(|(k, d)| {
+            let title = format!("Class {} against class {}", d.second, d.first);
+            let mut figure = panel(
+                format!("difference-{k}"),
+                title,
+                format!("{}.", difference_words(d)),
+                difference_panel(report, d, &layout),
+            );
+            figure.table = difference_table(d);
+            figure
+        })
+        .collect();
+    if report.differences.iter().flat_map(|d| &d.arcs).all(|a| a.interval.is_none()) {
+        section.text.push(
+            "Without resampling no interval of a difference is known, so that arcs of both classes count as kept \
+             whatever their weights."
+                .into(),
+        );
+    }
+    Some(section)
+}
+
+fn difference_table(d: &NetworkDifference) -> DataTable {
+    let (first, second) = (format!("weight in {}", d.first), format!("weight in {}", d.second));
+    let mut table = DataTable::new(
+        "Arcs that differ",
+        &["from", "to", "change", &first, &second, "95 % interval of the difference", "direction"],
+    );
+    let row = |a: &ArcChange| {
+        vec![
+            Cell::text(a.from.clone()),
+            Cell::text(a.to.clone()),
+            Cell::text(look(a.change).3),
+            Cell::number(a.first, 3),
+            Cell::number(a.second, 3),
+            Cell::text(a.interval.map_or("–".into(), |(low, high)| format!("{low:.3} to {high:.3}"))),
+            Cell::text(if a.is_identified { "settled" } else { "open" }),
+        ]
+    };
+    table.rows = d.arcs.iter().filter(|a| a.change != Change::Kept).take(ARCS).map(row).collect();
+    table
+}
+
+fn matrices(report: &NetworkReport) -> Section {
+    let mut section = Section::new(
+        "matrix",
+        "Arcs as a matrix",
+        "Rows are parents, columns are children; a square is an arc, the stronger its colour the larger its weight, and a \
+         bar across it marks a negative weight.",
+    );
+    if !report.groups.is_empty() {
+        section.text.push(format!("Lines separate the groups, in this order: {}.", report.groups.join(", ")));
+    }
+    section.figures = report
+        .networks
+        .iter()
+        .enumerate()
+        .map(|(k, n)| {
+            let title = n.class.as_ref().map_or("All rows".to_string(), |c| format!("Class {c}"));
+            panel(format!("matrix-{k}"), title, String::new(), adjacency_matrix(report, n))
+        })
+        .collect();
+    section
+}
+
+/// One table with the arcs of all classes.
+fn arcs(report: &NetworkReport) -> Section {
+    let mut section = Section::new("arcs", "All arcs", "A click on a column head sorts the table.");
+    let mut pairs: Vec<(usize, usize)> =
+        report.networks.iter().flat_map(|n| &n.arcs).map(|a| (a.tail, a.head)).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    if pairs.len() > ARCS {
+        section.text.push(format!("The first {ARCS} of {} arcs.", pairs.len()));
+    }
+    let resampled = report.networks.iter().any(|n| n.arcs.iter().any(|a| a.confidence.is_some()));
+    let mut table = DataTable::new("Arcs", &["from", "to"]);
+    for n in &report.networks {
+        let of = n.class.as_ref().map(|c| format!(", {c}")).unwrap_or_default();
+        table.header.push(format!("weight{of}"));
+        table.header.push(format!("direction{of}"));
+        if resampled {
+            table.header.push(format!("in % of runs{of}"));
+            table.header.push(format!("adjacent in %{of}"));
+        }
+    }
+    for &(tail, head) in pairs.iter().take(ARCS) {
+        let mut row = vec![Cell::text(&report.nodes[tail].name), Cell::text(&report.nodes[head].name)];
+        for n in &report.networks {
+            let arc = n.arcs.iter().find(|a| (a.tail, a.head) == (tail, head));
+            row.extend(arc_cells(arc, resampled));
+        }
+        table.rows.push(row);
+    }
+    section.tables.push(table);
+    section
+}
+
+fn arc_cells(arc: Option<&NetworkArc>, resampled: bool) -> Vec<Cell> {
+    let mut cells = vec![
+        Cell::optional(arc.map(|a| a.weight), |w| Cell::number(w, 3)),
+        Cell::text(arc.map_or("–", |a| if a.is_compelled { "settled" } else { "open" })),
+    ];
+    if resampled {
+        let share = arc.and_then(|a| a.confidence);
+        cells.push(Cell::optional(share.map(|s| s.arc), Cell::percent));
+        cells.push(Cell::optional(share.map(|s| s.adjacency), Cell::percent));
+    }
+    cells
+}
+
+fn confidence(report: &NetworkReport) -> Option<Section> {
+    if report.networks.iter().all(|n| n.thresholds.is_empty()) {
+        return None;
+    }
+    let mut section = Section::new(
+        "confidence",
+        "How sure the arcs are",
+        "Arcs found in at least this share of the resampled data sets, and a bound on how many of them are expected to be \
+         wrong (Meinshausen and Bühlmann 2010; the bound is proven for half samples).",
+    );
+    for n in &report.networks {
+        let title = n.class.as_ref().map_or("All rows".to_string(), |c| format!("Class {c}"));
+        let mut table = DataTable::new(title, &["share of runs", "arcs", "expected wrong, at most"]);
+        table.rows = n
+            .thresholds
+            .iter()
+            .map(|(t, arcs, wrong)| {
+                vec![Cell::percent(*t), Cell::number(*arcs as f64, 0), Cell::number(*wrong, 2)]
+            })
+            .collect();
+        section.tables.push(table);
+    }
+    Some(section)
+}
+
+/// Arcs between groups, class by class.
+fn groups(report: &NetworkReport) -> Option<Section> {
+    if report.groups.is_empty() {
+        return None;
+    }
+    let g = report.groups.len();
+    let mut section = Section::new(
+        "groups",
+        "Arcs between groups",
+        "How many arcs run from one group of nodes to another.",
+    );
+    let mut table = DataTable::new("Blocks of groups", &["from", "to", "possible pairs"]);
+    for n in &report.networks {
+        let of = n.class.as_ref().map(|c| format!(", {c}")).unwrap_or_default();
+        table.header.push(format!("arcs{of}"));
+        table.header.push(format!("sum of |weights|{of}"));
+    }
+    for block in (0..g * g).take(BLOCKS) {
+        let blocks: Vec<_> = report.networks.iter().filter_map(|n| n.blocks.as_ref()).collect();
+        let pairs = blocks.first().map_or(0, |b| b.pairs[block]);
+        let mut row = vec![
+            Cell::text(&report.groups[block / g]),
+            Cell::text(&report.groups[block % g]),
+            Cell::number(pairs as f64, 0),
+        ];
+        for b in blocks {
+            row.push(Cell::number(b.arcs[block] as f64, 0));
+            row.push(Cell::number(b.strength[block], 3));
+        }
+        table.rows.push(row);
+    }
+    section.tables.push(table);
+    Some(section)
+}
+
+/// Parents and children of every node; the lines are where nodes of the pictures lead to.
+fn nodes(report: &NetworkReport) -> Section {
+    let mut section = Section::new("nodes", "Nodes", "Number of parents and of children of each node.");
+    let mut table = DataTable::new("Nodes", &["node"]);
+    section.row_anchor = "node-row-".into();
+    if !report.groups.is_empty() {
+        table.header.push("group".into());
+    }
+    for n in &report.networks {
+        let of = n.class.as_ref().map(|c| format!(", {c}")).unwrap_or_default();
+        table.header.push(format!("parents{of}"));
+        table.header.push(format!("children{of}"));
+    }
+    for (i, node) in report.nodes.iter().enumerate().take(NODES) {
+        let mut row = vec![Cell::text(&node.name)];
+        if !report.groups.is_empty() {
+            row.push(Cell::text(node.group.map_or("–", |g| report.groups[g].as_str())));
+        }
+        for n in &report.networks {
+            let (parents, children) = n.degrees[i];
+            row.extend([Cell::number(parents as f64, 0), Cell::number(children as f64, 0)]);
+        }
+        table.rows.push(row);
+    }
+    section.tables.push(table);
+    section
+}
+
+/// Errors against a known graph.
+fn recovery(report: &NetworkReport) -> Option<Section> {
+    let known: Vec<_> = report.networks.iter().filter_map(|n| Some((n, n.errors?))).collect();
+    if known.is_empty() {
+        return None;
+    }
+    let mut section = Section::new(
+        "recovery",
+        "Errors against the true graph",
+        "A reversed arc is one wrong and one missing arc. The class is the set of all graphs that fit equally well; there an \
+         undirected edge counts one error, a reversed one two.",
+    );
+    let header = [
+        "network",
+        "wrong",
+        "missing",
+        "total",
+        "reversed",
+        "skeleton",
+        "SHD",
+        "errors of the class",
+        "SHD of the classes",
+    ];
+    let mut table = DataTable::new("Errors", &header);
+    table.rows = known
+        .iter()
+        .map(|(n, e)| {
+            let mut row = vec![Cell::text(n.class.clone().unwrap_or("all rows".into()))];
+            let counts = [
+                e.false_positive,
+                e.missing,
+                e.total,
+                e.reversed,
+                e.skeleton,
+                e.shd,
+                e.class_total,
+                e.pdag_shd,
+            ];
+            row.extend(counts.map(|c| Cell::number(c as f64, 0)));
+            row
+        })
+        .collect();
+    section.tables.push(table);
+    Some(section)
+}
+
+fn facts(report: &NetworkReport) -> Section {
+    let mut section = Section::new("facts", "Facts", "How the networks came about.");
+    section.text.extend(report.warnings.iter().map(|w| format!("Warning: {w}")));
+    let mut table = DataTable::new("Facts", &["fact", "value"]);
+    table.rows = report
+        .facts
+        .iter()
+        .map(|(name, value)| vec![Cell::text(name.clone()), Cell::text(value.clone())])
+        .collect();
+    section.tables.push(table);
+    section
+}
