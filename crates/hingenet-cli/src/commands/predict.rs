@@ -26,6 +26,9 @@ pub struct Predict {
     /// Add the probability of each class
     #[arg(long)]
     proba: bool,
+    /// Add the class that each term of a pool would choose alone
+    #[arg(long)]
+    terms: bool,
     /// Add the three largest terms behind each decision
     #[arg(long)]
     explain: bool,
@@ -59,10 +62,18 @@ impl Predict {
         refuse_overwriting(self.output.as_ref(), &[&self.model, &self.data])?;
         let model = Model::load(&self.model)?;
         let rows = self.reader.for_model(&self.data, &model, session)?;
-        let predictions = model.predict(&rows, self.unseen.into())?;
+        let (predictions, terms) = if self.terms {
+            model.predict_terms(&rows, self.unseen.into())?
+        } else {
+            (model.predict(&rows, self.unseen.into())?, Vec::new())
+        };
         session.control.check()?;
         tell(&predictions.report, &model, session);
         let mut columns = answer(&model, &predictions, self.proba);
+        if self.terms && terms.is_empty() {
+            session.note(&format!("{} has no terms of its own; --terms adds nothing", model.spec.name));
+        }
+        columns.extend(terms.iter().map(|(name, p)| classes(&model, p, format!("prediction_{name}"))));
         if self.explain {
             columns.push(self.explanations(&model, &rows, session)?);
         }
@@ -85,10 +96,9 @@ impl Predict {
 /// Row number, predicted class and, if asked for, class probabilities.
 fn answer(model: &Model, predictions: &Predictions, proba: bool) -> Vec<Column> {
     let n = predictions.len();
-    let codes = Codes::from_options(model.classes.len(), (0..n).map(|m| Some(predictions.class(m))));
     let mut columns = vec![
         Column::numeric("row", (1..=n).map(|m| m as f64).collect()),
-        Column::categorical("prediction", model.classes.clone(), codes),
+        classes(model, predictions, "prediction".into()),
     ];
     if proba {
         let of_class = |c: usize| (0..n).map(|m| predictions.row(m)[c].exp()).collect();
@@ -96,6 +106,12 @@ fn answer(model: &Model, predictions: &Predictions, proba: bool) -> Vec<Column> 
         columns.extend(named.map(|(c, name)| Column::numeric(format!("p_{name}"), of_class(c))));
     }
     columns
+}
+
+/// A column of the predicted classes.
+fn classes(model: &Model, predictions: &Predictions, name: String) -> Column {
+    let codes = (0..predictions.len()).map(|m| Some(predictions.class(m)));
+    Column::categorical(name, model.classes.clone(), Codes::from_options(model.classes.len(), codes))
 }
 
 /// A column of free text.

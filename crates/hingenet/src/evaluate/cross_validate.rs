@@ -8,10 +8,10 @@ use crate::classifier::SolverReport;
 use crate::control::Control;
 use crate::error::{Error, Result, require};
 use crate::model::dataset::{categories_of, split_weights};
-use crate::model::{Dataset, FitOptions, Model, ModelSpec, RowLikelihood, fit};
+use crate::model::{Dataset, FitOptions, Model, ModelSpec, Predictions, RowLikelihood, fit};
 use crate::numeric::log::log_normalise;
 use crate::numeric::random::Random;
-use crate::report::{BalancedError, DataFacts, FoldAccuracy, MissingPoint, ModelResult};
+use crate::report::{BalancedError, DataFacts, FoldAccuracy, MissingPoint, ModelResult, TermResult};
 use crate::table::{Codes, Column, Table, UnseenPolicy};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -269,10 +269,18 @@ struct Part {
     chosen: BTreeMap<String, f64>,
     warnings: Vec<String>,
     accuracy_at: Vec<f64>,
+    /// Accuracies of the terms of a pool, by name.
+    terms_at: Vec<(&'static str, Vec<f64>)>,
     log_likelihood: Option<f64>,
     log_proba: Vec<f64>,
     uncalibrated: Option<Vec<f64>>,
     solver: Option<SolverReport>,
+}
+
+impl Part {
+    fn term_at(&self, name: &str) -> Option<&Vec<f64>> {
+        self.terms_at.iter().find(|(n, _)| *n == name).map(|(_, accuracy)| accuracy)
+    }
 }
 
 fn fit_and_test(
@@ -291,11 +299,18 @@ fn fit_and_test(
     let log_proba = model.predict(&test.features, UnseenPolicy::Missing)?.log_proba;
     let predict_seconds = start.elapsed().as_secs_f64();
     let mut accuracy_at = Vec::with_capacity(masks.rates.len());
+    let mut terms_at: Vec<(&'static str, Vec<f64>)> = Vec::new();
     for &rate in masks.rates {
         control.check()?;
         let blanked = missing::blank(&test.features, masks.ids, rate, masks.seed)?;
-        let log_proba = model.predict(&blanked, UnseenPolicy::Missing)?.log_proba;
-        accuracy_at.push(metrics::accuracy(&test.predicted(&log_proba, n_classes).confusion()));
+        let (whole, terms) = model.predict_terms(&blanked, UnseenPolicy::Missing)?;
+        let accuracy = |p: &Predictions| metrics::accuracy(&test.predicted(&p.log_proba, n_classes).confusion());
+        accuracy_at.push(accuracy(&whole));
+        terms_at.resize_with(terms.len(), Default::default);
+        for (slot, (name, predictions)) in terms_at.iter_mut().zip(&terms) {
+            slot.0 = name;
+            slot.1.push(accuracy(predictions));
+        }
     }
     let predicted = test.predicted(&log_proba, n_classes);
     Ok(Part {
@@ -306,6 +321,7 @@ fn fit_and_test(
         fit_seconds,
         predict_seconds,
         accuracy_at,
+        terms_at,
         log_likelihood: mean_log_likelihood(&model, test)?,
         uncalibrated: uncalibrated(&model, &log_proba),
         log_proba,
@@ -351,9 +367,19 @@ fn summarise(model: String, rates: &[f64], parts: &[Part], ci95: f64) -> ModelRe
         let cells = confusion.iter_mut().flatten().zip(part.confusion.iter().flatten());
         cells.for_each(|(sum, n)| *sum += n);
     }
-    let point = |(r, rate): (usize, &f64)| {
-        let folds = over_parts(&|p| p.accuracy_at[r]);
-        MissingPoint { rate: *rate, accuracy: metrics::mean(&folds), ci95: metrics::fold_interval(&folds) }
+    let curve = |of: &dyn Fn(&Part, usize) -> f64| -> Vec<MissingPoint> {
+        let point = |(r, rate): (usize, &f64)| {
+            let folds = over_parts(&|p| of(p, r));
+            MissingPoint { rate: *rate, accuracy: metrics::mean(&folds), ci95: metrics::fold_interval(&folds) }
+        };
+        rates.iter().enumerate().map(point).collect()
+    };
+    let everywhere = |name: &&'static str| parts.iter().all(|p| p.term_at(name).is_some());
+    let names = parts[0].terms_at.iter().map(|(name, _)| *name).filter(everywhere);
+    let accuracy_of = |p: &Part, name: &str, r: usize| p.term_at(name).map_or(0.0, |a| a[r]);
+    let term = |name: &'static str| TermResult {
+        name: name.to_string(),
+        missing: curve(&|p, r| accuracy_of(p, name, r)),
     };
     let likelihoods: Option<Vec<f64>> = parts.iter().map(|p| p.log_likelihood).collect();
     let chosen: Vec<BTreeMap<String, f64>> = parts.iter().map(|p| p.chosen.clone()).collect();
@@ -372,7 +398,8 @@ fn summarise(model: String, rates: &[f64], parts: &[Part], ci95: f64) -> ModelRe
         fit_seconds: metrics::mean(&over_parts(&|p| p.fit_seconds)),
         predict_seconds: metrics::mean(&over_parts(&|p| p.predict_seconds)),
         chosen: if chosen.iter().all(BTreeMap::is_empty) { Vec::new() } else { chosen },
-        missing: rates.iter().enumerate().map(point).collect(),
+        missing: curve(&|p, r| p.accuracy_at[r]),
+        terms: names.map(term).collect(),
         confusion,
     }
 }

@@ -139,6 +139,23 @@ impl Model {
         Ok(Predictions { log_proba, n_classes: self.classes.len(), report })
     }
 
+    /// Class probabilities of the model and, for a pool, of each of its terms alone, by the term's name.
+    pub fn predict_terms(
+        &self,
+        table: &Table,
+        unseen: UnseenPolicy,
+    ) -> Result<(Predictions, Vec<(&'static str, Predictions)>)> {
+        let Fitted::Pool(pool) = &self.fitted else {
+            return Ok((self.predict(table, unseen)?, Vec::new()));
+        };
+        let (rows, report) = self.schema.align(table, unseen)?;
+        let (log_proba, terms) = pool.log_proba_and_terms(&rows)?;
+        let predictions =
+            |log_proba| Predictions { log_proba, n_classes: self.classes.len(), report: report.clone() };
+        let terms = terms.into_iter().map(|(term, l)| (term.name(), predictions(l))).collect();
+        Ok((predictions(log_proba), terms))
+    }
+
     /// The terms behind the decision for row `row` of a table.
     pub fn explain(&self, table: &Table, row: usize, unseen: UnseenPolicy) -> Result<Explanation> {
         let (rows, _) = self.schema.align(&table.rows(&[row]), unseen)?;

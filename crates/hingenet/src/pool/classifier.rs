@@ -7,7 +7,7 @@ use super::gaussian::GaussianChoice;
 use super::machine_fit::MachineChoice;
 use super::predict::{KernelTerms, TermScores, missing_share};
 use super::rows::{FeatureType, Rows};
-use super::weights::PoolWeights;
+use super::weights::{PoolWeights, TERMS};
 use crate::classifier::{Classifier, Explanation, SolverReport};
 use crate::error::{Error, Result, require_len};
 use crate::table::Table;
@@ -62,6 +62,22 @@ pub enum PoolTerm {
     Machine,
 }
 
+impl PoolTerm {
+    /// All terms, in the order of [`PoolWeights`].
+    pub const ALL: [PoolTerm; TERMS] =
+        [PoolTerm::Density, PoolTerm::Averaged, PoolTerm::Gaussian, PoolTerm::Machine];
+
+    /// The letter of the term.
+    pub fn name(self) -> &'static str {
+        match self {
+            PoolTerm::Density => "P",
+            PoolTerm::Averaged => "A",
+            PoolTerm::Gaussian => "G",
+            PoolTerm::Machine => "K",
+        }
+    }
+}
+
 impl PoolClassifier {
     pub(crate) fn assemble(
         terms: Terms,
@@ -96,11 +112,30 @@ impl PoolClassifier {
 
     /// Log posteriors of one term alone, K values a row.
     pub fn term_log_proba(&self, rows: &Table, term: PoolTerm) -> Result<Vec<f64>> {
+        let scores = self.term_scores(&self.rows_of(rows)?)?;
+        Ok(self.alone(&scores, term))
+    }
+
+    /// Log posteriors of the pool and of each of its terms alone, K values a row; a term that was left out
+    /// is not listed.
+    pub fn log_proba_and_terms(&self, rows: &Table) -> Result<(Vec<f64>, Vec<(PoolTerm, Vec<f64>)>)> {
         let rows = self.rows_of(rows)?;
         let scores = self.term_scores(&rows)?;
+        let terms = PoolTerm::ALL.into_iter().filter(|&t| self.has(t));
+        let alone = terms.map(|t| (t, self.alone(&scores, t))).collect();
+        Ok((self.pooled_from(&rows, &scores), alone))
+    }
+
+    /// Whether the pool has this term: the Gaussian is left out where there are too many columns.
+    pub fn has(&self, term: PoolTerm) -> bool {
+        term != PoolTerm::Gaussian || self.terms.gaussian.is_some()
+    }
+
+    fn alone(&self, scores: &TermScores, term: PoolTerm) -> Vec<f64> {
         let k = scores.n_classes;
         let at = term as usize * k..(term as usize + 1) * k;
-        Ok((0..rows.len()).flat_map(|i| self.all_classes(&scores.posteriors(i)[at.clone()])).collect())
+        let n = scores.terms[0].len() / k;
+        (0..n).flat_map(|i| self.all_classes(&scores.posteriors(i)[at.clone()])).collect()
     }
 
     /// The cells of a table with the training columns.
@@ -141,7 +176,10 @@ impl PoolClassifier {
 
     /// `ln P(c|x_o)` over all classes, K values a row. Nothing observed: the class frequencies, exactly.
     pub(crate) fn pooled(&self, rows: &Rows) -> Result<Vec<f64>> {
-        let scores = self.term_scores(rows)?;
+        Ok(self.pooled_from(rows, &self.term_scores(rows)?))
+    }
+
+    fn pooled_from(&self, rows: &Rows, scores: &TermScores) -> Vec<f64> {
         let prior = self.terms.density.log_prior();
         let mut out = Vec::with_capacity(rows.len() * self.n_classes);
         for (i, missing) in missing_share(rows).into_iter().enumerate() {
@@ -151,7 +189,7 @@ impl PoolClassifier {
                 out.extend(self.all_classes(&scores.pooled(i, &self.terms.weights, missing)));
             }
         }
-        Ok(out)
+        out
     }
 
     /// Puts the values of the classes with training rows at their codes.

@@ -75,8 +75,20 @@ pub struct ModelResult {
     pub chosen: Vec<BTreeMap<String, f64>>,
     /// Accuracy when feature cells of the test rows are blanked at random.
     pub missing: Vec<MissingPoint>,
+    /// The same for each term of a pool alone; empty for other models.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<TermResult>,
     /// Total weight of test rows by true class (outer) and predicted class (inner), all folds.
     pub confusion: Vec<Vec<f64>>,
+}
+
+/// What one term of a pool would achieve alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TermResult {
+    /// Its letter.
+    pub name: String,
+    /// Accuracy when feature cells of the test rows are blanked at random.
+    pub missing: Vec<MissingPoint>,
 }
 
 /// Accuracy with its 95 % interval.

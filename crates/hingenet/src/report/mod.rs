@@ -12,7 +12,7 @@ mod picture;
 mod study;
 
 pub use evaluation::{
-    BalancedError, DataFacts, Evaluation, FoldAccuracy, MissingPoint, ModelResult, ProtocolFacts, SweepPoint,
+    BalancedError, DataFacts, Evaluation, FoldAccuracy, MissingPoint, ModelResult, ProtocolFacts, TermResult, SweepPoint,
 };
 pub use figure::{Curve, CurveFigure, HeatMap};
 pub use model::{Decision, DecisionTerm, FeatureCuts, ModelReport, NodeTable, TableRow};
