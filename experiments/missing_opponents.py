@@ -114,7 +114,7 @@ def tuned_logistic(x, y):
     return fit(best, np.arange(len(y))), {"C": best}
 
 
-def tuned_boosting(x, y, widths, copies, least, most, random):
+def tuned_boosting(x, y, widths, copies, least, most, random, threads=1):
     """LightGBM on the rows and blanked copies; 7 or 31 leaves and the number of rounds by inner validation."""
     import lightgbm
 
@@ -135,7 +135,7 @@ def tuned_boosting(x, y, widths, copies, least, most, random):
     train, held = blanked(inside), blanked(outside)
     best = (np.inf, None, None)
     for leaves in (7, 31):
-        options = dict(objective, num_leaves=leaves, learning_rate=0.1, num_threads=1, verbose=-1, seed=0, deterministic=True)
+        options = dict(objective, num_leaves=leaves, learning_rate=0.1, num_threads=threads, verbose=-1, seed=0, deterministic=True)
         d_train = lightgbm.Dataset(*train)
         model = lightgbm.train(options, d_train, rounds, valid_sets=[lightgbm.Dataset(*held, reference=d_train)],
                                callbacks=[lightgbm.early_stopping(30, verbose=False)])
