@@ -1,14 +1,16 @@
 //! Time of fitting the pool and of predicting with missing features, on generated data of the size of two
 //! well-known sets: handwritten digits (1797 x 64, 10 classes) and waveform (5000 x 21, 3 classes).
 //!
-//! `cargo bench -p hingenet --bench pool`
+//! `cargo bench --workspace --profile release --bench pool`; with `--data FOLDER` it works on `train.csv` and
+//! `test.csv` (target `class`) found there and prints JSON lines, which is what `benchmarks/pool.py` asks for.
 
 #![allow(clippy::print_stdout)]
 
+use hingenet::model::{Dataset, FitOptions, ModelSpec, fit};
 use hingenet::numeric::log::argmax;
 use hingenet::numeric::random::Random;
 use hingenet::pool::{self, PoolParams};
-use hingenet::table::{Codes, Column, Table};
+use hingenet::table::{Codes, Column, ReadOptions, Table, UnseenPolicy, read};
 use hingenet::{Classifier, Control, Training};
 use std::time::Instant;
 
@@ -90,7 +92,49 @@ fn run(name: &str, train: &Data, test: &Data, params: &PoolParams) {
     }
 }
 
+/// Fits on `train.csv` and predicts `test.csv` of a folder, the best of some runs.
+fn time_folder(folder: &std::path::Path) {
+    let control = Control::default();
+    let read = |name: &str| {
+        let table = read(folder.join(name).as_path(), &ReadOptions::default(), &control)
+            .expect("a readable file")
+            .table;
+        Dataset::new(table, "class", None).expect("a labelled file")
+    };
+    let (train, test) = (read("train.csv"), read("test.csv"));
+    for spec in ["pool", "pool,fast=true"] {
+        let spec: ModelSpec = spec.parse().expect("a model");
+        let mut fit_seconds = f64::INFINITY;
+        let mut model = None;
+        for _ in 0..3 {
+            let start = Instant::now();
+            model = Some(fit(&spec, &train, FitOptions::default(), &control).expect("rows can be fitted"));
+            fit_seconds = fit_seconds.min(start.elapsed().as_secs_f64());
+        }
+        let model = model.expect("a model");
+        let mut seconds = f64::INFINITY;
+        let mut right = 0;
+        for _ in 0..5 {
+            let start = Instant::now();
+            let predictions = model.predict(&test.features, UnseenPolicy::Missing).expect("known columns");
+            seconds = seconds.min(start.elapsed().as_secs_f64());
+            let class = |m: usize| test.class.get(m).map(|c| &test.classes[c]);
+            right = (0..predictions.len())
+                .filter(|&m| Some(&model.classes[predictions.class(m)]) == class(m))
+                .count();
+        }
+        let n = test.n_rows() as f64;
+        let line = serde_json::json!({"model": spec.to_string(), "fit_seconds": fit_seconds,
+            "predict_seconds": seconds / n, "accuracy": right as f64 / n});
+        println!("{line}");
+    }
+}
+
 fn main() {
+    let mut arguments = std::env::args().skip_while(|a| a != "--data");
+    if let Some(folder) = arguments.nth(1) {
+        return time_folder(std::path::Path::new(&folder));
+    }
     run("digits-like 1797 x 64", &pictures(1797, 1), &pictures(2000, 2), &PoolParams::default());
     run("waveform 5000 x 21", &waveform(5000, 3), &waveform(5000, 4), &PoolParams::default());
     run("waveform 5000 x 21, fast", &waveform(5000, 3), &waveform(5000, 4), &PoolParams::fast());

@@ -42,11 +42,45 @@ pub fn exp(x: f64) -> f64 {
     if x < LOWEST { 0.0 } else { scaled }
 }
 
+/// [`exp`] with fused multiply-add: about two thirds of its time inside [`vectorised`] on processors that
+/// have the instruction, but slow outside of it.
+#[inline(always)]
+pub fn fused_exp(x: f64) -> f64 {
+    const ROUND: f64 = 6755399441055744.0;
+    const LN2_HI: f64 = 6.931_471_803_691_238e-1;
+    const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
+    const TERMS: [f64; 13] = [
+        1.0 / 479_001_600.0,
+        1.0 / 39_916_800.0,
+        1.0 / 3_628_800.0,
+        1.0 / 362_880.0,
+        1.0 / 40_320.0,
+        1.0 / 5_040.0,
+        1.0 / 720.0,
+        1.0 / 120.0,
+        1.0 / 24.0,
+        1.0 / 6.0,
+        0.5,
+        1.0,
+        1.0,
+    ];
+    let y = if x < LOWEST { LOWEST } else { x };
+    let shifted = y.mul_add(std::f64::consts::LOG2_E, ROUND);
+    let k = shifted - ROUND;
+    let r = k.mul_add(-LN2_LO, k.mul_add(-LN2_HI, y));
+    let mut p = 1.0 / 6_227_020_800.0;
+    for term in TERMS {
+        p = r.mul_add(p, term);
+    }
+    let scaled = f64::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 52));
+    if x < LOWEST { 0.0 } else { scaled }
+}
+
 /// `x ← e^x` for all numbers (at most 709).
 pub fn exp_in_place(x: &mut [f64]) {
     vectorised(
         #[inline(always)]
-        || x.iter_mut().for_each(|v| *v = exp(*v)),
+        || x.iter_mut().for_each(|v| *v = fused_exp(*v)),
     );
 }
 
@@ -74,8 +108,10 @@ mod tests {
         for k in 0..200_000 {
             let x = -700.0 + 0.0071 * k as f64;
             if x < 709.0 {
-                let (a, b) = (exp(x), x.exp());
-                assert!((a - b).abs() <= 4.5e-16 * b, "{x}: {a} {b}");
+                let b = x.exp();
+                for a in [exp(x), fused_exp(x)] {
+                    assert!((a - b).abs() <= 4.5e-16 * b, "{x}: {a} {b}");
+                }
             }
         }
         assert_eq!(exp(-1e9), 0.0);

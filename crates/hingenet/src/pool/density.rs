@@ -5,11 +5,14 @@
 use super::encoding::{Encoded, Encoding};
 use super::rows::Labelled;
 use crate::numeric::linalg::{Matrix, dot};
-use crate::numeric::simd::{exp, vectorised};
+use crate::numeric::simd::{fused_exp, vectorised};
 use std::ops::Range;
 
 /// Takes the place of an empty kernel sum (a class whose only row is left out).
 pub(crate) const EMPTY_SUM: f64 = 1e-300;
+
+/// Rows per step of the search for drawn rows.
+const CHUNK: usize = 64;
 
 /// Distance of the row that is left out: its kernel is 0.
 const FAR: f64 = 1e300;
@@ -129,7 +132,7 @@ impl Density {
             let (part, near) = (&mut distances[run.clone()], nearest[*c]);
             vectorised(
                 #[inline(always)]
-                || part.iter_mut().for_each(|v| *v = exp(-0.5 * (*v - near))),
+                || part.iter_mut().for_each(|v| *v = fused_exp(-0.5 * (*v - near))),
             );
         }
         if let Some(own) = own {
@@ -203,25 +206,33 @@ impl Density {
         let mut start = 0.0;
         for ((c, run), run_total) in self.runs.iter().zip(totals) {
             let end = start + run_total;
-            if next < n_draws && target(next) <= end {
-                let (mut cumulative, mut last) = (start, run.start);
-                for i in run.clone() {
-                    let weight = kernels[i] * self.weight[i] * factor[*c];
-                    cumulative += weight;
-                    last = if weight > 0.0 { i } else { last };
-                    let before = next;
-                    while next < n_draws && target(next) <= cumulative {
-                        next += 1;
-                    }
-                    if next > before {
-                        drawn.push((i, next - before));
+            let weight = |i: usize| kernels[i] * self.weight[i] * factor[*c];
+            let mut cumulative = start;
+            let mut chunk = run.start;
+            while chunk < run.end && next < n_draws && target(next) <= end {
+                let rows = chunk..(chunk + CHUNK).min(run.end);
+                chunk = rows.end;
+                let share = factor[*c] * dot(&kernels[rows.clone()], &self.weight[rows.clone()]);
+                let reached = cumulative + share;
+                if target(next) <= reached {
+                    for i in rows {
+                        cumulative += weight(i);
+                        let before = next;
+                        while next < n_draws && target(next) <= cumulative {
+                            next += 1;
+                        }
+                        if next > before {
+                            drawn.push((i, next - before));
+                        }
                     }
                 }
-                // what rounding leaves over within the run belongs to its last row
-                while next < n_draws && target(next) <= end {
-                    drawn.push((last, 1));
-                    next += 1;
-                }
+                cumulative = reached;
+            }
+            // what rounding leaves over within the run belongs to its last row
+            while next < n_draws && target(next) <= end {
+                let last = run.clone().rev().find(|&i| weight(i) > 0.0).unwrap_or(run.start);
+                drawn.push((last, 1));
+                next += 1;
             }
             start = end;
         }

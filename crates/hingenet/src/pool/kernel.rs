@@ -2,7 +2,7 @@
 //! distances as one matrix product of points with two extra columns for the squared lengths.
 
 use crate::numeric::linalg::{Matrix, dot};
-use crate::numeric::simd::{exp, vectorised};
+use crate::numeric::simd::{fused_exp, vectorised};
 
 /// Gaussian kernel plus one, with a weight per column.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,7 +100,7 @@ impl Side {
         let values = block.data_mut();
         vectorised(
             #[inline(always)]
-            || values.iter_mut().for_each(|v| *v = 1.0 + exp(*v)),
+            || values.iter_mut().for_each(|v| *v = 1.0 + fused_exp(*v)),
         );
     }
 }

@@ -7,8 +7,8 @@ use crate::numeric::linalg::{Matrix, dot};
 use crate::numeric::log::softmax;
 use crate::numeric::sum::ordered_chunks;
 
-/// Points per kernel block: a block stays in the second-level cache.
-const BLOCK: usize = 32;
+/// Points per kernel block: enough to pay for preparing the support rows, small enough for the cache.
+const BLOCK: usize = 96;
 /// Values of the softmax scale b: this many, log-spaced.
 const SCALES: usize = 25;
 const SCALE_RANGE: (f64, f64) = (0.5, 60.0);

@@ -14,8 +14,10 @@ use rayon::prelude::*;
 
 /// Most rows for the finite Newton method, which keeps the whole kernel matrix (288 MB at this size).
 pub(crate) const NEWTON_ROWS: usize = 6000;
-/// Rows of the first of the growing samples.
+/// Rows of the first of the growing samples; with more than these the choices are looked at twice.
 const FIRST_ROWS: usize = 4000;
+/// Rows of the second look, in units of those of the first.
+const SECOND_SEARCH: usize = 4;
 /// Most entries of the factors of all machines beyond [`NEWTON_ROWS`] (400 MB): one machine with 7000 active
 /// rows, or ten with 2200.
 const MOST_FACTORS: usize = 50_000_000;
@@ -71,8 +73,14 @@ impl MachineFit<'_> {
     /// Chooses kernel and ridge, fits on all rows, sets the scale b by leave-one-out on all rows.
     pub(crate) fn fit(&self, random: &mut Random, control: &Control) -> Result<FittedMachine> {
         let n = self.class.len();
-        let subset = random_subset(n, self.search_rows, random);
-        let (choice, start) = self.choose(&subset, control)?;
+        let mut subset = random_subset(n, self.search_rows, random);
+        let (mut choice, mut start) = self.choose(&subset, &self.candidates(), self.ridges, control)?;
+        if n > FIRST_ROWS {
+            // what is best for few rows is too smooth for many: look around once more with more of them
+            subset = random_subset(n, SECOND_SEARCH * self.search_rows, random);
+            let (kernels, ridges) = self.around(choice);
+            (choice, start) = self.choose(&subset, &kernels, ridges, control)?;
+        }
         let kernel = self.kernel(choice.informed, choice.gamma);
         let all: Vec<usize> = (0..n).collect();
         if n <= NEWTON_ROWS {
@@ -148,18 +156,31 @@ impl MachineFit<'_> {
         Kernel::new(gamma, nu, self.variances)
     }
 
-    /// Least leave-one-out log-loss over metric, γ and μ on a subset; the machine of the best choice.
-    fn choose(&self, subset: &[usize], control: &Control) -> Result<(MachineChoice, Machine)> {
+    /// All kernels: flat or with the metric of P, and γ.
+    fn candidates(&self) -> Vec<(bool, f64)> {
+        let metrics = [false, true].into_iter().filter(|informed| !informed || self.metric.is_some());
+        metrics.flat_map(|informed| self.gammas.iter().map(move |&gamma| (informed, gamma))).collect()
+    }
+
+    /// The kernels and ridges next to a choice, on the lists.
+    fn around(&self, choice: MachineChoice) -> (Vec<(bool, f64)>, &[f64]) {
+        let gammas = neighbours(self.gammas, choice.gamma);
+        let kernels = gammas.iter().map(|&gamma| (choice.informed, gamma)).collect();
+        (kernels, neighbours(self.ridges, choice.ridge))
+    }
+
+    /// Least leave-one-out log-loss over kernels and ridges on a subset; the machine of the best choice.
+    fn choose(
+        &self,
+        subset: &[usize],
+        candidates: &[(bool, f64)],
+        ridges: &[f64],
+        control: &Control,
+    ) -> Result<(MachineChoice, Machine)> {
         let part = self.part(subset);
-        let mut candidates: Vec<(bool, f64)> = Vec::new();
-        for informed in [false, true] {
-            if !informed || self.metric.is_some() {
-                candidates.extend(self.gammas.iter().map(|&gamma| (informed, gamma)));
-            }
-        }
         let tried: Vec<Result<Vec<Candidate>>> = candidates
             .par_iter()
-            .map(|&(informed, gamma)| part.try_ridges(informed, gamma, control))
+            .map(|&(informed, gamma)| part.try_ridges(informed, gamma, ridges, control))
             .collect();
         let mut best: Option<Candidate> = None;
         for candidates in tried {
@@ -201,6 +222,12 @@ impl MachineFit<'_> {
     }
 }
 
+/// A value of a list with the one before and the one after it.
+fn neighbours(list: &[f64], value: f64) -> &[f64] {
+    let at = list.iter().position(|v| *v == value).unwrap_or(0);
+    &list[at.saturating_sub(1)..(at + 2).min(list.len())]
+}
+
 /// A subset of the rows.
 struct Part<'a> {
     points: Matrix,
@@ -219,12 +246,18 @@ struct Candidate {
 impl Part<'_> {
     /// All ridges for one kernel, in the order listed. They are solved from the largest down, each from
     /// the active sets of the one before.
-    fn try_ridges(&self, informed: bool, gamma: f64, control: &Control) -> Result<Vec<Candidate>> {
+    fn try_ridges(
+        &self,
+        informed: bool,
+        gamma: f64,
+        ridges: &[f64],
+        control: &Control,
+    ) -> Result<Vec<Candidate>> {
         let n_classes = self.fit.n_classes;
         let gram = Gram::stored(&self.fit.kernel(informed, gamma), &self.points);
         let mut starts: Option<Vec<Vec<usize>>> = None;
         let mut candidates = Vec::new();
-        for &ridge in self.fit.ridges.iter().rev() {
+        for &ridge in ridges.iter().rev() {
             let solutions =
                 solve_machines(&gram, &self.class, &self.weight, n_classes, ridge, starts.take(), control)?;
             let left_out = left_out_values(&solutions, &self.class, n_classes);
