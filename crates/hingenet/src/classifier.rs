@@ -54,6 +54,39 @@ pub enum ExplanationKind {
     LeaveOneOut,
 }
 
+impl Explanation {
+    /// What a term does for class `c`: in an additive explanation its contribution against the mean of all
+    /// classes; else the change of the log-odds `ln P(c) / (1 − P(c))` when its feature alone is treated
+    /// as missing.
+    pub fn effect(&self, term: &Term, c: usize) -> f64 {
+        match self.kind {
+            ExplanationKind::Additive => term.against_mean(c),
+            ExplanationKind::LeaveOneOut => {
+                let without: Vec<f64> = self.scores.iter().zip(&term.scores).map(|(s, t)| s - t).collect();
+                log_odds(&self.scores, c) - log_odds(&without, c)
+            }
+        }
+    }
+
+    /// The same scale for class scores as a whole ([`Self::base`] or [`Self::scores`]).
+    pub fn level(&self, scores: &[f64], c: usize) -> f64 {
+        match self.kind {
+            ExplanationKind::Additive => scores[c] - scores.iter().sum::<f64>() / scores.len() as f64,
+            ExplanationKind::LeaveOneOut => log_odds(scores, c),
+        }
+    }
+}
+
+/// `ln P(c) / (1 − P(c))` for `P ∝ exp(scores)`.
+fn log_odds(scores: &[f64], c: usize) -> f64 {
+    let others = || scores.iter().enumerate().filter(|(o, _)| *o != c).map(|(_, s)| *s);
+    let most = others().fold(f64::NEG_INFINITY, f64::max);
+    if most == f64::NEG_INFINITY {
+        return f64::MAX;
+    }
+    scores[c] - most - others().map(|s| (s - most).exp()).sum::<f64>().ln()
+}
+
 /// One local term of a class score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Term {

@@ -38,7 +38,7 @@ fn fitted(name: &str, table: &Table) -> Model {
     fit(&name.parse().unwrap(), &data, FitOptions::default(), &Control::default()).unwrap()
 }
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "majority",
     "nb:ml",
     "tan:ml,alpha=0.5",
@@ -49,6 +49,7 @@ const NAMES: [&str; 10] = [
     "kde-tan,bandwidth=normal",
     "sgbn:or,lambda1=10",
     "pool,fast=true",
+    "pool,fast=true,a=nb:ml,g=kde-nb+bandwidth=normal,mask=block",
 ];
 
 #[test]

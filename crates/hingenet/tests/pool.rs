@@ -311,3 +311,104 @@ fn presets_and_single_terms_give_proper_posteriors() {
         }
     }
 }
+
+/// Features and class as a data set of the model layer.
+fn dataset(data: &Data) -> hingenet::model::Dataset {
+    let class = Codes::from_options(3, data.class.iter().copied());
+    let classes = ["r", "s", "t"].map(String::from).to_vec();
+    hingenet::model::Dataset::from_parts("y", data.table(), classes, class, data.weights.clone()).unwrap()
+}
+
+fn named(spec: &str, data: &Data) -> hingenet::Result<hingenet::model::Model> {
+    hingenet::model::fit(&spec.parse()?, &dataset(data), Default::default(), &Control::default())
+}
+
+#[test]
+fn other_models_can_stand_in_for_the_network_and_the_gaussians() {
+    let (train, test) = (data(150, 34), data(120, 35).table());
+    let model = named("pool,a=tan:ml-bn-svm+lambda=1+gamma=1,g=sgbn:or+lambda1=10", &train).unwrap();
+    let summary = model.pool_summary().unwrap();
+    let models: Vec<&str> = summary.terms.iter().map(|t| t.model.as_str()).collect();
+    assert_eq!(models[1..3], ["tan:ml-bn-svm,gamma=1,lambda=1", "sgbn:or,lambda1=10"]);
+    // the terms are those models, as if they had been fitted alone
+    let (_, terms) = model.predict_terms(&test, Default::default()).unwrap();
+    for (term, spec) in [(1, "tan:ml-bn-svm,lambda=1,gamma=1"), (2, "sgbn:or,lambda1=10")] {
+        let alone = named(spec, &train).unwrap().predict(&test, Default::default()).unwrap();
+        for (a, b) in terms[term].1.log_proba.iter().zip(&alone.log_proba) {
+            assert!((a.exp() - b.exp()).abs() < 1e-4, "{spec}: {a} {b}");
+        }
+    }
+    assert!(named("pool,a=pool", &train).is_err());
+    assert!(named("pool,a=forest", &train).is_err());
+    assert!(named("pool,g=tan:ml+depth=3", &train).is_err());
+}
+
+#[test]
+fn weights_follow_the_gaps_that_are_expected() {
+    let train = data(150, 36);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("gaps.csv");
+    std::fs::write(&file, "x1,x2,x3,x4\n,,a,1\n,2,,1\n").unwrap();
+    let spec = format!("pool,mask={}", file.display());
+    let weights = |spec: &str| named(spec, &train).unwrap().pool_summary().unwrap().terms;
+    let plain = weights("pool");
+    assert_eq!(plain, weights("pool,mask=mcar"));
+    assert_ne!(plain, weights("pool,mask=block"));
+    assert_ne!(plain, weights(&spec));
+    std::fs::write(&file, "x1,x2\n1,\n").unwrap();
+    assert!(named(&spec, &train).is_err());
+    let short = PoolParams { masks: pool::MaskSampler::Patterns(vec![vec![true]]), ..PoolParams::default() };
+    assert!(train.fit_with(&short, 0, &Control::default()).is_err());
+}
+
+#[test]
+fn infinite_values_are_refused_in_training_and_prediction() {
+    let mut bad = data(60, 37);
+    bad.numbers[1][3] = f64::INFINITY;
+    let error = bad.fit_with(&PoolParams::default(), 0, &Control::default()).unwrap_err();
+    assert!(error.to_string().contains("x2") && error.hint().is_some());
+    assert!(data(60, 38).fit().log_proba(&bad.table()).is_err());
+}
+
+#[test]
+fn a_category_that_training_has_not_seen_counts_as_missing() {
+    let model = named("pool", &data(90, 39)).unwrap();
+    let row = |level: Option<&str>| {
+        let names: Vec<String> = level.iter().map(ToString::to_string).collect();
+        let cells = [level.map(|_| 0usize)].into_iter();
+        let category = Column::categorical("x3", names.clone(), Codes::from_options(names.len(), cells));
+        let numbers = |name: &str| Column::numeric(name, vec![1.0]);
+        let table = Table::new(vec![numbers("x1"), numbers("x2"), category, numbers("x4")]).unwrap();
+        model.predict(&table, Default::default()).unwrap()
+    };
+    let (unseen, missing) = (row(Some("violet")), row(None));
+    assert_eq!(unseen.log_proba, missing.log_proba);
+    assert_eq!(unseen.report.unseen.len(), 1);
+}
+
+#[test]
+fn without_any_information_the_metric_is_flat() {
+    let mut train = data(60, 40);
+    train.numbers.iter_mut().for_each(|x| x.fill(1.0));
+    train.level.fill(Some(0));
+    let model = train.fit();
+    assert_eq!(model.facts().density.exponent, 0.0);
+    assert!(model.log_proba(&train.table()).unwrap().iter().all(|p| p.is_finite()));
+}
+
+#[test]
+fn the_change_of_the_log_odds_is_that_of_the_probabilities() {
+    let model = data(90, 41).fit();
+    let mut row = data(1, 42);
+    let explanation = model.explain(&row.table(), 0).unwrap();
+    let odds = |row: &Data, c: usize| {
+        let p = model.log_proba(&row.table()).unwrap()[c].exp();
+        (p / (1.0 - p)).ln()
+    };
+    let with: Vec<f64> = (0..3).map(|c| odds(&row, c)).collect();
+    row.level[0] = None;
+    for c in 0..3 {
+        let effect = explanation.effect(&explanation.terms[2], c);
+        assert!((effect - (with[c] - odds(&row, c))).abs() < 1e-8, "{effect}");
+    }
+}

@@ -304,7 +304,8 @@ fn fit_and_test(
         control.check()?;
         let blanked = missing::blank(&test.features, masks.ids, rate, masks.seed)?;
         let (whole, terms) = model.predict_terms(&blanked, UnseenPolicy::Missing)?;
-        let accuracy = |p: &Predictions| metrics::accuracy(&test.predicted(&p.log_proba, n_classes).confusion());
+        let accuracy =
+            |p: &Predictions| metrics::accuracy(&test.predicted(&p.log_proba, n_classes).confusion());
         accuracy_at.push(accuracy(&whole));
         terms_at.resize_with(terms.len(), Default::default);
         for (slot, (name, predictions)) in terms_at.iter_mut().zip(&terms) {
@@ -370,7 +371,11 @@ fn summarise(model: String, rates: &[f64], parts: &[Part], ci95: f64) -> ModelRe
     let curve = |of: &dyn Fn(&Part, usize) -> f64| -> Vec<MissingPoint> {
         let point = |(r, rate): (usize, &f64)| {
             let folds = over_parts(&|p| of(p, r));
-            MissingPoint { rate: *rate, accuracy: metrics::mean(&folds), ci95: metrics::fold_interval(&folds) }
+            MissingPoint {
+                rate: *rate,
+                accuracy: metrics::mean(&folds),
+                ci95: metrics::fold_interval(&folds),
+            }
         };
         rates.iter().enumerate().map(point).collect()
     };

@@ -1,11 +1,10 @@
 //! From a data set and a model name to a fitted model.
 
 use super::registry::Recipe;
-use super::{Dataset, Facts, Fitted, Majority, Model, ModelSpec, density, discrete, gaussian};
+use super::{Dataset, Facts, Fitted, Majority, Model, ModelSpec, density, discrete, gaussian, pool};
 use crate::classifier::SolverReport;
 use crate::control::Control;
 use crate::error::Result;
-use crate::pool::{self, PoolParams};
 use crate::table::Schema;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -46,12 +45,7 @@ pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Cont
             (Fitted::Gaussian(fit.classifier), report, fit.chosen)
         }
         Recipe::Pool => {
-            let params = PoolParams {
-                consistent: spec.choice("consistent", &[("false", false), ("true", true)])?,
-                fast: spec.choice("fast", &[("false", false), ("true", true)])?,
-                draws: spec.parsed("draws", "a whole number")?.unwrap_or(PoolParams::default().draws),
-            };
-            let fitted = pool::fit(&rows.training(), &params, options.seed, control)?;
+            let fitted = pool::fit(spec, &rows, options, control)?;
             (Fitted::Pool(Box::new(fitted)), None, BTreeMap::new())
         }
         Recipe::Averaged { margin } => {

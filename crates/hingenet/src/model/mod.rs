@@ -14,6 +14,7 @@ mod fit;
 mod gaussian;
 mod generative;
 mod majority;
+mod pool;
 mod registry;
 mod spec;
 
@@ -30,7 +31,7 @@ use crate::density::DensityClassifier;
 use crate::discrete::{AveragedClassifier, DiscreteClassifier};
 use crate::error::Result;
 use crate::gaussian::GaussianClassifier;
-use crate::pool::PoolClassifier;
+use crate::pool::{PoolClassifier, PoolSummary};
 use crate::table::{AlignReport, Schema, Table, UnseenPolicy};
 
 /// A fitted classifier with the names it needs to read any table.
@@ -154,6 +155,27 @@ impl Model {
             |log_proba| Predictions { log_proba, n_classes: self.classes.len(), report: report.clone() };
         let terms = terms.into_iter().map(|(term, l)| (term.name(), predictions(l))).collect();
         Ok((predictions(log_proba), terms))
+    }
+
+    /// What to measure next for row `row`: every missing feature with the information (nats) that its value
+    /// is expected to give about the class, largest first; `None` if the model cannot say.
+    pub fn next_measurements(
+        &self,
+        table: &Table,
+        row: usize,
+        unseen: UnseenPolicy,
+    ) -> Result<Option<Vec<(usize, f64)>>> {
+        let Fitted::Pool(pool) = &self.fitted else { return Ok(None) };
+        let (rows, _) = self.schema.align(&table.rows(&[row]), unseen)?;
+        pool.next_measurements(&rows, 0).map(Some)
+    }
+
+    /// A pool in a few numbers; `None` for other models.
+    pub fn pool_summary(&self) -> Option<PoolSummary> {
+        match &self.fitted {
+            Fitted::Pool(pool) => Some(pool.summary()),
+            _ => None,
+        }
     }
 
     /// The terms behind the decision for row `row` of a table.

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use std::sync::LazyLock;
 
 /// The model used where none is named.
-pub const DEFAULT_MODEL: &str = "tan:ml";
+pub const DEFAULT_MODEL: &str = "pool";
 
 /// One model a user can name.
 #[derive(Debug, Clone, PartialEq)]
@@ -296,6 +296,24 @@ const POOL: [ModelInfo; 1] = [ModelInfo {
             default: "10",
             range: "1 to 1000",
             about: "completions of a row with missing features in the kernel machine",
+        },
+        OptionInfo {
+            key: "a",
+            default: "aode",
+            range: "aode, or any other model, its options behind `+`: tan:ml-bn-svm+lambda=4",
+            about: "the averaged network, or a model in its place",
+        },
+        OptionInfo {
+            key: "g",
+            default: "gaussian",
+            range: "gaussian, or any other model, its options behind `+`: sgbn:search",
+            about: "the shrunk Gaussians, or a model in their place",
+        },
+        OptionInfo {
+            key: "mask",
+            default: "mcar",
+            range: "mcar, block, or a data file whose empty cells show what is missing",
+            about: "gaps on which the weights are fitted: single cells, neighbouring columns, or patterns you give",
         },
     ],
     recipe: Recipe::Pool,

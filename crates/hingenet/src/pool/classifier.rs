@@ -7,10 +7,12 @@ use super::gaussian::GaussianChoice;
 use super::machine_fit::MachineChoice;
 use super::predict::{KernelTerms, TermScores, missing_share};
 use super::rows::{FeatureType, Rows};
+use super::stand_in::{self, FittedStandIns, TermModel};
 use super::weights::{PoolWeights, TERMS};
 use crate::classifier::{Classifier, Explanation, SolverReport};
 use crate::error::{Error, Result, require_len};
 use crate::table::Table;
+use std::sync::Arc;
 
 /// Log probability of a class that has no training rows: not `-inf`, so that averages stay finite.
 const ABSENT: f64 = -700.0;
@@ -62,6 +64,9 @@ pub enum PoolTerm {
     Machine,
 }
 
+/// Terms with their log posteriors, K values a row.
+pub type TermPosteriors = Vec<(PoolTerm, Vec<f64>)>;
+
 impl PoolTerm {
     /// All terms, in the order of [`PoolWeights`].
     pub const ALL: [PoolTerm; TERMS] =
@@ -100,6 +105,27 @@ impl PoolClassifier {
         &self.facts
     }
 
+    /// Models in place of terms A and G, if others were asked for.
+    pub fn stand_ins(&self) -> [Option<&dyn TermModel>; 2] {
+        let FittedStandIns { averaged, gaussian } = &self.terms.stand_ins;
+        [averaged.as_deref(), gaussian.as_deref()]
+    }
+
+    /// The same pool with models in place of terms A and G, as read from a file.
+    pub fn with_stand_ins(
+        mut self,
+        averaged: Option<Arc<dyn TermModel>>,
+        gaussian: Option<Arc<dyn TermModel>>,
+    ) -> Self {
+        self.terms.stand_ins = FittedStandIns { averaged, gaussian };
+        self
+    }
+
+    /// Classes that have training rows; stand-ins know only these.
+    pub fn n_present_classes(&self) -> usize {
+        self.present.len()
+    }
+
     /// Number of training rows the model keeps for its kernel density.
     pub fn n_kernel_rows(&self) -> usize {
         self.terms.density.len()
@@ -118,7 +144,7 @@ impl PoolClassifier {
 
     /// Log posteriors of the pool and of each of its terms alone, K values a row; a term that was left out
     /// is not listed.
-    pub fn log_proba_and_terms(&self, rows: &Table) -> Result<(Vec<f64>, Vec<(PoolTerm, Vec<f64>)>)> {
+    pub fn log_proba_and_terms(&self, rows: &Table) -> Result<(Vec<f64>, TermPosteriors)> {
         let rows = self.rows_of(rows)?;
         let scores = self.term_scores(&rows)?;
         let terms = PoolTerm::ALL.into_iter().filter(|&t| self.has(t));
@@ -128,7 +154,8 @@ impl PoolClassifier {
 
     /// Whether the pool has this term: the Gaussian is left out where there are too many columns.
     pub fn has(&self, term: PoolTerm) -> bool {
-        term != PoolTerm::Gaussian || self.terms.gaussian.is_some()
+        let terms = &self.terms;
+        term != PoolTerm::Gaussian || terms.gaussian.is_some() || terms.stand_ins.gaussian.is_some()
     }
 
     fn alone(&self, scores: &TermScores, term: PoolTerm) -> Vec<f64> {
@@ -166,12 +193,19 @@ impl PoolClassifier {
             draws: terms.draws,
         };
         let (p, k) = kernel_terms.scores(rows, &[])?;
-        let a = terms.averaged.scores(rows);
-        let g = match &terms.gaussian {
-            Some(gaussian) => gaussian.scores(rows),
-            None => vec![0.0; p.len()],
+        let n_classes = self.present.len();
+        let other =
+            |model: &Arc<dyn TermModel>| stand_in::scores(model.as_ref(), &self.names, rows, n_classes);
+        let a = match &terms.stand_ins.averaged {
+            Some(model) => other(model)?,
+            None => terms.averaged.scores(rows),
         };
-        Ok(TermScores { n_classes: self.present.len(), terms: [p, a, g, k] })
+        let g = match (&terms.stand_ins.gaussian, &terms.gaussian) {
+            (Some(model), _) => other(model)?,
+            (None, Some(gaussian)) => gaussian.scores(rows),
+            (None, None) => vec![0.0; p.len()],
+        };
+        Ok(TermScores { n_classes, terms: [p, a, g, k] })
     }
 
     /// `ln P(c|x_o)` over all classes, K values a row. Nothing observed: the class frequencies, exactly.

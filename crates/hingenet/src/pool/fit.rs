@@ -15,11 +15,13 @@ use super::moments::Sample;
 use super::params::{Effort, PoolParams};
 use super::predict::{KernelTerms, Own, TermScores, missing_share};
 use super::rows::{Labelled, Rows, random_subset};
+use super::stand_in::{self, FittedStandIns, StandIns, TermModel, TermRecipe};
 use super::weights::{Cases, PoolWeights, TERMS};
 use crate::classifier::{SolverReport, Training};
 use crate::control::Control;
 use crate::error::Result;
 use crate::numeric::random::Random;
+use std::sync::Arc;
 
 /// Most training rows in the kernel density (and in the completions); above it a random sample.
 pub(crate) const DENSITY_ROWS: usize = 20_000;
@@ -33,18 +35,33 @@ const STAGES: usize = 6;
 /// Equal rows are merged into weights and sorted first, so neither their order nor repetition in place of
 /// weights matters. The seed picks row subsets, folds and blanked copies, nothing else.
 pub fn fit(training: &Training, params: &PoolParams, seed: u64, control: &Control) -> Result<PoolClassifier> {
+    fit_with(training, params, StandIns::default(), seed, control)
+}
+
+/// [`fit`] with other models in place of term A or G.
+pub fn fit_with(
+    training: &Training,
+    params: &PoolParams,
+    stand_ins: StandIns,
+    seed: u64,
+    control: &Control,
+) -> Result<PoolClassifier> {
     params.check()?;
     let (rows, present) = Labelled::new(training)?;
-    let fit = Fit { training: &rows, params, effort: params.effort(), seed, control };
+    params.masks.check(rows.rows.n_features())?;
+    let names: Vec<String> = training.features.columns().iter().map(|c| c.name().to_string()).collect();
+    let (training_rows, effort) = (&rows, params.effort());
+    let fit = Fit { training: training_rows, names: &names, params, effort, stand_ins, seed, control };
     let (parts, facts) = fit.run()?;
-    let names = training.features.columns().iter().map(|c| c.name().to_string()).collect();
     PoolClassifier::assemble(parts, facts, names, present, training.classes.len())
 }
 
 struct Fit<'a> {
     training: &'a Labelled,
+    names: &'a [String],
     params: &'a PoolParams,
     effort: Effort,
+    stand_ins: StandIns<'a>,
     seed: u64,
     control: &'a Control,
 }
@@ -59,6 +76,8 @@ pub(crate) struct Terms {
     pub(crate) machine: super::machine::Machine,
     pub(crate) averaged: Averaged,
     pub(crate) gaussian: Option<Gaussian>,
+    /// Models in place of the averaged network and the Gaussians.
+    pub(crate) stand_ins: FittedStandIns,
     pub(crate) weights: PoolWeights,
     pub(crate) draws: usize,
 }
@@ -93,11 +112,12 @@ impl Fit<'_> {
             self.control
                 .warn("too many pairs of states: term A treats the features as independent given the class");
         }
-        let gaussian_choice = self.gaussian_choice()?;
+        let stand_ins = self.fit_stand_ins()?;
+        let gaussian_choice = if stand_ins.gaussian.is_some() { None } else { self.gaussian_choice()? };
         let gaussian = gaussian_choice.map(|choice| Gaussian::fit(self.training, choice)).transpose()?;
         self.stage("pool weights", 4)?;
         let (weights, pool_report) =
-            self.weights(&kernels, &machine, (&chosen, &originals), gaussian_choice)?;
+            self.weights(&kernels, &machine, (&chosen, &originals), gaussian_choice, &stand_ins)?;
         self.stage("done", STAGES)?;
         let facts = PoolFacts {
             density: kernels.choice,
@@ -115,6 +135,7 @@ impl Fit<'_> {
             machine: machine.machine,
             averaged,
             gaussian,
+            stand_ins,
             weights,
             draws: self.params.draws,
         };
@@ -163,6 +184,16 @@ impl Fit<'_> {
         Ok(fitted)
     }
 
+    fn fit_stand_ins(&self) -> Result<FittedStandIns> {
+        let fit = |recipe: Option<&dyn TermRecipe>| {
+            recipe.map(|r| stand_in::fit(r, self.names, self.training, None, self.control)).transpose()
+        };
+        Ok(FittedStandIns {
+            averaged: fit(self.stand_ins.averaged)?,
+            gaussian: fit(self.stand_ins.gaussian)?,
+        })
+    }
+
     fn gaussian_choice(&self) -> Result<Option<GaussianChoice>> {
         let training = self.training;
         let columns =
@@ -184,19 +215,21 @@ impl Fit<'_> {
         machine: &FittedMachine,
         rows: (&[usize], &[usize]),
         gaussian: Option<GaussianChoice>,
+        stand_ins: &FittedStandIns,
     ) -> Result<(PoolWeights, Option<SolverReport>)> {
         let training = self.training;
+        let has_gaussian = gaussian.is_some() || stand_ins.gaussian.is_some();
         let smallest = training.class_rows().into_iter().min().unwrap_or(0);
         if training.len() < FEWEST_ROWS || smallest < CLASS_ROWS {
             self.control.warn(&format!(
                 "{} different rows, {smallest} in the smallest class: too few to learn the weights of the terms, all count alike",
                 training.len()
             ));
-            return Ok((without_absent(PoolWeights::EQUAL, gaussian.is_some()), None));
+            return Ok((without_absent(PoolWeights::EQUAL, has_gaussian), None));
         }
-        let cases = self.cases(kernels, machine, rows, gaussian)?;
+        let cases = self.cases(kernels, machine, rows, gaussian, stand_ins)?;
         let (weights, report) = cases.fit(self.control)?;
-        Ok((without_absent(weights, gaussian.is_some()), Some(report)))
+        Ok((without_absent(weights, has_gaussian), Some(report)))
     }
 
     /// Blanked copies of training rows with the terms' posteriors. `chosen` are the rows' positions in the
@@ -207,11 +240,10 @@ impl Fit<'_> {
         machine: &FittedMachine,
         (chosen, originals): (&[usize], &[usize]),
         gaussian: Option<GaussianChoice>,
+        stand_ins: &FittedStandIns,
     ) -> Result<Cases> {
-        let mut random = self.random(4);
         let complete = self.training.rows.select(originals);
-        let copies: Vec<Rows> =
-            self.effort.rates.iter().map(|&rate| complete.blanked(&mut random, |_| rate)).collect();
+        let copies = self.params.masks.copies(&complete, self.effort.rates, &mut self.random(4));
         let rows = Rows::concat(&copies);
         let own: Vec<Own> = (0..rows.len())
             .map(|q| q % chosen.len())
@@ -233,7 +265,7 @@ impl Fit<'_> {
             draws: self.params.draws,
         };
         let (p, k) = terms.scores(&rows, &own)?;
-        let (a, g) = self.cross_fitted(&rows, &own, gaussian)?;
+        let (a, g) = self.cross_fitted(&rows, &own, gaussian, stand_ins)?;
         let scores = TermScores { n_classes: self.training.n_classes, terms: [p, a, g, k] };
         Ok(Cases {
             n_classes: self.training.n_classes,
@@ -252,6 +284,7 @@ impl Fit<'_> {
         rows: &Rows,
         own: &[Own],
         gaussian: Option<GaussianChoice>,
+        stand_ins: &FittedStandIns,
     ) -> Result<(Vec<f64>, Vec<f64>)> {
         let training = self.training;
         let k = training.n_classes;
@@ -263,10 +296,23 @@ impl Fit<'_> {
             let inside: Vec<usize> = (0..training.len()).filter(|&i| fold[i] != f).collect();
             let queries: Vec<usize> = (0..rows.len()).filter(|&q| fold[own[q].machine] == f).collect();
             let (inside, part) = (training.select(&inside), rows.select(&queries));
-            let coding = Coding::learn(&inside, self.control)?;
-            scatter(&Averaged::fit(coding, &inside).scores(&part), &queries, k, &mut averaged);
-            if let Some(choice) = gaussian {
-                scatter(&Gaussian::fit(&inside, choice)?.scores(&part), &queries, k, &mut gaussians);
+            let other = |recipe: Option<&dyn TermRecipe>, settled: &Option<Arc<dyn TermModel>>| {
+                let (Some(recipe), Some(settled)) = (recipe, settled) else { return Ok(None) };
+                let silent = self.control.clone().on_warning(|_| {});
+                let model = stand_in::fit(recipe, self.names, &inside, Some(settled.as_ref()), &silent)?;
+                stand_in::scores(model.as_ref(), self.names, &part, k).map(Some)
+            };
+            let a = match other(self.stand_ins.averaged, &stand_ins.averaged)? {
+                Some(scores) => scores,
+                None => Averaged::fit(Coding::learn(&inside, self.control)?, &inside).scores(&part),
+            };
+            scatter(&a, &queries, k, &mut averaged);
+            let g = match (other(self.stand_ins.gaussian, &stand_ins.gaussian)?, gaussian) {
+                (None, Some(choice)) => Some(Gaussian::fit(&inside, choice)?.scores(&part)),
+                (scores, _) => scores,
+            };
+            if let Some(g) = g {
+                scatter(&g, &queries, k, &mut gaussians);
             }
         }
         Ok((averaged, gaussians))

@@ -1,5 +1,6 @@
 //! Settings of the pool: few for the user, the rest fixed by the method.
 
+use super::masks::MaskSampler;
 use crate::error::{Result, require};
 
 /// Settings of the pool. `PoolParams::default()` is the recommended choice.
@@ -12,11 +13,13 @@ pub struct PoolParams {
     pub fast: bool,
     /// Completions N of a row with missing features in term K, 1 to 1000.
     pub draws: usize,
+    /// How the copies of training rows are blanked on which the weights of the terms are fitted.
+    pub masks: MaskSampler,
 }
 
 impl Default for PoolParams {
     fn default() -> Self {
-        PoolParams { consistent: false, fast: false, draws: 10 }
+        PoolParams { consistent: false, fast: false, draws: 10, masks: MaskSampler::default() }
     }
 }
 

@@ -11,6 +11,7 @@ use super::gaussian::Gaussian;
 use super::kernel::{Kernel, Side};
 use super::machine::{Machine, n_machines};
 use super::rows::{Cells, FeatureType, Labelled, NO_LEVEL, Rows};
+use super::stand_in::FittedStandIns;
 use super::weights::PoolWeights;
 use crate::error::{Error, Result};
 use crate::numeric::linalg::Matrix;
@@ -85,7 +86,8 @@ impl PartialEq for PoolClassifier {
     fn eq(&self, other: &Self) -> bool {
         let (mut a, mut b) = (self.to_parts(), other.to_parts());
         let bits = |v: &mut Vec<f64>| std::mem::take(v).into_iter().map(f64::to_bits).collect::<Vec<u64>>();
-        bits(&mut a.numbers) == bits(&mut b.numbers) && a == b
+        let stand_ins = self.terms.stand_ins.equals(&other.terms.stand_ins);
+        stand_ins && bits(&mut a.numbers) == bits(&mut b.numbers) && a == b
     }
 }
 
@@ -180,6 +182,7 @@ impl PoolClassifier {
             machine,
             averaged: averaged(&header.types, header.states, k, counts)?,
             gaussian,
+            stand_ins: FittedStandIns::default(),
             weights: header.weights,
             draws: header.draws,
             rows,

@@ -67,11 +67,10 @@ impl Decision {
         let class = predictions.class(0);
         let explanation = model.explain(&one, 0, UnseenPolicy::Missing)?;
         let (row, _) = model.schema.align(&one, UnseenPolicy::Missing)?;
-        let of_class = |scores: &[f64]| scores[class] - scores.iter().sum::<f64>() / scores.len() as f64;
         let term = |t: &Term| DecisionTerm {
             cell: cell(&row, t.feature),
             given: t.given.iter().map(|&g| cell(&row, g)).collect(),
-            score: of_class(&t.scores),
+            score: explanation.effect(t, class),
         };
         let mut terms: Vec<DecisionTerm> = explanation.terms.iter().map(term).collect();
         terms.sort_by(|a, b| b.score.abs().total_cmp(&a.score.abs()));
@@ -81,10 +80,10 @@ impl Decision {
             class: model.classes[class].clone(),
             probabilities: predictions.row(0).iter().map(|l| l.exp()).collect(),
             is_additive: explanation.kind == ExplanationKind::Additive,
-            base: of_class(&explanation.base),
+            base: explanation.level(&explanation.base, class),
             terms,
             others: (!small.is_empty()).then(|| (small.len(), small.iter().map(|t| t.score).sum())),
-            total: of_class(&explanation.scores),
+            total: explanation.level(&explanation.scores, class),
         })
     }
 }

@@ -12,7 +12,8 @@ mod picture;
 mod study;
 
 pub use evaluation::{
-    BalancedError, DataFacts, Evaluation, FoldAccuracy, MissingPoint, ModelResult, ProtocolFacts, TermResult, SweepPoint,
+    BalancedError, DataFacts, Evaluation, FoldAccuracy, MissingPoint, ModelResult, ProtocolFacts, SweepPoint,
+    TermResult,
 };
 pub use figure::{Curve, CurveFigure, HeatMap};
 pub use model::{Decision, DecisionTerm, FeatureCuts, ModelReport, NodeTable, TableRow};

@@ -96,6 +96,25 @@ impl Container {
         }
     }
 
+    /// Takes in the sections of another container, their names behind `prefix`; its header comes back.
+    pub fn put_all(&mut self, prefix: &str, inner: Container) -> Value {
+        let named = inner.sections.into_iter().map(|(name, section)| (format!("{prefix}{name}"), section));
+        self.sections.extend(named);
+        inner.about
+    }
+
+    /// The container that [`Self::put_all`] took in, with its header.
+    pub fn take_all(&mut self, prefix: &str, about: Value) -> Container {
+        let names: Vec<String> = self.sections.keys().filter(|n| n.starts_with(prefix)).cloned().collect();
+        let mut inner = Container::new(about);
+        for name in names {
+            if let Some(section) = self.sections.remove(&name) {
+                inner.put(&name[prefix.len()..], section);
+            }
+        }
+        inner
+    }
+
     /// Refuses sections that nobody asked for.
     pub fn require_empty(&self) -> Result<()> {
         match self.sections.keys().next() {

@@ -1,0 +1,62 @@
+//! A fitted pool in a few numbers, for people: what the terms are, how much each counts at which share of
+//! missing features, what was chosen, how many training rows are kept.
+
+use super::classifier::{PoolClassifier, PoolFacts, PoolTerm};
+use super::weights::KNOTS;
+use serde::Serialize;
+
+/// What is worth telling about a fitted pool.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PoolSummary {
+    /// Shares of missing features at which the weights are given; linear in between.
+    pub missing: [f64; 4],
+    /// The terms, in the order P, A, G, K; one that was left out is not listed.
+    pub terms: Vec<TermSummary>,
+    /// Training rows kept in the model.
+    pub kept_rows: usize,
+    /// Support rows of the kernel machine.
+    pub support_rows: usize,
+    /// What the fit chose and how its solvers ended.
+    pub facts: PoolFacts,
+}
+
+/// One term of a pool.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TermSummary {
+    /// Letter.
+    pub name: &'static str,
+    /// What it is.
+    pub model: String,
+    /// Its exponent at each of the shares of missing features.
+    pub weights: [f64; 4],
+}
+
+impl PoolClassifier {
+    /// The pool in a few numbers.
+    pub fn summary(&self) -> PoolSummary {
+        let term = |term: PoolTerm| TermSummary {
+            name: term.name(),
+            model: self.model_of(term),
+            weights: self.weights().0[term as usize],
+        };
+        PoolSummary {
+            missing: KNOTS,
+            terms: PoolTerm::ALL.into_iter().filter(|&t| self.has(t)).map(term).collect(),
+            kept_rows: self.n_kernel_rows(),
+            support_rows: self.n_support_rows(),
+            facts: self.facts().clone(),
+        }
+    }
+
+    fn model_of(&self, term: PoolTerm) -> String {
+        let own = |stand_in: &Option<std::sync::Arc<dyn super::TermModel>>, own: &str| {
+            stand_in.as_ref().map_or(own.to_string(), |m| m.name())
+        };
+        match term {
+            PoolTerm::Density => "kernel density".into(),
+            PoolTerm::Averaged => own(&self.terms.stand_ins.averaged, "averaged one-dependence networks"),
+            PoolTerm::Gaussian => own(&self.terms.stand_ins.gaussian, "shrunk class Gaussians"),
+            PoolTerm::Machine => "margin kernel machine".into(),
+        }
+    }
+}
