@@ -26,7 +26,9 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = session::Session::start(&arguments.common).and_then(|s| arguments.command.run(&s));
+    // within a worker thread, so that parallel steps need no hand-over between threads
+    let run = |session: session::Session| rayon::scope(|_| arguments.command.run(&session));
+    let outcome = session::Session::start(&arguments.common).and_then(run);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failure::report(&error),

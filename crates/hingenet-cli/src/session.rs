@@ -11,6 +11,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
+/// Bytes of stack of a worker thread, as much as a main thread usually has.
+const STACK: usize = 8 << 20;
+
 /// A running program.
 pub struct Session {
     /// Seed of every random choice.
@@ -26,6 +29,7 @@ impl Session {
     pub fn start(common: &Common) -> Result<Self> {
         rayon::ThreadPoolBuilder::new()
             .num_threads(common.threads)
+            .stack_size(STACK)
             .build_global()
             .context("the threads could not be started")?;
         let speaker = Arc::new(Speaker::new(common.quiet));

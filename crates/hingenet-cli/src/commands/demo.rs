@@ -47,7 +47,7 @@ const PARTS: [Part; 2] = [
 ];
 
 /// One model of each kind that is quick enough to watch.
-const MODELS: [&str; 6] = ["majority", "nb:ml", "tan:ml", "aode:ml", "sgbn:search", "pool,fast=true"];
+const MODELS: [&str; 6] = ["majority", "nb:ml", "tan:ml", "aode:ml", "sgbn:search", "pool"];
 /// The one that is kept and explained: a single network is the easiest to look at.
 const SHOWN: &str = "tan:ml";
 

@@ -10,16 +10,18 @@ use crate::show::count;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use hingenet::model::{Model, exchange};
+use hingenet::pool::PoolSummary;
 use hingenet::report::{ModelReport, NetworkPicture, NetworkReport};
 use hingenet::table::{FeatureKind, Table};
 use hingenet_view::network::{network_svg, networks_svg};
-use std::path::PathBuf;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct Inspect {
     /// Model file made by `hingenet fit`
     model: PathBuf,
-    /// What to write. `json` is the header of the file, read without the parameters
+    /// What to write. `json` is the header of the file, and of a pool what its terms are and how much they count
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// File to write; stdout if not given
@@ -51,7 +53,7 @@ impl Inspect {
         output::check(self.output.as_ref())?;
         refuse_overwriting(self.output.as_ref(), &[&self.model])?;
         let text = match self.format {
-            Format::Json => serde_json::to_string_pretty(&Model::read_header(&self.model)?)? + "\n",
+            Format::Json => serde_json::to_string_pretty(&header(&self.model)?)? + "\n",
             Format::Text => describe(&Model::load(&self.model)?),
             Format::Dot => {
                 let model = Model::load(&self.model)?;
@@ -104,6 +106,35 @@ fn class_networks(model: &Model) -> Result<Option<NetworkReport>> {
     Ok(ModelReport::of(model, &Table::default(), &[])?.class_networks)
 }
 
+/// The header of a model file; for a pool with its terms, weights and choices, which stand in the sections.
+fn header(path: &Path) -> Result<Value> {
+    let mut header = Model::read_header(path)?;
+    if header.get("family").and_then(Value::as_str) == Some("pool")
+        && let (Some(summary), Value::Object(fields)) = (Model::load(path)?.pool_summary(), &mut header)
+    {
+        fields.insert("pool".into(), serde_json::to_value(summary)?);
+    }
+    Ok(header)
+}
+
+/// Terms and weights of a pool.
+fn pool_lines(pool: &PoolSummary) -> Vec<String> {
+    let at: Vec<String> = pool.missing.iter().map(|m| format!("{:.0} %", 100.0 * m)).collect();
+    let mut lines = vec![
+        format!(
+            "keeps       {} and {}",
+            count(pool.kept_rows, "training row"),
+            count(pool.support_rows, "support row")
+        ),
+        format!("weights     of the terms when so much is missing: {}", at.join(", ")),
+    ];
+    lines.extend(pool.terms.iter().map(|t| {
+        let weights: Vec<String> = t.weights.iter().map(|w| format!("{w:.2}")).collect();
+        format!("  {}: {}  {}", t.name, weights.join(" "), t.model)
+    }));
+    lines
+}
+
 fn describe(model: &Model) -> String {
     let facts = &model.facts;
     let mut lines = vec![
@@ -125,6 +156,7 @@ fn describe(model: &Model) -> String {
             s.method, s.iterations, s.objective
         )
     }));
+    lines.extend(model.pool_summary().iter().flat_map(pool_lines));
     lines.extend(facts.warnings.iter().map(|w| format!("warning     {w}")));
     lines.push(format!("features    {}", model.schema.features.len()));
     lines.extend(model.schema.features.iter().map(|f| match &f.kind {

@@ -41,6 +41,49 @@ fn fitted(model: &str) -> Folder {
 }
 
 #[test]
+fn the_pool_shows_its_terms_and_what_to_measure_next() {
+    let folder = fitted("pool");
+    folder.write("part.csv", b"size\n4\n");
+    assert_snapshot!(folder.succeeds("inspect toys.hgn"));
+    assert_snapshot!(folder.succeeds("predict toys.hgn part.csv --terms"));
+    let shown = folder.succeeds("explain toys.hgn part.csv --row 1");
+    assert!(shown.contains("what to measure next"), "{shown}");
+    let json: serde_json::Value =
+        serde_json::from_str(&folder.run("explain toys.hgn part.csv --row 1 --format json").stdout).unwrap();
+    assert_eq!(json["kind"], "log_odds_change");
+    assert_eq!(json["terms"][0]["feature"], "size");
+    assert!(
+        json["next"][0]["information"].as_f64().unwrap() >= json["next"][1]["information"].as_f64().unwrap()
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&folder.run("inspect toys.hgn --format json").stdout).unwrap();
+    assert_eq!(json["pool"]["terms"][3]["name"], "K");
+    assert_eq!(json["pool"]["terms"][3]["weights"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn where_no_model_is_named_the_pool_is_fitted() {
+    let folder = Folder::with(&[("toys.csv", TOYS)]);
+    folder.succeeds("fit toys.csv --target good -o toys.hgn");
+    assert!(folder.succeeds("inspect toys.hgn").contains("model       pool\n"));
+    let shown = folder.succeeds("evaluate toys.csv --target good --folds 2");
+    let places = ["majority", "nb:ml", "tan:ml", "pool"].map(|name| shown.find(name));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{shown}");
+}
+
+#[test]
+fn evaluate_gives_the_curves_of_the_terms_of_a_pool() {
+    let folder = Folder::with(&[("toys.csv", TOYS)]);
+    folder.succeeds("evaluate toys.csv --target good --model pool --folds 2 --missing 0,0.5 --json out.json");
+    let json: serde_json::Value = serde_json::from_str(&folder.text("out.json")).unwrap();
+    let terms = json["results"][0]["terms"].as_array().unwrap().clone();
+    let names: Vec<&str> = terms.iter().map(|t| t["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["P", "A", "G", "K"]);
+    assert_eq!(terms[0]["missing"][1]["rate"], 0.5);
+    assert!(terms[0]["missing"][1]["accuracy"].as_f64().unwrap() <= 1.0);
+}
+
+#[test]
 fn naive_bayes_predicts_explains_and_shows_its_network() {
     let folder = fitted("nb:ml");
     assert_snapshot!(folder.succeeds("predict toys.hgn toys.csv --explain"));
