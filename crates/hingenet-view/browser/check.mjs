@@ -130,10 +130,11 @@ async function checkNodes(page, fault) {
   await page.waitForTimeout(50);
   const target = await nodes[0].getAttribute("href");
   if (target.startsWith("#node-row-")) {
-    const inView = await page.$eval(target, (row) => {
+    const inView = await page.waitForFunction((id) => {
+      const row = document.querySelector(id);
       const box = row.getBoundingClientRect();
-      return row.tagName === "TR" && box.top >= 0 && box.bottom <= innerHeight;
-    });
+      return row.tagName === "TR" && box.top >= -2 && box.bottom <= innerHeight + 2;
+    }, target, { timeout: 3000 }).catch(() => false);
     if (!inView) fault("Enter on a node does not lead to its line");
     return;
   }

@@ -7,7 +7,7 @@ use super::svg::shorten;
 use crate::escape;
 use hingenet::gaussian::difference::Change;
 use hingenet::report::{
-    ClassNetwork, NetworkDifference, NetworkPicture, NetworkReport, PictureArc, PictureNode,
+    ClassNetwork, NetworkArc, NetworkDifference, NetworkPicture, NetworkReport, PictureArc, PictureNode,
 };
 use std::fmt::Write;
 
@@ -38,19 +38,14 @@ pub const CHANGES: [(Change, &str, &str, &str); 5] = [
 ];
 
 /// The common layout of all networks of a report: by the nodes' coordinates if all have them, else in layers of the
-/// union of all arcs.
+/// arcs of all classes, or on a circle when these would make a long narrow ladder.
 pub fn common_layout(report: &NetworkReport) -> Layout {
     let names: Vec<&str> = report.nodes.iter().map(|n| n.name.as_str()).collect();
     let places: Option<Vec<(f64, f64)>> = report.nodes.iter().map(|n| n.place).collect();
     if let Some(places) = places.filter(|p| !p.is_empty()) {
         return layout_at(&names, &places, ROW);
     }
-    let mut pairs: Vec<(usize, usize)> = Vec::new();
-    for arc in report.networks.iter().flat_map(|n| &n.arcs) {
-        if !pairs.contains(&(arc.tail, arc.head)) && !pairs.contains(&(arc.head, arc.tail)) {
-            pairs.push((arc.tail, arc.head));
-        }
-    }
+    let pairs = common_arcs(report);
     let union = NetworkPicture {
         title: String::new(),
         nodes: names
@@ -61,18 +56,70 @@ pub fn common_layout(report: &NetworkReport) -> Layout {
         strength: None,
     };
     let mut layout = layout_within(&union, ROW);
-    spread(&mut layout);
+    let order = reading_order(&layout);
+    let rows = order.chunk_by(|&a, &b| layout.places[a].y == layout.places[b].y).count() as f64;
+    if rows > 3.0 + 1.7 * (names.len() as f64).sqrt() {
+        return circle(report, &names, order);
+    }
+    spread(&mut layout, &order);
     layout
 }
 
-/// Uses the whole width: the nodes of a row stand at equal distances, nodes alone in their row left and right in turn,
-/// so that long arcs do not lie on each other in the middle.
-fn spread(layout: &mut Layout) {
+/// Nodes on a circle: group by group, inside a group from the top of the layers to their bottom.
+fn circle(report: &NetworkReport, names: &[&str], mut order: Vec<usize>) -> Layout {
+    order.sort_by_key(|&i| report.nodes[i].group);
+    let mut points = vec![(0.0, 0.0); names.len()];
+    for (k, &i) in order.iter().enumerate() {
+        let angle = std::f64::consts::TAU * k as f64 / order.len() as f64;
+        points[i] = (angle.sin(), angle.cos());
+    }
+    layout_at(names, &points, ROW)
+}
+
+/// Nodes from top to bottom, and from left to right in a row.
+fn reading_order(layout: &Layout) -> Vec<usize> {
     let mut order: Vec<usize> = (0..layout.places.len()).collect();
     order.sort_by(|&a, &b| {
         let (p, q) = (layout.places[a], layout.places[b]);
         p.y.total_cmp(&q.y).then(p.x.total_cmp(&q.x))
     });
+    order
+}
+
+/// Arcs of all networks, the strongest first, without those that would close a cycle: what the layers follow.
+fn common_arcs(report: &NetworkReport) -> Vec<(usize, usize)> {
+    let mut arcs: Vec<&NetworkArc> = report.networks.iter().flat_map(|n| &n.arcs).collect();
+    arcs.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); report.nodes.len()];
+    let mut pairs = Vec::new();
+    for arc in arcs {
+        if !children[arc.tail].contains(&arc.head) && !leads_to(&children, arc.head, arc.tail) {
+            children[arc.tail].push(arc.head);
+            pairs.push((arc.tail, arc.head));
+        }
+    }
+    pairs
+}
+
+/// Whether a path runs from one node to another.
+fn leads_to(children: &[Vec<usize>], from: usize, to: usize) -> bool {
+    let mut seen = vec![false; children.len()];
+    let mut open = vec![from];
+    while let Some(v) = open.pop() {
+        if v == to {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[v], true) {
+            open.extend(&children[v]);
+        }
+    }
+    false
+}
+
+/// Uses the whole width: the nodes of a row stand at equal distances, nodes alone in their row left and right in turn,
+/// so that long arcs do not lie on each other in the middle.
+fn spread(layout: &mut Layout, order: &[usize]) {
+    layout.width = layout.width.max(ROW);
     let rows = order.chunk_by(|&a, &b| layout.places[a].y == layout.places[b].y);
     let rows: Vec<Vec<usize>> = rows.map(<[usize]>::to_vec).collect();
     for (r, row) in rows.iter().enumerate() {
@@ -237,7 +284,9 @@ struct Bow {
 impl Bow {
     fn new(from: Place, to: Place) -> Self {
         let (dx, dy) = (to.x - from.x, to.y - from.y);
-        let bend = ((from.x + to.x) / 2.0 - 0.12 * dy, (from.y + to.y) / 2.0 + 0.12 * dx);
+        // long arcs bend less, so that they stay inside the picture
+        let share = 0.12f64.min(26.0 / dx.hypot(dy).max(1.0));
+        let bend = ((from.x + to.x) / 2.0 - share * dy, (from.y + to.y) / 2.0 + share * dx);
         let whole = Bow { start: (from.x, from.y), bend, end: (to.x, to.y) };
         let outside = |p: Place, (x, y): (f64, f64)| {
             (x - p.x).abs() > p.width / 2.0 + 1.0 || (y - p.y).abs() > BOX_HEIGHT / 2.0 + 1.0

@@ -56,15 +56,14 @@ fn verdict(report: &NetworkReport) -> String {
     let counts: Vec<String> = report.networks.iter().map(arcs).collect();
     let mut text = format!("{}.", counts.join(", "));
     for d in &report.differences {
-        text += &format!(" {}.", difference_words(d));
+        text += &format!(" Class {} against class {}: {}.", d.second, d.first, change_counts(d));
     }
     text
 }
 
-fn difference_words(d: &NetworkDifference) -> String {
-    let parts: Vec<String> =
-        CHANGES.iter().map(|(change, _, _, name)| format!("{} {name}", d.count(*change))).collect();
-    format!("Class {} against class {}: {}", d.second, d.first, parts.join(", "))
+fn change_counts(d: &NetworkDifference) -> String {
+    let count = |(change, _, _, name): &(Change, &str, &str, &str)| format!("{} {name}", d.count(*change));
+    CHANGES.iter().map(count).collect::<Vec<_>>().join(", ")
 }
 
 fn networks(report: &NetworkReport) -> Section {
@@ -142,7 +141,7 @@ fn differences(report: &NetworkReport) -> Option<Section> {
             let mut figure = panel(
                 format!("difference-{k}"),
                 title,
-                format!("{}.", difference_words(d)),
+                format!("{} arcs.", change_counts(d)),
                 difference_panel(report, d, &layout),
             );
             figure.table = difference_table(d);
