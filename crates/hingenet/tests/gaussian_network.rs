@@ -232,6 +232,17 @@ fn without_free_parameters_the_networks_stay() {
 }
 
 #[test]
+fn more_free_parameters_than_there_are_means_all_of_them() {
+    let (x, class, networks) = two_classes(20, 5, 3, 5.0);
+    let weights = vec![1.0; x.rows()];
+    let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
+    let fit = fit_mm(&data, &MmParams { free: 10_000, ..MmParams::default() }, &Control::default()).unwrap();
+    for (free, network) in fit.free.iter().zip(&networks) {
+        assert_eq!(free.len(), network.dag().arcs().count() + network.nodes());
+    }
+}
+
+#[test]
 fn biases_alone_cannot_move_without_slack() {
     // A huge penalty leaves no arcs, so only biases can be free; they are least-squares optimal already.
     let (x, class, networks) = two_classes(20, 5, 4, 1e6);

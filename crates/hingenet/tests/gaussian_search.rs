@@ -154,6 +154,19 @@ fn a_clear_sparse_model_is_recovered() {
 }
 
 #[test]
+fn a_search_that_still_gains_at_its_end_says_so() {
+    let ends: Vec<(bool, usize)> = (0..40)
+        .map(|seed| {
+            let found =
+                search(&model_rows(80, 14, seed).0, &SearchParams { rounds: 3, ..SearchParams::default() });
+            (found.structure.report.converged, found.last_gain)
+        })
+        .collect();
+    assert!(ends.iter().all(|(converged, last_gain)| *converged == (*last_gain <= 2)));
+    assert!(ends.iter().any(|(converged, _)| !converged), "{ends:?}");
+}
+
+#[test]
 fn bad_settings_are_refused() {
     let (x, _) = model_rows(20, 4, 1);
     let moments = Moments::of_rows(&x, None).unwrap();

@@ -1,0 +1,147 @@
+//! Networks learnt for their own sake: one scale for all classes, rows in any order, missing cells, what is known.
+
+use hingenet::Control;
+use hingenet::evaluate::generate::{generate, true_arcs};
+use hingenet::gaussian::StructureMethod;
+use hingenet::gaussian::annotations::{NodeFacts, constraints, read_nodes};
+use hingenet::gaussian::confidence::Resampling;
+use hingenet::gaussian::constraints::Constraints;
+use hingenet::gaussian::study::{NetworkStudy, StudyParams, node_names, study_networks};
+use hingenet::graph::Dag;
+use hingenet::model::Dataset;
+use hingenet::report::NetworkReport;
+use hingenet::table::{Column, Table};
+
+fn data(n: usize) -> Dataset {
+    Dataset::new(generate("gbn", Some(n), 5).unwrap(), "class", None).unwrap()
+}
+
+fn learn(data: &Dataset, params: &StudyParams) -> NetworkStudy {
+    let free = Constraints::none(data.features.n_columns());
+    let class = Some((&data.class, data.classes.as_slice()));
+    study_networks(&data.features, class, &free, params, &Control::default()).unwrap()
+}
+
+fn quick(method: StructureMethod) -> StudyParams {
+    StudyParams { method, rounds: 3, ..StudyParams::default() }
+}
+
+/// The true graph of the first class.
+fn truth() -> Dag {
+    let names = node_names(&data(10).features).unwrap();
+    let place = |name: &String| names.iter().position(|n| n == name).unwrap();
+    let mut parents = vec![Vec::new(); names.len()];
+    for (from, to) in true_arcs("gbn", 5).unwrap().unwrap() {
+        parents[place(&to)].push(place(&from));
+    }
+    Dag::new(parents).unwrap()
+}
+
+#[test]
+fn the_order_of_the_rows_does_not_matter() {
+    let data = data(90);
+    let turned = data.rows(&(0..90).rev().collect::<Vec<_>>());
+    for method in [StructureMethod::Search, StructureMethod::Or, StructureMethod::H] {
+        let params = StudyParams { resampling: Some((Resampling::Bootstrap, 2)), ..quick(method) };
+        let (a, b) = (learn(&data, &params), learn(&turned, &params));
+        for (x, y) in a.classes.iter().zip(&b.classes) {
+            assert_eq!(x.network, y.network);
+            assert_eq!(x.confidence, y.confidence);
+        }
+    }
+}
+
+#[test]
+fn the_order_search_errs_less_than_or_on_many_rows() {
+    let (data, truth) = (data(1500), truth());
+    let errors = |method: StructureMethod| {
+        let report = NetworkReport::of_study(&learn(&data, &quick(method)), 0.01, &[], Some(&truth)).unwrap();
+        report.networks[0].errors.unwrap().class_total
+    };
+    assert!(errors(StructureMethod::Search) < errors(StructureMethod::Or));
+}
+
+#[test]
+fn a_few_missing_cells_change_little() {
+    let data = data(800);
+    let holed = |(j, column): (usize, &Column)| {
+        let mut values = column.as_numeric().unwrap().with_nan().to_vec();
+        values
+            .iter_mut()
+            .enumerate()
+            .filter(|(a, _)| (a * 7 + j * 3) % 41 == 0)
+            .for_each(|(_, v)| *v = f64::NAN);
+        Column::numeric(column.name(), values)
+    };
+    let table = Table::new(data.features.columns().iter().enumerate().map(holed).collect()).unwrap();
+    assert!(table.n_missing() > 500);
+    let holed = Dataset { features: table, ..data.clone() };
+    let arcs = |data: &Dataset| learn(data, &quick(StructureMethod::Or)).classes[0].network.theta();
+    let (a, b) = (arcs(&data), arcs(&holed));
+    let differ = a.data().iter().zip(b.data()).filter(|(x, y)| (x.abs() > 0.2) != (y.abs() > 0.2)).count();
+    assert!(differ <= 8, "{differ}");
+}
+
+#[test]
+fn groups_keep_the_order_of_the_file_and_nodes_without_one_come_last() {
+    let study = learn(&data(60), &quick(StructureMethod::Or));
+    let mut facts = vec![NodeFacts::default(); 40];
+    facts[3].group = Some("b".into());
+    facts[9].group = Some("a".into());
+    let report = NetworkReport::of_study(&study, 0.01, &facts, None).unwrap();
+    assert_eq!(report.groups, ["b", "a", "(other)"]);
+    assert_eq!(
+        (report.nodes[3].group, report.nodes[9].group, report.nodes[0].group),
+        (Some(0), Some(1), Some(2))
+    );
+    for network in &report.networks {
+        let blocks = network.blocks.as_ref().unwrap();
+        assert_eq!(blocks.arcs.iter().sum::<usize>(), network.arcs.len());
+        assert_eq!(blocks.pairs.iter().sum::<usize>(), 40 * 39);
+    }
+}
+
+#[test]
+fn a_direction_that_is_forbidden_is_not_open() {
+    let x: Vec<f64> = (0..50).map(|a| f64::from(a * 37 % 50)).collect();
+    let y = x.iter().enumerate().map(|(a, v)| v + f64::from(a as u32 * 13 % 7)).collect();
+    let table = Table::new(vec![Column::numeric("x", x), Column::numeric("y", y)]).unwrap();
+    let open = |forbidden: &[(usize, usize)]| {
+        let known = Constraints::new(2, forbidden, &[], None).unwrap();
+        let params = quick(StructureMethod::Search);
+        let study = study_networks(&table, None, &known, &params, &Control::default()).unwrap();
+        let report = NetworkReport::of_study(&study, 0.01, &[], None).unwrap();
+        let arc = &report.networks[0].arcs[0];
+        (arc.from.clone(), arc.is_compelled)
+    };
+    assert!(!open(&[]).1);
+    assert_eq!(open(&[(1, 0)]), ("x".to_string(), true));
+    assert_eq!(open(&[(0, 1)]), ("y".to_string(), true));
+}
+
+#[test]
+fn bad_settings_and_facts_are_refused() {
+    let data = data(40);
+    let free = Constraints::none(40);
+    let class = Some((&data.class, data.classes.as_slice()));
+    let bad = [
+        StudyParams { lambda1: Some(0.0), ..quick(StructureMethod::Or) },
+        StudyParams { lambda1: Some(1.0), ..quick(StructureMethod::Search) },
+        StudyParams { penalty: f64::NAN, ..StudyParams::default() },
+        StudyParams { cutoff: -1.0, ..StudyParams::default() },
+        StudyParams { resampling: Some((Resampling::Bootstrap, 0)), ..StudyParams::default() },
+    ];
+    for params in bad {
+        assert!(study_networks(&data.features, class, &free, &params, &Control::default()).is_err());
+    }
+    let few = Constraints::none(3);
+    let fine = StudyParams::default();
+    assert!(study_networks(&data.features, class, &few, &fine, &Control::default()).is_err());
+    let names: Vec<String> = ["a", "b"].map(String::from).to_vec();
+    let tier = |t: Option<usize>| NodeFacts { tier: t, ..NodeFacts::default() };
+    assert!(constraints(&names, &Default::default(), &[tier(Some(0)), tier(None)]).is_err());
+    let against = (Vec::new(), vec![(0, 1)]);
+    let message = constraints(&names, &against, &[tier(Some(1)), tier(Some(0))]).unwrap_err().to_string();
+    assert!(message.contains("`a`") && message.contains("lower tier"), "{message}");
+    assert!(read_nodes(std::path::Path::new("no such file"), &names).is_err());
+}
