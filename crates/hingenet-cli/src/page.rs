@@ -6,7 +6,7 @@ use hingenet::report::{EvaluationReport, ModelReport};
 use std::path::{Path, PathBuf};
 
 /// Shares of test cells blanked for the robustness curve of a report when none were asked for.
-pub const RATES: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
+pub const RATES: [f64; 6] = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9];
 
 /// Writes the page of an evaluation.
 pub fn evaluation(path: &PathBuf, report: &EvaluationReport) -> Result<()> {

@@ -1,5 +1,7 @@
-// Opens pages in a real browser, at two widths, light and dark, and looks at them as a reader would.
+// Opens pages in a real browser, at two widths, light, dark and printed, and looks at them as a reader would.
 // Usage: node check.mjs CHROMIUM PAGE.html... ; exit code 1 and a line for each thing that is wrong.
+// A page may have its figures beside it as PAGE.json (`evaluate --json`); then its cells must hold them.
+import { existsSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import path from "node:path";
 import { chromium } from "playwright-core";
@@ -36,11 +38,18 @@ async function look(file, width, colorScheme) {
   page.on("request", (r) => { if (r.url().split("#")[0] !== url) fault(`asked for ${r.url()}`); });
   await page.goto(url);
   (await page.evaluate(inspectPage, width)).forEach(fault);
-  if (!(await page.textContent("body")).includes(HOSTILE)) fault("the hostile name is not there as text");
+  (await page.evaluate(inspectContrast)).forEach(fault);
+  if (!file.includes("plain") && !(await page.textContent("body")).includes(HOSTILE)) fault("the hostile name is not there as text");
   await checkTabs(page, fault, width);
   await checkSorting(page, fault);
   await checkNodes(page, fault);
   (await page.evaluate(inspectNetworks)).forEach(fault);
+  if (colorScheme === "light") {
+    await checkNames(context, page, fault);
+    await checkFocus(page, url, fault);
+    await checkNumbers(file, page, fault);
+  }
+  if (width === 1280) await checkPrint(page, fault);
   await context.close();
 }
 
@@ -59,20 +68,22 @@ function inspectPage(width) {
     const apart = p.right <= q.left + 1 || q.right <= p.left + 1 || p.bottom <= q.top + 1 || q.bottom <= p.top + 1;
     if (!apart) found.push(`figures ${a} and ${b} overlap`);
   }));
-  for (const svg of [...document.querySelectorAll("figure svg.chart")].filter(visible)) {
+  for (const svg of [...document.querySelectorAll("figure svg.chart, figure svg.network")].filter(visible)) {
     const id = svg.closest("figure").id;
     const box = svg.getBoundingClientRect();
+    const isChart = svg.classList.contains("chart");
     if (box.width < 200 || box.height < 25) found.push(`${id} is too small`);
-    if (box.left < 0 || box.right > width + 1) found.push(`${id} leaves the page`);
+    if (isChart && (box.left < 0 || box.right > width + 1)) found.push(`${id} leaves the page`);
     if (svg.querySelectorAll("path.line, path.mark, rect").length === 0) found.push(`${id} is empty`);
-    for (const text of svg.querySelectorAll("text")) {
-      const t = text.getBoundingClientRect();
-      const inside = t.left >= box.left - 3 && t.right <= box.right + 3 && t.top >= box.top - 3 && t.bottom <= box.bottom + 3;
-      if (!inside) found.push(`${id}: the label “${text.textContent}” is clipped`);
+    const texts = [...svg.querySelectorAll("text")].map((t) => [t.lastChild ? t.lastChild.textContent : "", t.getBoundingClientRect()]);
+    for (const [text, t] of texts) {
+      const inside = t.left >= box.left - 1 && t.right <= box.right + 1 && t.top >= box.top - 1 && t.bottom <= box.bottom + 1;
+      if (!inside) found.push(`${id}: the label “${text}” is clipped`);
     }
-    const ticks = [...svg.querySelectorAll("text.tick, text.row")].map((t) => [t.textContent, t.getBoundingClientRect()]);
-    ticks.forEach(([a, p], i) => ticks.slice(0, i).forEach(([b, q]) => {
-      const apart = p.right <= q.left || q.right <= p.left || p.bottom <= q.top + 4 || q.bottom <= p.top + 4;
+    // boxes of letters reach above and below them
+    const slack = 0.3 * (texts.length > 0 ? Math.min(...texts.map(([, t]) => Math.min(t.height, t.width))) : 0);
+    texts.forEach(([a, p], i) => texts.slice(0, i).forEach(([b, q]) => {
+      const apart = p.right <= q.left + 1 || q.right <= p.left + 1 || p.bottom <= q.top + slack || q.bottom <= p.top + slack;
       if (!apart) found.push(`${id}: the labels “${a}” and “${b}” overlap`);
     }));
   }
@@ -96,6 +107,43 @@ function inspectNetworks() {
   return found;
 }
 
+// Runs in the page: letters stand out from what is behind them (at least 4.5 to 1).
+function inspectContrast() {
+  const parse = (c) => c.match(/[\d.]+/g).map(Number);
+  const light = ([r, g, b]) => {
+    const f = (v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * f(r) + 0.7152 * f(g) + 0.0722 * f(b);
+  };
+  const ratio = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  const paper = parse(getComputedStyle(document.body).backgroundColor);
+  const seen = new Map();
+  const judge = (what, ink, back) => {
+    const r = ratio(ink, back);
+    if (r < 4.5 && !seen.has(what)) seen.set(what, `${what}: contrast ${r.toFixed(2)}`);
+  };
+  for (const e of document.querySelectorAll("p, li, a, td, th, summary, figcaption, .reading, dt, dd, caption, button")) {
+    let holder = e;
+    let back = parse(getComputedStyle(holder).backgroundColor);
+    while (back.length === 4 && back[3] === 0 && holder.parentElement) {
+      holder = holder.parentElement;
+      back = parse(getComputedStyle(holder).backgroundColor);
+    }
+    judge(`${e.tagName.toLowerCase()}.${e.className}`, parse(getComputedStyle(e).color), back.length === 4 && back[3] === 0 ? paper : back);
+  }
+  for (const t of document.querySelectorAll("svg text")) {
+    const style = getComputedStyle(t);
+    let back = paper;
+    const cell = t.previousElementSibling;
+    if (t.classList.contains("in-cell") && cell) {
+      const fill = parse(getComputedStyle(cell).fill);
+      const o = Number(cell.getAttribute("fill-opacity"));
+      back = paper.map((v, k) => o * fill[k] + (1 - o) * v);
+    }
+    judge(`svg text.${t.getAttribute("class")}`, parse(style.fill), back.slice(0, 3));
+  }
+  return [...seen.values()];
+}
+
 async function checkTabs(page, fault, width) {
   for (const list of await page.$$("[role=tablist]")) {
     const tabs = await list.$$("[role=tab]");
@@ -110,14 +158,15 @@ async function checkTabs(page, fault, width) {
 
 async function checkSorting(page, fault) {
   for (const table of await page.$$("table.sortable")) {
-    const rows = await table.$$("tbody tr");
-    if (rows.length < 2) continue;
-    const heads = await table.$$("thead button");
+    if (!(await table.isVisible()) || (await table.$$("tbody tr")).length < 2) continue;
+    const heads = await table.$$("thead th");
     for (let column = 0; column < heads.length; column++) {
-      await heads[column].click();
+      await (await heads[column].$("button")).click();
       const values = await table.$$eval(
         "tbody tr", (list, k) => list.map((row) => row.cells[k].dataset.v).filter((v) => v !== undefined).map(Number), column);
       if (values.some((v, i) => i > 0 && v < values[i - 1])) fault(`column ${column} does not sort: ${values}`);
+      const said = await Promise.all(heads.map((h) => h.getAttribute("aria-sort")));
+      if (said.some((s, k) => s !== (k === column ? "ascending" : "none"))) fault(`the sorted column is not told: ${said}`);
     }
   }
 }
@@ -140,4 +189,92 @@ async function checkNodes(page, fault) {
   }
   const open = await page.$$eval("details.item", (list) => list.filter((d) => d.open).length);
   if (open !== 1) fault("Enter on a node does not open its table");
+}
+
+// What a screen reader meets: every figure, picture and control has a name.
+async function checkNames(context, page, fault) {
+  const session = await context.newCDPSession(page);
+  const { nodes } = await session.send("Accessibility.getFullAXTree");
+  const named = new Set([
+    "figure", "img", "image", "button", "link", "tab", "tabpanel", "region", "table", "navigation", "DisclosureTriangle",
+  ]);
+  const count = {};
+  for (const node of nodes.filter((n) => !n.ignored && named.has(n.role?.value))) {
+    count[node.role.value] = (count[node.role.value] ?? 0) + 1;
+    if (!node.name?.value?.trim()) fault(`a ${node.role.value} has no name`);
+  }
+  const figures = await page.$$eval("figure", (list) => list.filter((f) => f.checkVisibility()).length);
+  if ((count.figure ?? 0) !== figures) fault(`${count.figure} of ${figures} figures are in the accessibility tree`);
+  const titles = await page.$$eval("figure", (list) => list.map((f) => f.id));
+  if (new Set(titles).size !== titles.length) fault("two figures have the same id");
+  const levels = await page.$$eval("h1, h2, h3", (list) => list.map((h) => Number(h.tagName[1])));
+  if (levels[0] !== 1 || levels.some((l, i) => i > 0 && l > levels[i - 1] + 1)) fault(`headings skip a level: ${levels}`);
+}
+
+// The Tab key goes through the page in reading order, and one sees where it is.
+async function checkFocus(page, url, fault) {
+  await page.goto(url);
+  if (await page.$$eval("[tabindex]", (list) => list.some((e) => e.tabIndex > 0))) fault("a tabindex changes the order");
+  await page.keyboard.press("Tab");
+  const first = await page.evaluate(() => document.activeElement.className);
+  if (first !== "skip") fault(`the first stop of the Tab key is ${first}`);
+  await page.keyboard.press("Enter");
+  if (await page.evaluate(() => document.activeElement.id) !== "content") fault("the skip link does not lead to the content");
+  for (let k = 0; k < 40; k++) {
+    await page.keyboard.press("Tab");
+    const problem = await page.evaluate(() => {
+      const e = document.activeElement;
+      if (e === document.body) return "end";
+      const before = window.lastStop;
+      window.lastStop = e;
+      if (before && !(before.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING)) return `${e.tagName} is out of order`;
+      const ring = getComputedStyle(e).outlineStyle !== "none" || e.closest("svg") !== null;
+      return e.checkVisibility() && ring ? "" : `${e.tagName}.${e.className} has the focus unseen`;
+    });
+    if (problem === "end") break;
+    if (problem) fault(problem);
+  }
+}
+
+// Cells of the page against the figures of `evaluate --json`.
+async function checkNumbers(file, page, fault) {
+  const beside = file.replace(/\.html$/, ".json");
+  if (!existsSync(beside)) return;
+  const { results } = JSON.parse(readFileSync(beside, "utf8"));
+  const cells = (selector) => page.$$eval(
+    `${selector} tbody tr`, (list) => list.map((row) => [...row.cells].map((c) => (c.dataset.v === undefined ? c.textContent : Number(c.dataset.v)))));
+  const rows = (await cells("#models > .scroll")).sort();
+  const wanted = results.map((r) => [
+    r.model, r.accuracy.mean, r.balanced_error.mean, r.log_loss, r.brier, r.auc ?? "–", r.log_likelihood ?? "–",
+    r.fit_seconds, r.predict_seconds,
+  ]).sort();
+  if (JSON.stringify(rows) !== JSON.stringify(wanted)) fault(`the table of models is not that of the JSON: ${JSON.stringify(rows)}`);
+  for (const [k, r] of results.entries()) {
+    const confusion = (await cells(`#confusion-${k}`)).map((row) => row.slice(1, -1));
+    if (JSON.stringify(confusion) !== JSON.stringify(r.confusion)) fault(`the confusion matrix of ${r.model} is not that of the JSON`);
+    const missing = (await cells("#missing")).filter((row) => row[0] === r.model).map((row) => row.slice(1, 3));
+    if (JSON.stringify(missing) !== JSON.stringify(r.missing.map((p) => [p.rate, p.accuracy]))) {
+      fault(`the missing-feature curve of ${r.model} is not that of the JSON`);
+    }
+  }
+}
+
+// On paper: black on white whatever the screen shows, all alternatives below each other, no controls.
+async function checkPrint(page, fault) {
+  await page.emulateMedia({ media: "print" });
+  const problems = await page.evaluate(() => {
+    const found = [];
+    const shown = (selector) => [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility());
+    if (getComputedStyle(document.body).backgroundColor !== "rgb(255, 255, 255)") found.push("the paper is not white");
+    if (getComputedStyle(document.body).color !== "rgb(0, 0, 0)") found.push("the ink is not black");
+    if (shown("nav, [role=tablist], .skip").length > 0) found.push("controls are printed");
+    if (shown(".tab").length !== document.querySelectorAll(".tab").length) found.push("a tab is not printed");
+    if (shown(".tab h3").length !== document.querySelectorAll(".tab").length) found.push("a tab is printed without its name");
+    return found;
+  });
+  problems.forEach((p) => fault(`printed: ${p}`));
+  await page.setViewportSize({ width: 718, height: 1000 });
+  (await page.evaluate(inspectPage, 718)).forEach((p) => fault(`printed: ${p}`));
+  const pdf = await page.pdf({ format: "A4" });
+  if (pdf.length < 10000) fault("the page does not print");
 }

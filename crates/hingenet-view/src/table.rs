@@ -42,6 +42,12 @@ impl Cell {
         Cell { text: format!("{value:.decimals$}"), value: Some(value.to_string()) }
     }
 
+    /// A number of any size: five significant digits.
+    pub fn digits(value: f64) -> Self {
+        let rounded: f64 = format!("{value:.4e}").parse().unwrap_or(value);
+        Cell { text: rounded.to_string(), value: Some(value.to_string()) }
+    }
+
     /// A share in per cent.
     pub fn percent(value: f64) -> Self {
         Cell { text: percent(value), value: Some(value.to_string()) }

@@ -2,7 +2,7 @@
 
 use hingenet::Control;
 use hingenet::evaluate::generate::generate;
-use hingenet::evaluate::{Protocol, Sweep, TestRows, compare, study, trade_offs};
+use hingenet::evaluate::{Plan, Protocol, Sweep, compare, study};
 use hingenet::gaussian::annotations::NodeFacts;
 use hingenet::gaussian::constraints::Constraints;
 use hingenet::gaussian::difference::Change;
@@ -27,38 +27,7 @@ fn data(rows: usize) -> Dataset {
 fn report(names: &[&str], rows: usize) -> EvaluationReport {
     let protocol = Protocol { folds: 3, missing: vec![0.3, 0.6], ..Protocol::default() };
     let data = data(rows);
-    study(&specs(names), None, &data, TestRows::Folds(None), &protocol, &Control::default()).unwrap()
-}
-
-/// Every number the page carries in full.
-fn numbers(html: &str) -> Vec<f64> {
-    let value = |part: &str| part.split('"').next().and_then(|v| v.parse().ok());
-    html.split("data-v=\"").skip(1).filter_map(value).collect()
-}
-
-#[test]
-fn the_page_shows_the_numbers_of_the_json() {
-    let report = report(&["majority", "nb:ml", "tan:ml"], 300);
-    let json: serde_json::Value = serde_json::to_value(&report.evaluation).unwrap();
-    let html = evaluation_page(&report).unwrap();
-    let shown = numbers(&html);
-    let has = |v: &serde_json::Value, what: &str| {
-        let x = v.as_f64().unwrap();
-        assert!(shown.contains(&x), "{what} {x} is not on the page");
-    };
-    for result in json["results"].as_array().unwrap() {
-        has(&result["accuracy"]["mean"], "accuracy");
-        has(&result["accuracy"]["ci95"], "interval");
-        has(&result["balanced_error"]["mean"], "balanced error");
-        has(&result["log_loss"], "log-loss");
-        has(&result["brier"], "Brier score");
-        for point in result["missing"].as_array().unwrap() {
-            has(&point["accuracy"], "accuracy with missing cells");
-        }
-        for count in result["confusion"].as_array().unwrap().iter().flat_map(|r| r.as_array().unwrap()) {
-            has(count, "confusion");
-        }
-    }
+    study(&Plan::new(&specs(names), &data, &protocol), &Control::default()).unwrap()
 }
 
 #[test]
@@ -66,8 +35,7 @@ fn the_report_and_the_comparison_have_the_same_figures() {
     let protocol = Protocol { folds: 3, missing: vec![0.3, 0.6], ..Protocol::default() };
     let names = specs(&["majority", "nb:ml"]);
     let data = data(200);
-    let mut plain =
-        compare(&names, None, &data, TestRows::Folds(None), &protocol, &Control::default()).unwrap();
+    let mut plain = compare(&Plan::new(&names, &data, &protocol), &Control::default()).unwrap();
     let mut studied = report(&["majority", "nb:ml"], 200).evaluation;
     for result in plain.results.iter_mut().chain(&mut studied.results) {
         (result.fit_seconds, result.predict_seconds) = (0.0, 0.0);
@@ -90,16 +58,10 @@ fn names_from_the_data_stay_text_and_nothing_is_asked_for() {
 fn all_sections_are_there_and_the_page_is_small() {
     let mut report = report(&["majority", "nb:ml", "tan:ml"], 1000);
     let sweep: Sweep = "alpha=0.1,1,10".parse().unwrap();
-    let swept = compare(
-        &specs(&["nb:ml"]),
-        Some(&sweep),
-        &data(200),
-        TestRows::Folds(None),
-        &Protocol { folds: 3, ..Protocol::default() },
-        &Control::default(),
-    )
-    .unwrap();
-    report.trade_offs = trade_offs(&swept);
+    let (models, data) = (specs(&["nb:ml"]), data(200));
+    let protocol = Protocol { folds: 3, ..Protocol::default() };
+    let plan = Plan { sweep: Some(&sweep), ..Plan::new(&models, &data, &protocol) };
+    report.add_trade_off(&compare(&plan, &Control::default()).unwrap());
     assert_eq!(report.trade_offs[0].points.len(), 3);
     let html = evaluation_page(&report).unwrap();
     for id in [
@@ -130,6 +92,8 @@ fn the_model_page_has_network_tables_cuts_and_decisions() {
         x: "x".into(),
         y: "y".into(),
         curves: vec![curve],
+        places: Vec::new(),
+        shares: Vec::new(),
     });
     report.maps.push(HeatMap {
         title: "map".into(),
@@ -138,7 +102,8 @@ fn the_model_page_has_network_tables_cuts_and_decisions() {
         y: "y".into(),
         columns: vec!["a".into(), HOSTILE.into()],
         rows: vec!["b".into()],
-        values: vec![vec![1.0, -2.0]],
+        values: vec![vec![Some(1.0), None]],
+        full: 1.0,
     });
     let html = model_page(&report).unwrap();
     for id in ["network", "decisions", "terms", "tables", "cuts", "facts"] {
@@ -159,19 +124,60 @@ fn the_model_page_has_network_tables_cuts_and_decisions() {
     }
 }
 
+fn report_of(name: &str, data: &Dataset) -> ModelReport {
+    let model = fit(&specs(&[name])[0], data, FitOptions::default(), &Control::default()).unwrap();
+    ModelReport::of(&model, &data.features, &[0]).unwrap()
+}
+
 #[test]
-fn the_other_families_have_their_pictures() {
+fn gaussian_models_have_a_network_for_each_class_and_their_difference() {
     let data = Dataset::new(generate("ringnorm", Some(120), 1).unwrap(), "class", None).unwrap();
-    let networks = |name: &str| {
-        let model = fit(&specs(&[name])[0], &data, FitOptions::default(), &Control::default()).unwrap();
-        let report = ModelReport::of(&model, &data.features, &[0]).unwrap();
-        let html = model_page(&report).unwrap();
-        assert!(html.contains("<section id=\"network\""), "{name}");
-        html.matches("class=\"network").count() - html.matches("aria-hidden=\"true\" class=\"network").count()
-    };
-    // one a class, the difference, one matrix a class; one with the pairs
-    assert_eq!(networks("sgbn:or,lambda1=20"), 5);
-    assert_eq!(networks("kde-tan"), 1);
+    let report = report_of("sgbn:or,lambda1=20", &data);
+    let html = model_page(&report).unwrap();
+    assert!(html.contains("<section id=\"network\""));
+    let pictures = html.matches("class=\"network").count();
+    // one a class, the difference, one matrix a class
+    assert_eq!(pictures - html.matches("aria-hidden=\"true\" class=\"network").count(), 5);
+}
+
+#[test]
+fn density_models_have_curves_bars_and_maps() {
+    let data = data(300);
+    let report = report_of("kde-forest", &data);
+    let html = model_page(&report).unwrap();
+    assert!(!html.contains("<img") && html.len() < 2_000_000);
+    assert_eq!(report.networks.len(), 1);
+    assert!(!report.networks[0].is_directed && report.networks[0].arcs.iter().all(|a| a.strength > 0.0));
+    let bars = report.curves.iter().filter(|c| !c.places.is_empty()).count();
+    assert!(bars > 0 && bars < report.curves.len(), "the table has numbers and categories");
+    assert_eq!(html.matches("<figure id=\"curve-").count(), report.curves.len());
+    assert_eq!(html.matches("<figure id=\"map-").count(), report.maps.len());
+    assert!(!report.maps.is_empty());
+    for figure in &report.curves {
+        let n = figure.curves[0].points.len();
+        // scores are against the mean of all classes, and all three classes are shown
+        for k in 0..n {
+            let sum: f64 = figure.curves.iter().map(|c| c.points[k].1).sum();
+            assert!(sum.abs() < 1e-9, "{}: {sum}", figure.title);
+        }
+        assert!((figure.shares.iter().map(|s| s.1).sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+    for map in &report.maps {
+        assert!(map.values.len() == map.rows.len() && map.values[0].len() == map.columns.len());
+        assert!(map.full > 0.0 && map.values.iter().flatten().flatten().all(|v| v.is_finite()));
+    }
+}
+
+#[test]
+fn the_pool_shows_its_weights_and_says_that_it_keeps_rows() {
+    let data = data(150);
+    let report = report_of("pool,fast=true", &data);
+    let weights = &report.curves[0];
+    assert_eq!(weights.curves.len(), 4);
+    assert!(weights.curves.iter().all(|c| c.points.len() == 5 && c.points.iter().all(|p| p.1 >= 0.0)));
+    let html = model_page(&report).unwrap();
+    assert!(html.contains("It keeps training rows") && html.contains("kernel machine"));
+    assert!(!model_page(&report_of("nb:ml", &data)).unwrap().contains("It keeps training rows"));
 }
 
 #[test]

@@ -410,6 +410,46 @@ fn explanations_add_up_and_curves_cover_the_features() {
     assert!(model.explain(&table, 1000).is_err());
 }
 
+/// A curve says at each value what the explanation of a row with that value says of the feature alone, and a
+/// surface what it says of the pair.
+#[test]
+fn curves_and_surfaces_are_the_terms_of_explanations() {
+    let (table, class) = two_class_table(60, 3, 21);
+    let names = classes();
+    let training = Training { features: &table, class: &class, classes: &names, weights: None };
+    let model = DensityClassifier::fit(&training, &fixed(1.0), &Control::default()).unwrap();
+    let (curves, surfaces) = (model.curves(), model.surfaces());
+    let surface = &surfaces[0];
+    let (a, b) = surface.columns;
+    let m = surface.second.len();
+    for (i, j) in [(3, 15), (10, 10), (17, 2)] {
+        let mut row = vec![0.0; 3];
+        (row[a], row[b]) = (surface.first[i], surface.second[j]);
+        let columns = row.iter().enumerate().map(|(k, x)| Column::numeric(table.column(k).name(), vec![*x]));
+        let explanation = model.explain(&Table::new(columns.collect()).unwrap(), 0).unwrap();
+        let pair = explanation.terms.iter().find(|t| t.feature == b && t.given == [a]).unwrap();
+        for c in 0..2 {
+            let difference = pair.scores[c] - surface.scores[i * m + j][c];
+            assert!(difference.abs() < 1e-6, "{difference}");
+        }
+    }
+    for curve in &curves {
+        for k in [0, 40, 77, 120] {
+            let value = |column: usize| if column == curve.column { curve.positions[k] } else { 0.0 };
+            let columns = (0..3).map(|j| Column::numeric(table.column(j).name(), vec![value(j)]));
+            let explanation = model.explain(&Table::new(columns.collect()).unwrap(), 0).unwrap();
+            let alone =
+                explanation.terms.iter().find(|t| t.feature == curve.column && t.given.is_empty()).unwrap();
+            for c in 0..2 {
+                let difference = alone.scores[c] - curve.scores[k][c];
+                assert!(difference.abs() < 1e-6, "{difference}");
+            }
+        }
+        assert!((curve.share.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!(curve.positions.windows(2).all(|w| w[0] < w[1]));
+    }
+}
+
 #[test]
 fn missing_features_are_marginalised() {
     let networks = Networks::forest(5, Shape::Simple, 22).unwrap();

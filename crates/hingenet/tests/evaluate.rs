@@ -2,7 +2,9 @@
 
 use hingenet::control::Control;
 use hingenet::evaluate::generate::generate;
-use hingenet::evaluate::{CrossValidation, Groups, Protocol, Sweep, TestRows, TestSet, compare, train_test};
+use hingenet::evaluate::{
+    CrossValidation, Groups, Plan, Protocol, Sweep, TestRows, TestSet, compare, train_test,
+};
 use hingenet::model::{Dataset, ModelSpec, models};
 use hingenet::report::Evaluation;
 use hingenet::table::{Codes, Column, Table};
@@ -32,8 +34,8 @@ fn timeless(mut e: Evaluation) -> Evaluation {
 }
 
 fn evaluate(data: &Dataset) -> Evaluation {
-    let tested = TestRows::Folds(None);
-    timeless(compare(&specs(), None, data, tested, &protocol(), &Control::default()).unwrap())
+    let (specs, protocol) = (specs(), protocol());
+    timeless(compare(&Plan::new(&specs, data, &protocol), &Control::default()).unwrap())
 }
 
 #[test]
@@ -117,9 +119,9 @@ fn groups_stay_together_and_need_a_value_in_every_row() {
     let (groups, rest) = Groups::take(Table::new(columns.clone()).unwrap(), "person").unwrap();
     assert_eq!(groups.group[59], 9);
     let data = Dataset::new(rest, "class", None).unwrap();
-    let found =
-        compare(&specs(), None, &data, TestRows::Folds(Some(&groups)), &protocol(), &Control::default())
-            .unwrap();
+    let (specs, protocol) = (specs(), protocol());
+    let plan = Plan { tested: TestRows::Folds(Some(&groups)), ..Plan::new(&specs, &data, &protocol) };
+    let found = compare(&plan, &Control::default()).unwrap();
     assert_eq!(found.protocol.groups.as_deref(), Some("person"));
     columns.pop();
     columns.push(Column::numeric("person", vec![f64::NAN; 60]));
@@ -155,7 +157,13 @@ fn bad_protocols_are_refused() {
     }
     let sweep: Sweep = "lambda=0, 1".parse().unwrap();
     assert_eq!(sweep.values, ["0", "1"]);
-    assert!(sweep.specs(&"majority".parse().unwrap()).is_err(), "majority has no options");
+    let models = |names: &[&str]| names.iter().map(|n| n.parse().unwrap()).collect::<Vec<ModelSpec>>();
+    assert!(sweep.expand(&models(&["majority"])).is_err(), "majority has no options");
+    let swept = sweep.expand(&models(&["majority", "nb:ml-bn-svm,gamma=1"])).unwrap();
+    let named: Vec<(String, Option<&str>)> =
+        swept.iter().map(|s| (s.spec.to_string(), s.value.as_deref())).collect();
+    let margin = |lambda: &str| format!("nb:ml-bn-svm,gamma=1,lambda={lambda}");
+    assert_eq!(named, [("majority".into(), None), (margin("0"), Some("0")), (margin("1"), Some("1"))]);
 }
 
 #[test]

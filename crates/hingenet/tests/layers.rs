@@ -26,7 +26,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("pool", &["table", "encode", "graph", "optimise", "discrete", "density", "gaussian"]),
     ("model", &["table", "encode", "graph", "optimise", "discrete", "density", "gaussian", "pool"]),
     ("evaluate", &["table", "encode", "model", "report", "discrete", "density", "gaussian"]),
-    ("report", &["table", "encode", "model", "graph", "discrete", "density", "gaussian"]),
+    ("report", &["table", "encode", "model", "graph", "discrete", "density", "gaussian", "pool"]),
 ];
 
 fn rust_files(dir: &Path, found: &mut Vec<PathBuf>) {

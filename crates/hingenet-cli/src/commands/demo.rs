@@ -8,15 +8,15 @@ use crate::show;
 use anyhow::{Context, Result};
 use clap::Args;
 use hingenet::evaluate::generate::generate;
-use hingenet::evaluate::{Protocol, TestRows, study};
+use hingenet::evaluate::{Plan, Protocol, Sweep, compare, study};
 use hingenet::model::{Dataset, FitOptions, Model, ModelSpec, fit};
-use hingenet::report::{ModelReport, ModelResult};
+use hingenet::report::{Evaluation, ModelReport, ModelResult};
 use hingenet::table::write_csv;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Shares of test cells that are blanked; the table shows those of [`SHOWN_RATES`].
-const RATES: [f64; 6] = [0.15, 0.3, 0.45, 0.6, 0.75, 0.9];
+const RATES: [f64; 7] = [0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9];
 const SHOWN_RATES: [f64; 2] = [0.3, 0.6];
 
 #[derive(Args)]
@@ -31,6 +31,8 @@ struct Part {
     generator: &'static str,
     rows: usize,
     about: &'static str,
+    /// Whether its report shows what margins cost; quick only where no cells are missing.
+    with_margins: bool,
 }
 
 const PARTS: [Part; 2] = [
@@ -38,11 +40,13 @@ const PARTS: [Part; 2] = [
         generator: "waveform",
         rows: 3000,
         about: "waveform-21: 21 noisy readings of two mixed waves; neighbours depend on each other",
+        with_margins: true,
     },
     Part {
         generator: "mixed",
         rows: 3000,
         about: "mixed: the state of pumps from numbers and categories, 8 % of all cells missing",
+        with_margins: false,
     },
 ];
 
@@ -50,6 +54,11 @@ const PARTS: [Part; 2] = [
 const MODELS: [&str; 6] = ["majority", "nb:ml", "tan:ml", "aode:ml", "sgbn:search", "pool"];
 /// The one that is kept and explained: a single network is the easiest to look at.
 const SHOWN: &str = "tan:ml";
+
+/// The margin-trained network whose accuracy and likelihood the reports compare, and how strongly the margin
+/// counts.
+const MARGIN_MODEL: &str = "nb:ml-bn-svm,gamma=1";
+const MARGIN_WEIGHTS: &str = "lambda=0,0.03,0.1,0.3,1";
 
 impl Demo {
     pub fn run(&self, session: &Session) -> Result<()> {
@@ -100,6 +109,14 @@ impl Demo {
     }
 }
 
+/// What the margin costs in likelihood: the same folds, once for each weight of the margin.
+fn trade_off(data: &Dataset, protocol: &Protocol, session: &Session) -> Result<Evaluation> {
+    let (models, sweep) = ([MARGIN_MODEL.parse()?], MARGIN_WEIGHTS.parse::<Sweep>()?);
+    let protocol = Protocol { missing: Vec::new(), ..protocol.clone() };
+    let plan = Plan { sweep: Some(&sweep), ..Plan::new(&models, data, &protocol) };
+    Ok(compare(&plan, &session.control)?)
+}
+
 impl Part {
     fn data(&self, seed: u64) -> Result<Dataset> {
         Ok(Dataset::new(generate(self.generator, Some(self.rows), seed)?, "class", None)?)
@@ -112,7 +129,10 @@ impl Part {
         output::write(Some(&folder.join(format!("{}.csv", self.generator))), &csv)?;
         let protocol = Protocol { seed: session.seed, missing: RATES.to_vec(), ..Protocol::default() };
         let data = Dataset::new(table, "class", None)?;
-        let mut report = study(specs, None, &data, TestRows::Folds(None), &protocol, &session.control)?;
+        let mut report = study(&Plan::new(specs, &data, &protocol), &session.control)?;
+        if self.with_margins {
+            report.add_trade_off(&trade_off(&data, &protocol, session)?);
+        }
         report.source = format!("{}.csv", self.generator);
         report.reproduction.command = Some(page::command_line());
         page::evaluation(&folder.join(format!("{}.html", self.generator)), &report)?;

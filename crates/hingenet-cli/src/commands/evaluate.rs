@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::show;
 use anyhow::Result;
 use clap::Args;
-use hingenet::evaluate::{Groups, Protocol, Sweep, TestRows, TestSet, compare, study};
+use hingenet::evaluate::{Groups, Plan, Protocol, Sweep, TestRows, TestSet, compare, study};
 use hingenet::model::{DEFAULT_MODEL, Dataset, ModelSpec, models};
 use hingenet::report::Evaluation;
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ pub struct Evaluate {
     /// Also blank this share of the test cells at random
     #[arg(long, value_name = "0,0.1,...", value_delimiter = ',')]
     missing: Vec<f64>,
-    /// Evaluate once for each value of an option
+    /// Evaluate once for each value of an option, in the models that have it
     #[arg(long, value_name = "KEY=V1,V2,...")]
     sweep: Option<String>,
     /// Write all figures as JSON; - writes them to stdout in place of the table
@@ -58,7 +58,7 @@ impl Evaluate {
         let specs = self.specs()?;
         let sweep = self.sweep.as_ref().map(|text| text.parse::<Sweep>()).transpose()?;
         if let Some(sweep) = &sweep {
-            specs.iter().try_for_each(|spec| sweep.specs(spec).map(|_| ()))?;
+            sweep.expand(&specs)?;
         }
         let protocol = self.protocol(session.seed);
         protocol.check()?;
@@ -107,10 +107,9 @@ impl Evaluate {
         let data = Dataset::new(table, &self.target, self.weights.as_deref())?;
         let test = self.test_set(&data, session)?;
         let tested = test.as_ref().map_or(TestRows::Folds(groups.as_ref()), TestRows::Set);
-        let Some(path) = &self.report else {
-            return Ok(compare(specs, sweep, &data, tested, protocol, &session.control)?);
-        };
-        let mut report = study(specs, sweep, &data, tested, protocol, &session.control)?;
+        let plan = Plan { models: specs, sweep, data: &data, tested, protocol };
+        let Some(path) = &self.report else { return Ok(compare(&plan, &session.control)?) };
+        let mut report = study(&plan, &session.control)?;
         report.source = page::file_name(&self.data);
         report.reproduction.command = Some(page::command_line());
         session.done();

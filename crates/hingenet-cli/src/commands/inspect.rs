@@ -69,8 +69,7 @@ impl Inspect {
                 if let Some(networks) = class_networks(&model)? {
                     return output::write(self.output.as_ref(), networks_svg(&networks).as_bytes());
                 }
-                let title = format!("{} for {}", model.spec, model.target);
-                network_svg(&NetworkPicture::of_network(&model.network()?, title)?)
+                network_svg(&NetworkPicture::of_model(&model)?)
             }
             Format::Html => {
                 let model = Model::load(&self.model)?;

@@ -57,7 +57,9 @@ pub fn x_axis(out: &mut String, area: Area, axis: &Axis) {
         out,
         format_args!("<path class=\"axis\" d=\"M{:.1} {:.1}H{:.1}\"/>\n", area.left, area.bottom, area.right),
     );
-    let middle = (area.left + area.right) / 2.0;
+    // below the middle of the axis, as far as the picture is wide enough
+    let half = text_width(&axis.label) / 2.0;
+    let middle = ((area.left + area.right) / 2.0).min(WIDTH - half).max(half.min(WIDTH / 2.0));
     put(
         out,
         format_args!(
@@ -121,8 +123,31 @@ pub fn row_label(out: &mut String, x: f64, y: f64, text: &str, most: usize) {
 
 /// Width that row labels need, within limits, and the number of characters that fit.
 pub fn label_room<'a>(labels: impl Iterator<Item = &'a str>) -> (f64, usize) {
-    let longest = labels.map(|l| l.chars().count()).max().unwrap_or(0).clamp(4, 21);
-    (longest as f64 * 7.5 + 12.0, longest)
+    let mut widest = 28.0f64;
+    let mut longest = 4;
+    for label in labels {
+        let shown = shorten(label, MOST_LETTERS);
+        widest = widest.max(text_width(&shown));
+        longest = longest.max(shown.chars().count());
+    }
+    (widest + 14.0, longest)
+}
+
+/// Letters of a row label.
+const MOST_LETTERS: usize = 21;
+
+/// About the width of a text of 13 units height; rather too wide than too narrow.
+pub fn text_width(text: &str) -> f64 {
+    let width = |c: char| match c {
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 4.6,
+        'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '-' | '/' => 5.6,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' => 12.8,
+        c if c.is_ascii_lowercase() || c.is_ascii_digit() => 8.3,
+        c if c.is_ascii() => 9.8,
+        c if c.is_alphabetic() && (c as u32) < 0x2000 => 9.8,
+        _ => 13.5,
+    };
+    text.chars().map(width).sum()
 }
 
 #[cfg(test)]

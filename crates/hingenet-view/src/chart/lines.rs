@@ -17,13 +17,25 @@ pub struct Line<'a> {
     pub points: &'a [(f64, f64)],
     /// Interval around each point; empty without one.
     pub band: &'a [(f64, f64)],
-    /// Whether points are marked.
-    pub markers: bool,
+    /// Which points are marked.
+    pub markers: Markers,
     /// Whether the line is dashed.
     pub dashed: bool,
     /// Texts beside the points; empty without any.
     pub labels: Vec<String>,
 }
+
+/// Which points of a line are marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Markers {
+    /// Every point: the points are what was measured.
+    All,
+    /// A few, so that lines are told apart without their colours.
+    Few,
+}
+
+/// Marked points of a line with [`Markers::Few`].
+const FEW: usize = 4;
 
 /// An interval drawn at a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,13 +67,46 @@ pub struct LineChart<'a> {
     pub bars: Vec<ErrorBar>,
     /// Shares of a histogram over the horizontal axis, drawn small at the bottom: (from, to, share).
     pub counts: Vec<(f64, f64, f64)>,
+    /// Heights over the horizontal axis, drawn small at the bottom as an area: (x, height).
+    pub shade: &'a [(f64, f64)],
+    /// Whether 0 is drawn across.
+    pub zero: bool,
+}
+
+impl Line<'_> {
+    /// Numbers of the marked points. Lines of other styles have theirs elsewhere, lest they hide each other.
+    fn marked(&self) -> Vec<usize> {
+        let n = self.points.len();
+        match self.markers {
+            Markers::All => (0..n).collect(),
+            Markers::Few if n < 2 => Vec::new(),
+            Markers::Few => {
+                let shift = (self.style.colour as f64 + 0.5) / 8.0;
+                let at = |k: usize| ((k as f64 + shift) / FEW as f64 * (n - 1) as f64) as usize;
+                let mut marked: Vec<usize> = (0..FEW).map(at).collect();
+                marked.dedup();
+                marked
+            }
+        }
+    }
 }
 
 impl<'a> LineChart<'a> {
     /// A chart without lines.
     pub fn new(label: impl Into<String>, x: Axis, y: Axis) -> Self {
         let (lines, bars, counts) = (Vec::new(), Vec::new(), Vec::new());
-        LineChart { label: label.into(), x, y, lines, diagonal: false, level: None, bars, counts }
+        LineChart {
+            label: label.into(),
+            x,
+            y,
+            lines,
+            diagonal: false,
+            level: None,
+            bars,
+            counts,
+            shade: &[],
+            zero: false,
+        }
     }
 
     /// The chart as SVG text.
@@ -95,6 +140,21 @@ impl<'a> LineChart<'a> {
                     area.bottom - height,
                     (x2 - x1 - 2.0).max(0.5)
                 ),
+            );
+        }
+        let highest = self.shade.iter().map(|s| s.1).fold(0.0, f64::max);
+        if let (Some(first), Some(last), true) = (self.shade.first(), self.shade.last(), highest > 0.0) {
+            let full = 0.22 * (area.bottom - area.top);
+            let top = self.shade.iter().map(|(x, h)| (area.x(&self.x, *x), area.bottom - h / highest * full));
+            let ends = |p: &(f64, f64)| (area.x(&self.x, p.0), area.bottom);
+            let outline = std::iter::once(ends(first)).chain(top).chain([ends(last)]);
+            put(out, format_args!("<path class=\"counts\" d=\"{}z\"/>\n", path(outline)));
+        }
+        if self.zero && self.y.low < 0.0 && self.y.high > 0.0 {
+            let y = area.y(&self.y, 0.0);
+            put(
+                out,
+                format_args!("<path class=\"rule\" d=\"M{:.1} {y:.1}H{:.1}\"/>\n", area.left, area.right),
             );
         }
         if self.diagonal {
@@ -151,28 +211,66 @@ impl<'a> LineChart<'a> {
                 path(line.points.iter().map(|p| place(*p)))
             ),
         );
-        if line.markers {
-            for p in line.points {
-                let (x, y) = place(*p);
-                put(out, format_args!("<path class=\"mark\" d=\"{}\"/>", line.style.marker_path(x, y)));
-            }
+        for k in line.marked() {
+            let (x, y) = place(line.points[k]);
+            put(out, format_args!("<path class=\"mark\" d=\"{}\"/>", line.style.marker_path(x, y)));
         }
-        let mut last = f64::INFINITY;
+        let mut taken: Vec<TextBox> = Vec::new();
         for (p, label) in line.points.iter().zip(&line.labels) {
             let (x, y) = place(*p);
-            // neighbours that stand close have their texts on different sides
-            let below = (x - last).abs() < 9.0 * label.chars().count() as f64;
-            last = if below { f64::INFINITY } else { x };
+            let free = |b: &TextBox| b.lies_in(area) && taken.iter().all(|t| !t.overlaps(b));
+            // a label without room is left out; the table has it
+            let Some(spot) = TextBox::around(x, y, label).into_iter().find(free) else { continue };
             put(
                 out,
                 format_args!(
                     "<text class=\"point\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                    x + 6.0,
-                    if below { y + 15.0 } else { y - 7.0 },
+                    spot.left,
+                    spot.bottom - 2.0,
                     escape(label)
                 ),
             );
+            taken.push(spot);
         }
+    }
+}
+
+/// Room that a label beside a point takes.
+#[derive(Debug, Clone, Copy)]
+struct TextBox {
+    left: f64,
+    bottom: f64,
+    width: f64,
+}
+
+impl TextBox {
+    const HEIGHT: f64 = 13.0;
+
+    /// Places beside a point, the best first.
+    fn around(x: f64, y: f64, label: &str) -> [TextBox; 6] {
+        let width = 7.0 * label.chars().count() as f64;
+        let (right, left, middle) = (x + 6.0, x - 6.0 - width, x - width / 2.0);
+        let (above, below) = (y - 5.0, y + 17.0);
+        [
+            (right, above),
+            (right, below),
+            (left, above),
+            (left, below),
+            (middle, above - 14.0),
+            (middle, below + 14.0),
+        ]
+        .map(|(left, bottom)| TextBox { left, bottom, width })
+    }
+
+    fn overlaps(&self, other: &TextBox) -> bool {
+        self.left < other.left + other.width
+            && other.left < self.left + self.width
+            && (self.bottom - other.bottom).abs() < Self::HEIGHT
+    }
+
+    fn lies_in(&self, area: Area) -> bool {
+        let inside = self.left >= area.left && self.left + self.width <= area.right + 12.0;
+        inside && self.bottom - Self::HEIGHT >= area.top - 8.0 && self.bottom <= area.bottom + 2.0
     }
 }
 

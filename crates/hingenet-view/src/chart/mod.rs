@@ -11,11 +11,12 @@ mod scale;
 mod style;
 mod waterfall;
 
-pub use bars::{Bar, bar_chart, histogram};
+pub use bars::{Bar, BarSeries, bar_chart, grouped_bars, histogram};
 pub use dots::{DotRow, dot_chart};
 pub use figure::{Figure, LegendEntry};
+pub use frame::text_width;
 pub use heat::{Grid, heat_map};
-pub use lines::{ErrorBar, Line, LineChart};
+pub use lines::{ErrorBar, Line, LineChart, Markers};
 pub use scale::{Axis, nice_ticks};
-pub use style::{SeriesStyle, series_styles};
+pub use style::{BASELINE, SeriesStyle, series_styles, styles_beside};
 pub use waterfall::waterfall;

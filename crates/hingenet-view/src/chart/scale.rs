@@ -23,10 +23,13 @@ impl Axis {
 
     /// An axis with exactly these ends.
     pub fn between(label: &str, low: f64, high: f64) -> Self {
-        let ticks = nice_ticks(low, high, 5);
-        let decimals = decimals(&ticks);
-        let named = ticks.into_iter().map(|t| (t, format!("{t:.decimals$}"))).collect();
-        Axis { label: label.into(), low, high, ticks: named }
+        // as many ticks as their labels leave room for
+        let several = [6, 5, 4, 3].map(|n| labelled(nice_ticks(low, high, n)));
+        let letters =
+            |ticks: &Vec<(f64, String)>| ticks.iter().map(|t| t.1.chars().count() + 2).sum::<usize>();
+        let fitting = several.iter().find(|ticks| letters(ticks) <= LETTERS);
+        let ticks = fitting.or(several.last()).cloned().unwrap_or_default();
+        Axis { label: label.into(), low, high, ticks }
     }
 
     /// The same axis for values a hundred times smaller: shares labelled in per cent.
@@ -84,6 +87,23 @@ pub fn nice_ticks(low: f64, high: f64, n: usize) -> Vec<f64> {
     (first..=last).map(|k| k as f64 * step).collect()
 }
 
+/// Letters that fit side by side below a chart.
+const LETTERS: usize = 42;
+
+/// Ticks with labels that tell them apart, very large and very small ones with a power of ten.
+fn labelled(ticks: Vec<f64>) -> Vec<(f64, String)> {
+    let largest = ticks.iter().map(|t| t.abs()).fold(0.0, f64::max);
+    let decimals = decimals(&ticks);
+    let plain = largest == 0.0 || (1e-3..1e6).contains(&largest);
+    let text = |t: f64| match plain {
+        true => format!("{t:.decimals$}"),
+        false if t == 0.0 => "0".to_string(),
+        // ticks are round: four digits say them exactly
+        false => format!("{:e}", format!("{t:.3e}").parse().unwrap_or(t)),
+    };
+    ticks.into_iter().map(|t| (t, text(t))).collect()
+}
+
 /// Decimals that tell the ticks apart.
 fn decimals(ticks: &[f64]) -> usize {
     let step = ticks.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
@@ -101,6 +121,15 @@ mod tests {
         assert_eq!(nice_ticks(3.0, 3.0, 5), [3.0]);
         let axis = Axis::percent_over("accuracy, %", [0.823, 0.861]);
         assert!(axis.ticks.len() >= 3 && axis.ticks.iter().all(|(t, _)| *t >= axis.low && *t <= axis.high));
+    }
+
+    #[test]
+    fn very_small_and_very_large_ticks_have_powers_of_ten() {
+        let texts =
+            |low, high| Axis::between("x", low, high).ticks.into_iter().map(|t| t.1).collect::<Vec<_>>();
+        assert_eq!(texts(0.0, 2.1e-5), ["0", "5e-6", "1e-5", "1.5e-5", "2e-5"]);
+        assert_eq!(texts(0.0, 4.4e6), ["0", "1e6", "2e6", "3e6", "4e6"]);
+        assert_eq!(texts(-1000.0, 2000.0), ["-1000", "-500", "0", "500", "1000", "1500", "2000"]);
     }
 
     #[test]

@@ -14,11 +14,14 @@ const COLOURS: usize = 7;
 const NEUTRAL: usize = 7;
 const MARKERS: usize = 6;
 
-/// A style for each name; the baseline `majority` is grey.
+/// The model that answers with the class frequencies.
+pub const BASELINE: &str = "majority";
+
+/// A style for each name; the baseline is grey.
 pub fn series_styles(names: &[&str]) -> Vec<SeriesStyle> {
     let mut next = 0;
     let style = |name: &&str| {
-        if *name == "majority" {
+        if *name == BASELINE {
             return SeriesStyle { colour: NEUTRAL, marker: 5 };
         }
         let k = next;
@@ -27,6 +30,12 @@ pub fn series_styles(names: &[&str]) -> Vec<SeriesStyle> {
         SeriesStyle { colour: k % COLOURS, marker: (k + k / COLOURS) % MARKERS }
     };
     names.iter().map(style).collect()
+}
+
+/// Styles for parts beside a whole: none has its colour.
+pub fn styles_beside(whole: SeriesStyle, n: usize) -> Vec<SeriesStyle> {
+    let all = (0..).map(|k| SeriesStyle { colour: k % COLOURS, marker: k % MARKERS });
+    all.filter(|s| s.colour != whole.colour).take(n).collect()
 }
 
 impl SeriesStyle {

@@ -21,7 +21,8 @@ pub fn waterfall(label: &str, axis_label: &str, steps: &[(String, f64)], total: 
     let ends = spans.iter().flat_map(|s| [s.1, s.2]).chain([0.0]);
     let axis = Axis::over(axis_label, ends);
     let (room, most) = label_room(spans.iter().map(|s| s.0));
-    let area = Area { left: room, right: WIDTH - 16.0, top: 4.0, bottom: 4.0 + ROW * spans.len() as f64 };
+    // room for the values at the right of the longest bar
+    let area = Area { left: room, right: WIDTH - 52.0, top: 4.0, bottom: 4.0 + ROW * spans.len() as f64 };
     let mut out = open(area.bottom + 42.0, label);
     x_axis(&mut out, area, &axis);
     let zero = area.x(&axis, 0.0);
@@ -44,13 +45,16 @@ pub fn waterfall(label: &str, axis_label: &str, steps: &[(String, f64)], total: 
         put(
             &mut out,
             format_args!(
-                "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"14\"><title>{:+.3}</title></rect>\n",
+                "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"14\"/>",
                 a.min(b),
                 y - 7.0,
-                (a - b).abs().max(1.0),
-                to - from
+                (a - b).abs().max(1.0)
             ),
         );
+        // the sign tells what the colour tells
+        let text = format!("{:+.2}", to - from).replace('-', "−");
+        let (x, y) = (a.max(b) + 4.0, y + 4.0);
+        put(&mut out, format_args!("<text class=\"value\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>\n"));
     }
     out.push_str("</svg>");
     out

@@ -1,6 +1,7 @@
 //! Where the nodes stand: layers by longest path, order inside a layer by the mean position of the
 //! neighbours (Sugiyama's method), wide layers broken into several rows.
 
+use crate::chart::text_width;
 use hingenet::report::NetworkPicture;
 
 /// Centre and width of a node box.
@@ -30,7 +31,6 @@ pub const BOX_HEIGHT: f64 = 26.0;
 /// Longest label drawn; the rest is shown on demand.
 pub const LABEL_CHARS: usize = 18;
 
-const CHAR_WIDTH: f64 = 7.3;
 const GAP: f64 = 14.0;
 const ROW_HEIGHT: f64 = 74.0;
 const SUB_ROW_HEIGHT: f64 = 44.0;
@@ -38,7 +38,8 @@ const MARGIN: f64 = 16.0;
 const MAX_ROW: f64 = 1000.0;
 const SWEEPS: usize = 12;
 
-/// Lays a picture out. Works for any graph; a node on a cycle stays where its known parents put it.
+/// Lays a picture out: layers for arcs, a ring for pairs. Works for any graph; a node on a cycle stays where
+/// its known parents put it.
 pub fn layout(picture: &NetworkPicture) -> Layout {
     layout_within(picture, MAX_ROW)
 }
@@ -46,6 +47,9 @@ pub fn layout(picture: &NetworkPicture) -> Layout {
 /// The same with rows of at most this width.
 pub fn layout_within(picture: &NetworkPicture, max_row: f64) -> Layout {
     let widths: Vec<f64> = picture.nodes.iter().map(|n| box_width(&n.name)).collect();
+    if !picture.is_directed {
+        return ring(picture, &widths);
+    }
     let mut layers = into_layers(&layer_numbers(picture));
     reduce_crossings(&mut layers, picture);
     place_rows(&layers, &widths, max_row)
@@ -53,7 +57,51 @@ pub fn layout_within(picture: &NetworkPicture, max_row: f64) -> Layout {
 
 /// Width of the box around a label.
 pub(super) fn box_width(name: &str) -> f64 {
-    name.chars().count().min(LABEL_CHARS) as f64 * CHAR_WIDTH + 18.0
+    text_width(&name.chars().take(LABEL_CHARS).collect::<String>()) + 20.0
+}
+
+/// All boxes on an ellipse, neighbours close to each other: the order is that of a walk along the strongest
+/// pairs first.
+fn ring(picture: &NetworkPicture, widths: &[f64]) -> Layout {
+    let n = widths.len();
+    let order = walk(picture);
+    // boxes at the sides stand above each other, so the ring is high enough for half of them
+    let widest = widths.iter().copied().fold(0.0, f64::max);
+    let height = (n as f64 / 2.0 * (BOX_HEIGHT + 8.0)).max(3.0 * BOX_HEIGHT);
+    let width = (1.25 * height).clamp(220.0, MAX_ROW - widest);
+    let (cx, cy) = (MARGIN + (width + widest) / 2.0, MARGIN + (height + BOX_HEIGHT) / 2.0);
+    let mut places = vec![Place { x: cx, y: cy, width: 0.0 }; n];
+    for (k, &i) in order.iter().enumerate() {
+        // equal steps in height, so that no two boxes of a side touch
+        let turn = k as f64 / n as f64;
+        let rise = if turn < 0.5 { 1.0 - 4.0 * turn } else { 4.0 * turn - 3.0 };
+        let out = (1.0 - rise * rise).max(0.0).sqrt() * if turn < 0.5 { 1.0 } else { -1.0 };
+        places[i] = Place { x: cx + out * width / 2.0, y: cy - rise * height / 2.0, width: widths[i] };
+    }
+    Layout { places, width: width + widest + 2.0 * MARGIN, height: height + BOX_HEIGHT + 2.0 * MARGIN }
+}
+
+/// All nodes, each next to the strongest of its partners that is still free.
+fn walk(picture: &NetworkPicture) -> Vec<usize> {
+    let n = picture.nodes.len();
+    let mut partners = vec![Vec::new(); n];
+    for arc in &picture.arcs {
+        partners[arc.from].push((arc.strength.abs(), arc.to));
+        partners[arc.to].push((arc.strength.abs(), arc.from));
+    }
+    partners.iter_mut().for_each(|p| p.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))));
+    let mut order: Vec<usize> = Vec::with_capacity(n);
+    let mut placed = vec![false; n];
+    while order.len() < n {
+        let next = order.last().and_then(|&i: &usize| partners[i].iter().find(|(_, j)| !placed[*j]));
+        let i = match next {
+            Some(&(_, j)) => j,
+            None => (0..n).find(|&i| !placed[i]).unwrap_or_default(),
+        };
+        placed[i] = true;
+        order.push(i);
+    }
+    order
 }
 
 /// Longest path from a root; the class has layer 0 and everything else is below it.

@@ -54,6 +54,7 @@ pub fn common_layout(report: &NetworkReport) -> Layout {
             .collect(),
         arcs: pairs.into_iter().map(|(from, to)| PictureArc { from, to, strength: 1.0 }).collect(),
         strength: None,
+        is_directed: true,
     };
     let mut layout = layout_within(&union, ROW);
     let order = reading_order(&layout);

@@ -59,8 +59,9 @@ fn draw(picture: &NetworkPicture, dress: &Dress) -> String {
     if let Some(strength) = &picture.strength {
         let _ = writeln!(
             out,
-            "<text class=\"legend\" x=\"16\" y=\"{:.1}\">arc width: {}; the widest is {strongest:.3}</text>",
+            "<text class=\"legend\" x=\"16\" y=\"{:.1}\">{} width: {}; the widest is {strongest:.3}</text>",
             height - 8.0,
+            if picture.is_directed { "arc" } else { "line" },
             escape(strength)
         );
     }
@@ -110,7 +111,8 @@ fn draw_arc(out: &mut String, picture: &NetworkPicture, layout: &Layout, arc: &P
     } else {
         (format!("arc{sign}"), 1.0 + 4.0 * share)
     };
-    let names = format!("{} → {}", picture.nodes[arc.from].name, picture.nodes[arc.to].name);
+    let joint = if picture.is_directed { "→" } else { "–" };
+    let names = format!("{} {joint} {}", picture.nodes[arc.from].name, picture.nodes[arc.to].name);
     let label = match &picture.strength {
         Some(unit) if !from_class => format!("{names}: {} {:.4}", unit, arc.strength),
         _ => names,
@@ -118,10 +120,10 @@ fn draw_arc(out: &mut String, picture: &NetworkPicture, layout: &Layout, arc: &P
     let _ = writeln!(
         out,
         "<path class=\"{class}\" stroke-width=\"{width:.2}\" d=\"{}\"><title>{}</title></path>",
-        curve(from, to),
+        if picture.is_directed { curve(from, to) } else { chord(from, to, layout) },
         escape(&label)
     );
-    if !from_class {
+    if !from_class && picture.is_directed {
         let _ = writeln!(out, "<path class=\"head{sign}\" d=\"{}\"/>", arrow_head(from, to));
     }
 }
@@ -139,6 +141,17 @@ fn curve(from: Place, to: Place) -> String {
         y2 - bend,
         to.x
     )
+}
+
+/// Between two boxes of a ring, bent towards its middle, the more the farther apart they are; boxes hide the
+/// ends.
+fn chord(from: Place, to: Place, layout: &Layout) -> String {
+    let reach = (to.x - from.x).hypot(to.y - from.y) / layout.width.hypot(layout.height);
+    let bend = 0.05 + 0.6 * reach;
+    let towards_the_middle = |a: f64, b: f64, size: f64| (1.0 - bend) * 0.5 * (a + b) + bend * 0.5 * size;
+    let (x, y) =
+        (towards_the_middle(from.x, to.x, layout.width), towards_the_middle(from.y, to.y, layout.height));
+    format!("M{:.1} {:.1} Q{x:.1} {y:.1} {:.1} {:.1}", from.x, from.y, to.x, to.y)
 }
 
 fn ends(from: Place, to: Place) -> (f64, f64) {
@@ -180,6 +193,7 @@ mod tests {
             nodes: (0..=n).map(node).collect(),
             arcs: from_class.chain(chain).collect(),
             strength: Some("conditional mutual information".into()),
+            is_directed: true,
         }
     }
 
@@ -199,9 +213,16 @@ mod tests {
     }
 
     #[test]
+    fn pairs_have_no_arrow_heads() {
+        let pairs = NetworkPicture { is_directed: false, ..picture(9) };
+        let svg = network_svg(&pairs);
+        assert!(!svg.contains("class=\"head") && svg.contains("feature 2 – feature 4"));
+    }
+
+    #[test]
     fn boxes_never_overlap_and_stay_inside() {
-        for n in [1, 2, 30, 200] {
-            let layout = layout(&picture(n));
+        for (n, is_directed) in [1, 2, 3, 5, 30, 60, 200].into_iter().flat_map(|n| [(n, true), (n, false)]) {
+            let layout = layout(&NetworkPicture { is_directed, ..picture(n) });
             for (i, a) in layout.places.iter().enumerate() {
                 assert!(a.x - a.width / 2.0 >= 0.0 && a.x + a.width / 2.0 <= layout.width);
                 assert!(a.y > 0.0 && a.y < layout.height);

@@ -1,7 +1,7 @@
 //! The page of an evaluation: verdict, comparison, mistakes, trust, robustness, data, how to repeat it.
 
 use super::figures::{self, Drawn};
-use super::{Card, Page, Section, Tab};
+use super::{Card, Detail, Page, Section, Tab};
 use crate::chart::series_styles;
 use crate::table::{Cell, DataTable, percent};
 use hingenet::report::{EvaluationReport, Headline, ModelResult};
@@ -18,8 +18,10 @@ pub fn evaluation_page(report: &EvaluationReport) -> Result<String, String> {
     sections.extend(robustness(&drawn));
     sections.extend(trade_offs(report));
     sections.push(curves(report, &drawn));
-    sections.push(trust(&drawn));
-    sections.push(margins(&drawn));
+    if drawn.iter().any(|d| !d.is_baseline()) {
+        sections.push(trust(&drawn));
+        sections.push(margins(&drawn));
+    }
     sections.push(data(report));
     sections.push(reproduction(report));
     let page = Page {
@@ -27,6 +29,7 @@ pub fn evaluation_page(report: &EvaluationReport) -> Result<String, String> {
         kind: "Evaluation report".into(),
         facts: facts(report),
         verdict: verdict(report),
+        about: Vec::new(),
         cards: report.headlines.iter().map(|h| card(h, report)).collect(),
         sections,
     };
@@ -69,42 +72,49 @@ fn facts(report: &EvaluationReport) -> Vec<String> {
     facts
 }
 
+/// What the figures carry, and no more: claims rest on tests adjusted for all comparisons.
 fn verdict(report: &EvaluationReport) -> String {
     let (v, results) = (&report.verdict, &report.evaluation.results);
     let best = &results[v.best];
     let always = format!("always answering “{}” ({} %)", v.majority_class, percent(v.majority_share));
-    if !v.is_useful {
-        return format!(
-            "No model is clearly better than {always}: the best, {}, classifies {} ± {} % of unseen rows correctly.",
-            best.model,
-            percent(best.accuracy.mean),
-            percent(best.accuracy.ci95)
-        );
-    }
-    let mut text = format!(
-        "{} classifies {} ± {} % of unseen rows correctly, {:.1} percentage points more than {always}.",
+    let achieved = format!(
+        "{} classifies {} ± {} % of unseen rows correctly",
         best.model,
         percent(best.accuracy.mean),
-        percent(best.accuracy.ci95),
-        100.0 * v.gain
+        percent(best.accuracy.ci95)
     );
-    let names = |list: &[usize]| {
-        let names: Vec<&str> = list.iter().take(4).map(|&i| results[i].model.as_str()).collect();
-        let more = if list.len() > 4 { format!(" and {} more", list.len() - 4) } else { String::new() };
-        match names.split_last() {
-            Some((last, first)) if more.is_empty() && !first.is_empty() => {
-                format!("{} and {last}", first.join(", "))
-            }
-            _ => format!("{}{more}", names.join(", ")),
-        }
-    };
+    if v.gain <= 0.0 {
+        return format!("No model is more accurate than {always}.");
+    }
+    if !v.is_useful {
+        return format!(
+            "These rows do not show that any model is better than {always}: the best in the mean, {achieved}."
+        );
+    }
+    let mut text = format!("{achieved}, {} percentage points more than {always}.", percent(v.gain));
+    let pairs = report.differences.len();
     if !v.worse.is_empty() {
-        text += &format!(" It is significantly better than {}.", names(&v.worse));
+        text += &format!(" It is significantly better than {}", names(results, &v.worse));
+        text += &match pairs {
+            1 => format!(" (p < {}).", v.level),
+            n => format!(" (p < {} after Holm's correction for all {n} comparisons).", v.level),
+        };
     }
     if !v.similar.is_empty() {
-        text += &format!(" The folds cannot tell it apart from {}.", names(&v.similar));
+        text += &format!(" The test cannot tell it apart from {}.", names(results, &v.similar));
     }
     text
+}
+
+/// The first of the named models, and how many there are.
+fn names(results: &[ModelResult], list: &[usize]) -> String {
+    const SHOWN: usize = 4;
+    let names: Vec<&str> = list.iter().take(SHOWN).map(|&i| results[i].model.as_str()).collect();
+    match names.split_last() {
+        _ if list.len() > SHOWN => format!("{} and {} more", names.join(", "), list.len() - SHOWN),
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 fn card(h: &Headline, report: &EvaluationReport) -> Card {
@@ -125,15 +135,18 @@ fn comparison(report: &EvaluationReport, drawn: &[Drawn]) -> Section {
     let results = &report.evaluation.results;
     let mut text = match report.evaluation.protocol.test_rows {
         Some(_) => {
-            "Differences are tested with McNemar's exact test on the rows that one model alone got right."
+            "Every model was tested on the same rows. Differences are tested with McNemar's exact test on the rows \
+             that one model alone got right."
                 .to_string()
         }
-        None => {
-            "Every model saw the same folds. Folds share training rows, so differences are tested with the \
+        None => "Every model saw the same folds. Folds share training rows, so differences are tested with the \
                  corrected resampled t-test (Nadeau and Bengio), which is more careful than comparing means."
-                .to_string()
-        }
+            .to_string(),
     };
+    if results.len() > 2 {
+        text += " Who compares many models finds differences by luck: adjusted p-values (Holm) hold for all pairs \
+                 together. The best of several models also looks a little better than it is.";
+    }
     if results.len() > drawn.len() {
         text += &format!(" Figures show the {} most accurate of {} models.", drawn.len(), results.len());
     }
@@ -157,7 +170,12 @@ fn comparison(report: &EvaluationReport, drawn: &[Drawn]) -> Section {
     table.rows = results.iter().map(model_row).collect();
     section.tables.push(table);
     if report.differences.len() > 1 {
-        section.tables.push(pairs(report));
+        section.details.push(Detail {
+            id: "pairs".into(),
+            name: "All pairs of models".into(),
+            note: format!("{} differences with their tests", report.differences.len()),
+            table: pairs(report),
+        });
     }
     section
 }
@@ -182,8 +200,8 @@ fn model_row(r: &ModelResult) -> Vec<Cell> {
 fn pairs(report: &EvaluationReport) -> DataTable {
     let name = |i: usize| report.evaluation.results[i].model.clone();
     let mut table = DataTable::new(
-        "Differences of accuracy between all pairs, percentage points; p-values are not adjusted for the number of pairs",
-        &["first", "second", "first less second", "± 95 %", "p-value"],
+        "Differences of accuracy between all pairs, percentage points; adjusted p-values hold for all pairs together",
+        &["first", "second", "first less second", "± 95 %", "p-value", "p adjusted"],
     );
     table.rows = report
         .differences
@@ -196,6 +214,7 @@ fn pairs(report: &EvaluationReport) -> DataTable {
                 Cell::percent(d.mean),
                 Cell::optional(d.ci95, Cell::percent),
                 Cell::optional(d.p_value, figures::p_value),
+                Cell::optional(d.p_adjusted, figures::p_value),
             ]
         })
         .collect();
@@ -256,7 +275,7 @@ fn trust(drawn: &[Drawn]) -> Section {
         "Reliability diagrams: among the answers given with a probability near 80 %, about 80 % should be right. \
          Vertical bars are exact 95 % intervals.",
     );
-    section.figures = drawn.iter().map(figures::reliability).collect();
+    section.figures = drawn.iter().filter(|d| !d.is_baseline()).map(figures::reliability).collect();
     section
 }
 
@@ -266,7 +285,7 @@ fn margins(drawn: &[Drawn]) -> Section {
         "How clear are the decisions?",
         "The margin of a row is the log-probability of its true class less that of the best other class.",
     );
-    section.figures = drawn.iter().map(figures::margins).collect();
+    section.figures = drawn.iter().filter(|d| !d.is_baseline()).map(figures::margins).collect();
     section
 }
 
@@ -280,6 +299,7 @@ fn robustness(drawn: &[Drawn]) -> Option<Section> {
         "What remains of the accuracy when feature cells of the test rows are blanked at random.",
     );
     section.figures = vec![figures::missing(drawn)];
+    section.figures.extend(drawn.iter().filter_map(figures::missing_parts));
     Some(section)
 }
 

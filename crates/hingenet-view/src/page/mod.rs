@@ -6,6 +6,7 @@ mod evaluation;
 mod figures;
 mod model;
 mod network;
+mod terms;
 
 pub use evaluation::evaluation_page;
 pub use model::model_page;
@@ -31,6 +32,8 @@ struct Page {
     facts: Vec<String>,
     /// The answer in a sentence or two.
     verdict: String,
+    /// What the page is about, a sentence each.
+    about: Vec<String>,
     cards: Vec<Card>,
     sections: Vec<Section>,
 }

@@ -1,19 +1,15 @@
 //! The page of a fitted model: facts, networks, tables of nodes, cuts, curves, and chosen decisions.
 
-use super::{Detail, Page, Section};
-use crate::chart::{Axis, Figure, Grid, LegendEntry, Line, LineChart, heat_map, series_styles, waterfall};
+use super::{Detail, Page, Section, terms};
+use crate::chart::{Figure, SeriesStyle, series_styles, waterfall};
 use crate::network::network_fragment;
 use crate::table::{Cell, DataTable, percent};
-use hingenet::report::{
-    CurveFigure, Decision, DecisionTerm, HeatMap, ModelReport, NetworkPicture, NodeTable,
-};
+use hingenet::report::{Decision, DecisionTerm, ModelReport, NetworkPicture, NodeTable};
 
 /// States of a node shown in its table.
 const STATES: usize = 25;
 /// Nodes whose tables are on the page.
 const TABLES: usize = 300;
-/// Points of a curve that its table lists.
-const TABLE_POINTS: usize = 21;
 
 /// The model as one HTML file. An error can only come from the page's own template.
 pub fn model_page(report: &ModelReport) -> Result<String, String> {
@@ -28,8 +24,9 @@ pub fn model_page(report: &ModelReport) -> Result<String, String> {
     let page = Page {
         title: format!("{} for {}", report.model, report.target),
         kind: "Fitted model".into(),
-        facts: report.facts.iter().skip(2).take(4).map(|(name, value)| format!("{name}: {value}")).collect(),
+        facts: report.facts.iter().skip(1).take(4).map(|(name, value)| format!("{name}: {value}")).collect(),
         verdict: String::new(),
+        about: report.about.clone(),
         cards: Vec::new(),
         sections,
     };
@@ -41,12 +38,13 @@ fn networks(report: &ModelReport) -> Option<Section> {
         return None;
     }
     let several = report.networks.len() > 1;
-    let mut section = Section::new(
-        "network",
-        if several { "Networks" } else { "Network" },
+    let text = if report.networks.iter().all(|n| n.is_directed) {
         "Nodes are columns, the class is marked. An arc between features means that they depend on each other even \
-         when the class is known; dashed arcs come from the class.",
-    );
+         when the class is known; dashed arcs come from the class."
+    } else {
+        "Nodes are columns. A line joins two columns whose joint density has a term of its own in the score."
+    };
+    let mut section = Section::new("network", if several { "Networks" } else { "Network" }, text);
     // tables belong to one network only
     let anchor = if several || report.tables.is_empty() { None } else { Some("node-") };
     if anchor.is_some() {
@@ -61,14 +59,20 @@ fn network(picture: &NetworkPicture, number: usize, anchor: Option<&str>) -> Fig
     let name = |i: usize| picture.nodes[i].name.clone();
     let mut arcs: Vec<_> = picture.arcs.iter().filter(|a| !picture.nodes[a.from].is_class).collect();
     arcs.sort_by(|a, b| b.strength.abs().total_cmp(&a.strength.abs()));
-    let mut table = DataTable::new("Arcs between features, strongest first", &["from", "to", unit]);
+    let (caption, ends) = match picture.is_directed {
+        true => ("Arcs between features, strongest first", ["from", "to"]),
+        false => ("Pairs of features, strongest first", ["first", "second"]),
+    };
+    let mut table = DataTable::new(caption, &[ends[0], ends[1], unit]);
     table.rows = arcs
         .iter()
         .take(500)
         .map(|a| vec![Cell::text(name(a.from)), Cell::text(name(a.to)), Cell::number(a.strength, 4)])
         .collect();
     let reading = match &picture.strength {
-        Some(unit) => format!("The wider an arc, the larger its strength ({unit})."),
+        Some(unit) if picture.is_directed => format!("The wider an arc, the larger its strength ({unit})."),
+        Some(unit) => format!("The wider a line, the more the pair counts ({unit})."),
+        None if !picture.is_directed => "No pair of features has a term of its own.".into(),
         None => "All arcs come from the class: features count independently once the class is known.".into(),
     };
     let mut figure = Figure::new(
@@ -103,7 +107,12 @@ fn decision(d: &Decision, classes: &[String]) -> Figure {
         let terms = d.terms.iter().map(|t| (name(t), t.score));
         base.iter().cloned().chain(terms).chain(others.clone()).collect()
     };
-    let steps = terms(&|t| t.cell.clone());
+    // a feature with several terms is told apart by its partners; their values are in the table
+    let occurs = |cell: &String| d.terms.iter().filter(|t| t.cell == *cell).count();
+    let steps = terms(&|t| match t.features.as_slice() {
+        [_, _, ..] if occurs(&t.cell) > 1 => t.features.join(" with "),
+        _ => t.cell.clone(),
+    });
     let total = d.is_additive.then_some(d.total);
     let mut table = DataTable::new("Terms", &["term", "score"]);
     let in_full = terms(&|t| match t.given.as_slice() {
@@ -140,85 +149,23 @@ fn curves(report: &ModelReport) -> Option<Section> {
     if report.curves.is_empty() && report.maps.is_empty() {
         return None;
     }
-    let mut section = Section::new(
-        "terms",
-        "Terms of the score",
-        "What a single feature, or a pair, adds to the score of a class.",
-    );
-    section.figures = report.curves.iter().enumerate().map(|(k, f)| curve_figure(f, k)).collect();
-    section.figures.extend(report.maps.iter().enumerate().map(|(k, m)| heat_figure(m, k)));
+    let mut section = Section::new("terms", "Terms of the score", "");
+    section.text = report.terms.clone();
+    let classes: Vec<&str> = report.classes.iter().map(String::as_str).collect();
+    let styles = series_styles(&classes);
+    section.figures = report
+        .curves
+        .iter()
+        .enumerate()
+        .map(|(k, f)| terms::curve_figure(f, k, &|name: &str| style_of(name, &classes, &styles)))
+        .collect();
+    section.figures.extend(report.maps.iter().enumerate().map(|(k, m)| terms::heat_figure(m, k)));
     Some(section)
 }
 
-fn curve_figure(figure: &CurveFigure, number: usize) -> Figure {
-    let names: Vec<&str> = figure.curves.iter().map(|c| c.name.as_str()).collect();
-    let styles = series_styles(&names);
-    let points = || figure.curves.iter().flat_map(|c| c.points.iter());
-    let x = Axis::over(&figure.x, points().map(|p| p.0));
-    let y = Axis::over(
-        &figure.y,
-        points()
-            .map(|p| p.1)
-            .chain(figure.curves.iter().flat_map(|c| c.band.iter().flat_map(|b| [b.0, b.1]))),
-    );
-    let mut chart = LineChart::new(figure.title.clone(), x, y);
-    let line =
-        |(c, style): (&'_ hingenet::report::Curve, &crate::chart::SeriesStyle)| (c.name.clone(), *style);
-    let legend: Vec<(String, crate::chart::SeriesStyle)> =
-        figure.curves.iter().zip(&styles).map(line).collect();
-    chart.lines = figure
-        .curves
-        .iter()
-        .zip(&styles)
-        .map(|(c, style)| Line {
-            name: &c.name,
-            style: *style,
-            points: &c.points,
-            band: &c.band,
-            markers: false,
-            dashed: false,
-            labels: Vec::new(),
-        })
-        .collect();
-    let mut table = DataTable::new(
-        format!("{}, some of its points", figure.title),
-        &["curve", figure.x.as_str(), figure.y.as_str()],
-    );
-    for curve in &figure.curves {
-        let step = curve.points.len().div_ceil(TABLE_POINTS).max(1);
-        for (x, y) in curve.points.iter().step_by(step) {
-            table.rows.push(vec![Cell::text(curve.name.clone()), Cell::number(*x, 4), Cell::number(*y, 4)]);
-        }
-    }
-    Figure::new(format!("curve-{number}"), figure.title.clone(), figure.reading.clone(), chart.svg(), table)
-        .with_legend(legend.into_iter().map(|(name, style)| LegendEntry::new(name, style)).collect())
-}
-
-fn heat_figure(map: &HeatMap, number: usize) -> Figure {
-    let text = |v: &f64| format!("{v:.2}");
-    let grid = Grid {
-        label: map.title.clone(),
-        x: &map.x,
-        y: &map.y,
-        columns: &map.columns,
-        rows: &map.rows,
-        values: &map.values,
-        texts: map.values.iter().map(|row| row.iter().map(text).collect()).collect(),
-        full: map.values.iter().flatten().map(|v| v.abs()).fold(0.0, f64::max),
-    };
-    let mut table = DataTable { caption: map.title.clone(), header: vec![map.y.clone()], rows: Vec::new() };
-    table.header.extend(map.columns.iter().cloned());
-    table.rows = map
-        .rows
-        .iter()
-        .zip(&map.values)
-        .map(|(name, row)| {
-            let mut cells = vec![Cell::text(name.clone())];
-            cells.extend(row.iter().map(|v| Cell::number(*v, 4)));
-            cells
-        })
-        .collect();
-    Figure::new(format!("map-{number}"), map.title.clone(), map.reading.clone(), heat_map(&grid), table)
+/// A class looks the same in all figures.
+fn style_of(name: &str, classes: &[&str], styles: &[SeriesStyle]) -> Option<SeriesStyle> {
+    classes.iter().position(|c| *c == name).map(|c| styles[c])
 }
 
 fn tables(report: &ModelReport) -> Option<Section> {

@@ -29,6 +29,7 @@ pub fn network_page(report: &NetworkReport) -> Result<String, String> {
         kind: "Sparse Gaussian networks".into(),
         facts: about,
         verdict: verdict(report),
+        about: Vec::new(),
         cards: Vec::new(),
         sections: parts,
     };

@@ -23,8 +23,9 @@ pub mod sample;
 pub mod scores;
 pub mod selection;
 pub mod settings;
+mod shape;
 pub mod structure;
 
-pub use explain::{Curve, Surface};
 pub use predict::{DensityClassifier, Summary};
 pub use settings::{Settings, Variant};
+pub use shape::{Curve, Surface};

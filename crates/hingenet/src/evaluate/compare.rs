@@ -4,10 +4,25 @@ use super::{CrossValidation, Outcome, Protocol, TestSet, data_facts, train_test}
 use crate::control::Control;
 use crate::error::{Error, Result, require};
 use crate::model::dataset::categories_of;
-use crate::model::{Dataset, ModelSpec};
+use crate::model::{Dataset, ModelSpec, find};
 use crate::report::{Evaluation, ProtocolFacts, SweepPoint};
 use crate::table::Table;
 use std::str::FromStr;
+
+/// What to evaluate, on which rows, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan<'a> {
+    /// The models.
+    pub models: &'a [ModelSpec],
+    /// An option to try several values of, in the models that have it.
+    pub sweep: Option<&'a Sweep>,
+    /// The rows to fit on.
+    pub data: &'a Dataset,
+    /// The rows to test on.
+    pub tested: TestRows<'a>,
+    /// Folds, repeats, seed and blanked cells.
+    pub protocol: &'a Protocol,
+}
 
 /// Which rows are tested.
 #[derive(Debug, Clone, Copy)]
@@ -73,73 +88,96 @@ impl FromStr for Sweep {
 }
 
 impl Sweep {
-    /// The model with the option set to each value; refuses a model that has no such option.
-    pub fn specs(&self, spec: &ModelSpec) -> Result<Vec<ModelSpec>> {
-        self.values.iter().map(|value| format!("{spec},{}={value}", self.key).parse()).collect()
+    /// Each model that has the option, with every value of it; the other models as they are. Refuses an
+    /// option that no model has.
+    pub fn expand(&self, models: &[ModelSpec]) -> Result<Vec<Swept>> {
+        let has =
+            |spec: &ModelSpec| find(&spec.name).is_ok_and(|m| m.options.iter().any(|o| o.key == self.key));
+        let refuse_all = !models.iter().any(has);
+        let mut found = Vec::new();
+        for spec in models {
+            if !refuse_all && !has(spec) {
+                found.push(Swept { spec: spec.clone(), value: None });
+                continue;
+            }
+            for value in &self.values {
+                let spec = format!("{spec},{}={value}", self.key).parse()?;
+                found.push(Swept { spec, value: Some(value.clone()) });
+            }
+        }
+        Ok(found)
     }
 }
 
-/// Evaluates every model, or every model with every value of the sweep, on the same rows.
-pub fn compare(
-    specs: &[ModelSpec],
-    sweep: Option<&Sweep>,
-    data: &Dataset,
-    tested: TestRows,
-    protocol: &Protocol,
-    control: &Control,
-) -> Result<Evaluation> {
-    let ran = run(specs, sweep, data, tested, protocol, control)?;
-    Ok(evaluation_of(&ran, sweep, data, tested, protocol))
+/// A model to evaluate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Swept {
+    /// Name and options.
+    pub spec: ModelSpec,
+    /// Value of the swept option, where the model has it.
+    pub value: Option<String>,
+}
+
+impl<'a> Plan<'a> {
+    /// Models on folds of the rows.
+    pub fn new(models: &'a [ModelSpec], data: &'a Dataset, protocol: &'a Protocol) -> Self {
+        Plan { models, sweep: None, data, tested: TestRows::Folds(None), protocol }
+    }
+
+    fn swept(&self) -> Result<Vec<Swept>> {
+        match self.sweep {
+            None => Ok(self.models.iter().map(|s| Swept { spec: s.clone(), value: None }).collect()),
+            Some(sweep) => sweep.expand(self.models),
+        }
+    }
+}
+
+/// Evaluates every model, with every value of the sweep where it has that option, on the same rows.
+pub fn compare(plan: &Plan, control: &Control) -> Result<Evaluation> {
+    Ok(run(plan, control)?.evaluation(plan))
 }
 
 /// What the models answered, and to which rows.
 pub(super) struct Ran {
+    pub models: Vec<Swept>,
     pub outcomes: Vec<Outcome>,
     /// The tested rows, without those of weight zero.
     pub rows: Table,
     pub truth: Vec<usize>,
     pub weights: Option<Vec<f64>>,
-    /// Fold of each row in the first repeat; all 0 for a test set.
-    pub fold: Vec<usize>,
+    /// Fold of each row, repeat by repeat; all 0 for a test set.
+    pub folds: Vec<Vec<usize>>,
     pub n_classes: usize,
 }
 
 /// Fits and tests every model; tells the warnings.
-pub(super) fn run(
-    specs: &[ModelSpec],
-    sweep: Option<&Sweep>,
-    data: &Dataset,
-    tested: TestRows,
-    protocol: &Protocol,
-    control: &Control,
-) -> Result<Ran> {
-    require("models", specs.len(), "at least one model", !specs.is_empty())?;
-    let swept: Vec<ModelSpec> = match sweep {
-        None => specs.to_vec(),
-        Some(sweep) => specs.iter().map(|s| sweep.specs(s)).collect::<Result<Vec<_>>>()?.concat(),
-    };
-    let n_classes = data.classes.len();
-    let ran = match tested {
+pub(super) fn run(plan: &Plan, control: &Control) -> Result<Ran> {
+    require("models", plan.models.len(), "at least one model", !plan.models.is_empty())?;
+    let models = plan.swept()?;
+    let n_classes = plan.data.classes.len();
+    let ran = match plan.tested {
         TestRows::Set(test) => {
-            let one = |s: &ModelSpec| train_test(s, data, test, protocol, control);
+            let one = |m: &Swept| train_test(&m.spec, plan.data, test, plan.protocol, control);
             Ran {
-                outcomes: swept.iter().map(one).collect::<Result<Vec<_>>>()?,
+                outcomes: models.iter().map(one).collect::<Result<Vec<_>>>()?,
+                models,
                 rows: test.features.clone(),
                 truth: test.class.clone(),
                 weights: test.weights.clone(),
-                fold: vec![0; test.class.len()],
+                folds: vec![vec![0; test.class.len()]],
                 n_classes,
             }
         }
         TestRows::Folds(groups) => {
             let groups = groups.map(|g| g.group.as_slice());
-            let folds = CrossValidation::new(data, groups, protocol.clone())?;
+            let folds = CrossValidation::new(plan.data, groups, plan.protocol.clone())?;
             Ran {
-                outcomes: swept.iter().map(|s| folds.run(s, control)).collect::<Result<Vec<_>>>()?,
+                outcomes: models.iter().map(|m| folds.run(&m.spec, control)).collect::<Result<Vec<_>>>()?,
+                models,
                 rows: folds.data().features.clone(),
                 truth: folds.data().class.iter().map(Option::unwrap_or_default).collect(),
                 weights: folds.data().weights.clone(),
-                fold: folds.fold_of_rows(),
+                folds: folds.folds_of_rows().to_vec(),
                 n_classes,
             }
         }
@@ -148,41 +186,39 @@ pub(super) fn run(
     Ok(ran)
 }
 
-/// The figures.
-pub(super) fn evaluation_of(
-    ran: &Ran,
-    sweep: Option<&Sweep>,
-    data: &Dataset,
-    tested: TestRows,
-    protocol: &Protocol,
-) -> Evaluation {
-    Evaluation {
-        data: data_facts(data),
-        protocol: protocol_facts(tested, protocol),
-        results: ran.outcomes.iter().map(|o| o.result.clone()).collect(),
-        sweep: sweep.map_or(Vec::new(), |sweep| sweep_points(sweep, &ran.outcomes)),
+impl Ran {
+    /// The figures.
+    pub(super) fn evaluation(&self, plan: &Plan) -> Evaluation {
+        Evaluation {
+            data: data_facts(plan.data),
+            protocol: protocol_facts(plan),
+            results: self.outcomes.iter().map(|o| o.result.clone()).collect(),
+            sweep: plan.sweep.map_or(Vec::new(), |sweep| self.sweep_points(&sweep.key)),
+        }
+    }
+
+    fn sweep_points(&self, key: &str) -> Vec<SweepPoint> {
+        let point = |(outcome, model): (&Outcome, &Swept)| {
+            Some(SweepPoint {
+                model: outcome.result.model.clone(),
+                key: key.to_string(),
+                value: model.value.clone()?,
+                accuracy: outcome.result.accuracy.mean,
+                ci95: outcome.result.accuracy.ci95,
+                balanced_error: outcome.result.balanced_error.mean,
+                log_loss: outcome.result.log_loss,
+                log_likelihood: outcome.result.log_likelihood,
+            })
+        };
+        self.outcomes.iter().zip(&self.models).filter_map(point).collect()
     }
 }
 
-fn protocol_facts(tested: TestRows, protocol: &Protocol) -> ProtocolFacts {
-    let (folds, repeats, groups, test_rows) = match tested {
+fn protocol_facts(plan: &Plan) -> ProtocolFacts {
+    let protocol = plan.protocol;
+    let (folds, repeats, groups, test_rows) = match plan.tested {
         TestRows::Folds(g) => (protocol.folds, protocol.repeats, g.map(|g| g.column.clone()), None),
         TestRows::Set(test) => (1, 1, None, Some(test.class.len())),
     };
     ProtocolFacts { folds, repeats, seed: protocol.seed, groups, test_rows }
-}
-
-fn sweep_points(sweep: &Sweep, outcomes: &[Outcome]) -> Vec<SweepPoint> {
-    let values = sweep.values.iter().cycle();
-    let point = |(outcome, value): (&Outcome, &String)| SweepPoint {
-        model: outcome.result.model.clone(),
-        key: sweep.key.clone(),
-        value: value.clone(),
-        accuracy: outcome.result.accuracy.mean,
-        ci95: outcome.result.accuracy.ci95,
-        balanced_error: outcome.result.balanced_error.mean,
-        log_loss: outcome.result.log_loss,
-        log_likelihood: outcome.result.log_likelihood,
-    };
-    outcomes.iter().zip(values).map(point).collect()
 }

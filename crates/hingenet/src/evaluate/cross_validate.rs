@@ -140,9 +140,9 @@ impl CrossValidation {
         &self.data
     }
 
-    /// Fold of each row in the first repeat.
-    pub(super) fn fold_of_rows(&self) -> Vec<usize> {
-        self.folds.first().cloned().unwrap_or_default()
+    /// Fold of each row, repeat by repeat.
+    pub(super) fn folds_of_rows(&self) -> &[Vec<usize>] {
+        &self.folds
     }
 
     fn run_split(&self, spec: &ModelSpec, repeat: usize, fold: usize, control: &Control) -> Result<Part> {

@@ -11,6 +11,6 @@ pub mod metrics;
 pub mod missing;
 mod study;
 
-pub use compare::{Groups, Sweep, TestRows, compare};
+pub use compare::{Groups, Plan, Sweep, Swept, TestRows, compare};
 pub use cross_validate::{CrossValidation, Outcome, Protocol, TestSet, data_facts, train_test};
-pub use study::{study, trade_offs};
+pub use study::study;

@@ -3,10 +3,11 @@
 
 use super::{
     Decision, DecisionTerm, FeatureCuts, ModelReport, NetworkPicture, NetworkReport, NodeTable, TableRow,
+    density, pool,
 };
 use crate::classifier::{ExplanationKind, Term};
+use crate::discrete::Structure;
 use crate::discrete::inference::Inference;
-use crate::discrete::{DiscreteClassifier, Structure};
 use crate::encode::FeatureCoder;
 use crate::error::Result;
 use crate::model::exchange::NamedNetwork;
@@ -29,6 +30,7 @@ impl ModelReport {
             model: model.spec.to_string(),
             target: model.target.clone(),
             classes: model.classes.clone(),
+            about: about(model),
             facts: facts(model),
             warnings: model.facts.warnings.clone(),
             networks: Vec::new(),
@@ -37,23 +39,27 @@ impl ModelReport {
             cuts: Vec::new(),
             curves: Vec::new(),
             maps: Vec::new(),
+            terms: Vec::new(),
             decisions: rows.iter().map(|&m| Decision::of(model, table, m)).collect::<Result<Vec<_>>>()?,
         };
-        if let Fitted::Discrete(fitted) = &model.fitted {
-            let named = model.network()?;
-            let inference = Inference::new(&named.network);
-            let nodes = 0..named.variables.len();
-            report.tables = nodes.map(|i| node_table(&named, &inference, i)).collect::<Result<Vec<_>>>()?;
-            report.cuts = cuts(model, fitted);
-            let title = format!("{} for {}", model.spec, model.target);
-            report.networks.push(NetworkPicture::of_network(&named, title)?);
-        }
-        if let Fitted::Gaussian(fitted) = &model.fitted {
-            report.class_networks = Some(NetworkReport::of_classifier(fitted, &model.classes, CUTOFF)?);
-        }
-        if let Fitted::Density(fitted) = &model.fitted {
-            let columns: Vec<String> = model.schema.features.iter().map(|f| f.name.clone()).collect();
-            report.networks.push(NetworkPicture::of_density(fitted, &columns, "pairs in use".into()));
+        match &model.fitted {
+            Fitted::Discrete(fitted) => {
+                let named = model.network()?;
+                let inference = Inference::new(&named.network);
+                let nodes = 0..named.variables.len();
+                report.tables =
+                    nodes.map(|i| node_table(&named, &inference, i)).collect::<Result<Vec<_>>>()?;
+                report.cuts = cuts(model, fitted.coders());
+                let title = format!("{} for {}", model.spec, model.target);
+                report.networks.push(NetworkPicture::of_network(&named, title)?);
+            }
+            Fitted::Averaged(fitted) => report.cuts = cuts(model, fitted.coders()),
+            Fitted::Gaussian(fitted) => {
+                report.class_networks = Some(NetworkReport::of_classifier(fitted, &model.classes, CUTOFF)?);
+            }
+            Fitted::Density(fitted) => density::describe(&mut report, model, fitted),
+            Fitted::Pool(fitted) => pool::describe(&mut report, model, fitted),
+            Fitted::Majority(_) => {}
         }
         Ok(report)
     }
@@ -67,7 +73,9 @@ impl Decision {
         let class = predictions.class(0);
         let explanation = model.explain(&one, 0, UnseenPolicy::Missing)?;
         let (row, _) = model.schema.align(&one, UnseenPolicy::Missing)?;
+        let name = |&i: &usize| model.schema.features[i].name.clone();
         let term = |t: &Term| DecisionTerm {
+            features: std::iter::once(&t.feature).chain(&t.given).map(name).collect(),
             cell: cell(&row, t.feature),
             given: t.given.iter().map(|&g| cell(&row, g)).collect(),
             score: explanation.effect(t, class),
@@ -88,6 +96,43 @@ impl Decision {
     }
 }
 
+/// What kind of model this is and what it keeps.
+fn about(model: &Model) -> Vec<String> {
+    let none = "It keeps no training rows.".to_string();
+    match &model.fitted {
+        Fitted::Majority(_) => vec!["Answers with the frequencies of the classes, whatever the features say.".into()],
+        Fitted::Discrete(_) => vec![
+            "A Bayesian network: the score of a class is a sum of one term for each column, given its parents.".into(),
+            none,
+        ],
+        Fitted::Averaged(fitted) => vec![
+            format!(
+                "The average of {} networks; in each of them every feature sees the class and one feature.",
+                fitted.networks().members().len()
+            ),
+            none,
+        ],
+        Fitted::Gaussian(_) => vec!["A sparse Gaussian network for each class.".into(), none],
+        Fitted::Density(fitted) => vec![
+            format!(
+                "The score of a class is a sum of terms made of log-densities: {} of single features, {} of pairs.",
+                fitted.units().used().len(),
+                fitted.pairs().len()
+            ),
+            "It keeps lookup tables, no training rows.".into(),
+        ],
+        Fitted::Pool(fitted) => vec![
+            "Four class posteriors multiplied, each raised to a weight that depends on how many features of a row are \
+             missing."
+                .into(),
+            format!(
+                "It keeps training rows: whoever has the model file can read the {} rows in it.",
+                fitted.n_kernel_rows().max(fitted.n_support_rows())
+            ),
+        ],
+    }
+}
+
 /// Facts of the fit as (name, value).
 fn facts(model: &Model) -> Vec<(String, String)> {
     let facts = &model.facts;
@@ -105,6 +150,13 @@ fn facts(model: &Model) -> Vec<(String, String)> {
         list.push(("arcs between features".to_string(), between.to_string()));
         list.push(("parameters".to_string(), structure.n_entries().to_string()));
     }
+    if let Fitted::Density(fitted) = &model.fitted {
+        let summary = fitted.summary();
+        list.push(("terms of pairs".to_string(), format!("{} (class, pair) combinations", summary.kept)));
+        list.push(("numbers in tables".to_string(), summary.table_numbers.to_string()));
+        let error = format!("{:.1e} of the standard deviation of a score", summary.table_error);
+        list.push(("error of the tables".to_string(), error));
+    }
     if let Some(t) = model.temperature().filter(|t| *t != 1.0) {
         list.push(("temperature".to_string(), format!("{t:.4}")));
     }
@@ -117,8 +169,8 @@ fn facts(model: &Model) -> Vec<(String, String)> {
     list
 }
 
-fn cuts(model: &Model, fitted: &DiscreteClassifier) -> Vec<FeatureCuts> {
-    let features = model.schema.features.iter().zip(fitted.coders());
+fn cuts(model: &Model, coders: &[FeatureCoder]) -> Vec<FeatureCuts> {
+    let features = model.schema.features.iter().zip(coders);
     let cuts = |(spec, coder): (&FeatureSpec, &FeatureCoder)| match coder {
         FeatureCoder::Cuts { cuts } => Some(FeatureCuts { feature: spec.name.clone(), cuts: cuts.clone() }),
         FeatureCoder::Categories { .. } => None,

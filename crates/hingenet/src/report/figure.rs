@@ -28,6 +28,12 @@ pub struct CurveFigure {
     pub y: String,
     /// The lines.
     pub curves: Vec<Curve>,
+    /// Names of the places 0, 1, ... where they are categories, drawn as bars; empty where they are numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<String>,
+    /// Where rows are expected, as (x, share), drawn small at the bottom; empty if that is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<(f64, f64)>,
 }
 
 /// Values over two axes, drawn as coloured cells.
@@ -45,6 +51,8 @@ pub struct HeatMap {
     pub columns: Vec<String>,
     /// Labels of the rows.
     pub rows: Vec<String>,
-    /// One list of values a row.
-    pub values: Vec<Vec<f64>>,
+    /// One list of values a row; none where no rows are expected.
+    pub values: Vec<Vec<Option<f64>>>,
+    /// The value of full colour; values beyond it are drawn alike.
+    pub full: f64,
 }

@@ -2,13 +2,14 @@
 //! `hingenet evaluate --json` writes, an [`EvaluationReport`] adds what its page shows, and a
 //! [`ModelReport`] is the page of a fitted model.
 
+mod density;
 mod describe;
 mod evaluation;
-mod family_picture;
 mod figure;
 mod model;
 mod network;
 mod picture;
+mod pool;
 mod study;
 
 pub use evaluation::{

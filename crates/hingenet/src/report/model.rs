@@ -13,6 +13,8 @@ pub struct ModelReport {
     pub target: String,
     /// Class names in code order.
     pub classes: Vec<String>,
+    /// What kind of model this is and what it keeps, a sentence each.
+    pub about: Vec<String>,
     /// Facts as (name, value).
     pub facts: Vec<(String, String)>,
     /// Warnings of the fit.
@@ -26,10 +28,12 @@ pub struct ModelReport {
     pub tables: Vec<NodeTable>,
     /// Cut points of numeric features.
     pub cuts: Vec<FeatureCuts>,
-    /// Curves of features.
+    /// How terms look: a figure for each feature, or for the weights of the parts of a model.
     pub curves: Vec<CurveFigure>,
     /// Maps of pairs of features.
     pub maps: Vec<HeatMap>,
+    /// Which of the terms are shown, a sentence each.
+    pub terms: Vec<String>,
     /// Decisions for chosen rows.
     pub decisions: Vec<Decision>,
 }
@@ -93,6 +97,8 @@ pub struct Decision {
 /// One term of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecisionTerm {
+    /// Names of the feature and of those the term also depends on.
+    pub features: Vec<String>,
     /// The feature and its value.
     pub cell: String,
     /// Other features the term depends on, with their values.

@@ -3,6 +3,7 @@
 use crate::discrete::inference::Inference;
 use crate::error::Result;
 use crate::model::exchange::{NamedNetwork, Variable};
+use crate::model::{Fitted, Model};
 use serde::{Deserialize, Serialize};
 
 /// A graph to draw.
@@ -16,6 +17,13 @@ pub struct NetworkPicture {
     pub arcs: Vec<PictureArc>,
     /// What the strength of an arc measures, for the legend; `None` if all arcs are alike.
     pub strength: Option<String>,
+    /// Whether arcs have a direction; otherwise they are pairs.
+    #[serde(default = "directed")]
+    pub is_directed: bool,
+}
+
+fn directed() -> bool {
+    true
 }
 
 /// A node to draw.
@@ -41,6 +49,15 @@ pub struct PictureArc {
 }
 
 impl NetworkPicture {
+    /// The network of a model: its graph, or the pairs of features that a density model uses. A model
+    /// without either is refused.
+    pub fn of_model(model: &Model) -> Result<Self> {
+        match &model.fitted {
+            Fitted::Density(fitted) => Ok(super::density::pairs(model, &fitted.surfaces())),
+            _ => Self::of_network(&model.network()?, format!("{} for {}", model.spec, model.target)),
+        }
+    }
+
     /// A discrete network; arcs between features are as strong as `I(X_i; X_p | C)` in nats, as the model
     /// itself has it.
     pub fn of_network(net: &NamedNetwork, title: String) -> Result<Self> {
@@ -65,6 +82,7 @@ impl NetworkPicture {
             nodes: net.variables.iter().enumerate().map(node).collect(),
             arcs: arcs.iter().map(arc).collect::<Result<_>>()?,
             strength: between_features.then(|| "mutual information given the class, nats".to_string()),
+            is_directed: true,
         })
     }
 }

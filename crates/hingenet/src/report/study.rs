@@ -41,9 +41,13 @@ pub struct Verdict {
     pub majority_share: f64,
     /// Accuracy of the best model less that share.
     pub gain: f64,
-    /// Whether the interval of the best model's accuracy lies above that share.
+    /// p-value of that difference: the test between models, adjusted over all models (Holm).
+    pub gain_p: Option<f64>,
+    /// Whether the best model is significantly more accurate than always saying the most frequent class.
     pub is_useful: bool,
-    /// Models that the test tells apart from the best one, by position.
+    /// Level of the tests.
+    pub level: f64,
+    /// Models that the test, adjusted over all pairs, tells apart from the best one, by position.
     pub worse: Vec<usize>,
     /// Models that it does not, by position.
     pub similar: Vec<usize>,
@@ -77,9 +81,11 @@ pub struct Difference {
     pub mean: f64,
     /// Half-width of the 95 % interval with the corrected variance; none for a single split.
     pub ci95: Option<f64>,
-    /// Two-sided p-value: corrected resampled t-test over folds (Nadeau and Bengio), exact McNemar test for
-    /// a single split; none when nothing differs.
+    /// Two-sided p-value: corrected resampled t-test over folds (Nadeau and Bengio); exact McNemar test over
+    /// rows for a single split, and where all folds differ by the same amount. None when nothing differs.
     pub p_value: Option<f64>,
+    /// The same, adjusted for the number of pairs (Holm).
+    pub p_adjusted: Option<f64>,
     /// Difference in each fold.
     pub folds: Vec<f64>,
 }
@@ -101,6 +107,9 @@ pub struct ModelStudy {
     pub margins: MarginHistogram,
     /// Accuracy against the share of blanked cells, with the 95 % interval over folds.
     pub missing: Option<Curve>,
+    /// The same for the parts of a composed model, each alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_parts: Vec<Curve>,
     /// How the solver ended in each fold, where one ran.
     pub solvers: Vec<SolverReport>,
 }

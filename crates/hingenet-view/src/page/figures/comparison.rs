@@ -1,7 +1,9 @@
 //! Which model is better, where it fails, and what it costs.
 
-use super::{Drawn, legend, line, p_value};
-use crate::chart::{Axis, DotRow, ErrorBar, Figure, Grid, Line, LineChart, SeriesStyle, dot_chart, heat_map};
+use super::{Drawn, p_value};
+use crate::chart::{
+    Axis, DotRow, ErrorBar, Figure, Grid, Line, LineChart, Markers, SeriesStyle, dot_chart, heat_map,
+};
 use crate::table::{Cell, DataTable, percent};
 use hingenet::report::{Difference, Evaluation, TradeOff};
 
@@ -12,7 +14,11 @@ pub fn accuracies(evaluation: &Evaluation, drawn: &[Drawn], majority: f64) -> Fi
         let a = result(d);
         a.folds.iter().copied().chain([a.mean - a.ci95, a.mean + a.ci95])
     });
-    let axis = Axis::percent_over("accuracy, %", values.map(|v| v.clamp(0.0, 1.0)).chain([majority]));
+    let values: Vec<f64> = values.map(|v| v.clamp(0.0, 1.0)).collect();
+    let (low, high) = values.iter().fold((1.0f64, 0.0f64), |(l, h), v| (l.min(*v), h.max(*v)));
+    // a level far away would squeeze everything else
+    let level = Some(majority).filter(|m| low - m < 3.0 * (high - low).max(0.02));
+    let axis = Axis::percent_over("accuracy, %", values.into_iter().chain(level));
     let row = |d: &Drawn| {
         let a = &evaluation.results[d.index].accuracy;
         (d.study.model.clone(), d.style, a.mean, a.ci95, a.folds.clone())
@@ -44,9 +50,19 @@ pub fn accuracies(evaluation: &Evaluation, drawn: &[Drawn], majority: f64) -> Fi
     Figure::new(
         "accuracy",
         "Accuracy of each model",
-        "Right is better. The bar is the 95 % interval of the mean, small dots are single folds, the dashed line \
-         is always answering the most frequent class.",
-        dot_chart("Accuracy of each model with its interval", &axis, &rows, Some(majority)),
+        match level {
+            Some(_) => {
+                "Right is better. The bar is the 95 % interval of the mean, small dots are single folds, the dashed \
+                 line is always answering the most frequent class."
+                    .to_string()
+            }
+            None => format!(
+                "Right is better. The bar is the 95 % interval of the mean, small dots are single folds. Always \
+                 answering the most frequent class ({} %) lies far to the left.",
+                percent(majority)
+            ),
+        },
+        dot_chart("Accuracy of each model with its interval", &axis, &rows, level),
         table,
     )
 }
@@ -57,6 +73,7 @@ struct Lead<'a> {
     mean: f64,
     half: Option<f64>,
     p: Option<f64>,
+    adjusted: Option<f64>,
     folds: Vec<f64>,
 }
 
@@ -66,7 +83,14 @@ fn leads<'a>(differences: &[Difference], drawn: &[Drawn<'a>], best: usize) -> Ve
         let found = differences.iter().find(|x| (x.first, x.second) == pair)?;
         let sign = if found.first == best { 1.0 } else { -1.0 };
         let folds = found.folds.iter().map(|f| sign * f).collect();
-        Some(Lead { drawn: *d, mean: sign * found.mean, half: found.ci95, p: found.p_value, folds })
+        Some(Lead {
+            drawn: *d,
+            mean: sign * found.mean,
+            half: found.ci95,
+            p: found.p_value,
+            adjusted: found.p_adjusted,
+            folds,
+        })
     };
     drawn.iter().filter(|d| d.index != best).filter_map(lead).collect()
 }
@@ -104,17 +128,19 @@ pub fn differences(differences: &[Difference], drawn: &[Drawn], best: usize) -> 
             Cell::percent(l.mean),
             Cell::optional(l.half, Cell::percent),
             Cell::optional(l.p, p_value),
+            Cell::optional(l.adjusted, p_value),
             Cell::text(folds.join(", ")),
         ]
     };
     let caption = format!("Accuracy of {name} less that of each model, percentage points");
-    let mut table = DataTable::new(caption, &["model", "mean", "± 95 %", "p-value", "folds"]);
+    let mut table = DataTable::new(caption, &["model", "mean", "± 95 %", "p-value", "p adjusted", "folds"]);
     table.rows = found.iter().map(cells).collect();
     Some(Figure::new(
         "differences",
         format!("{name} against each other model"),
         "Right of the dashed line the best model is ahead. A bar that crosses the line means the folds cannot tell \
-         the two apart; small dots are single folds.",
+         the two apart; small dots are single folds. Each bar is a 95 % interval of its own, not adjusted for the \
+         number of comparisons; the table has p-values adjusted over all pairs.",
         dot_chart("Differences of accuracy to the best model", &axis, &rows, Some(0.0)),
         table,
     ))
@@ -130,7 +156,7 @@ pub fn confusion(drawn: &Drawn, confusion: &[Vec<f64>], classes: &[String]) -> F
         y: "true class",
         columns: classes,
         rows: classes,
-        values: rates,
+        values: rates.iter().map(|row| row.iter().map(|r| Some(*r)).collect()).collect(),
         texts,
         full: 1.0,
     };
@@ -155,43 +181,6 @@ pub fn confusion(drawn: &Drawn, confusion: &[Vec<f64>], classes: &[String]) -> F
         heat_map(&grid),
         table,
     )
-}
-
-/// Accuracy as cells go missing.
-pub fn missing(drawn: &[Drawn]) -> Figure {
-    let curves: Vec<(&Drawn, &hingenet::report::Curve)> =
-        drawn.iter().filter_map(|d| d.study.missing.as_ref().map(|c| (d, c))).collect();
-    let high = curves.iter().flat_map(|(_, c)| c.points.iter().map(|p| p.0)).fold(0.0, f64::max);
-    let x = Axis::percent("feature cells missing, %", 0.0, if high > 0.0 { high } else { 1.0 });
-    let y = Axis::percent_over(
-        "accuracy, %",
-        curves.iter().flat_map(|(_, c)| c.band.iter().flat_map(|b| [b.0, b.1])),
-    );
-    let mut chart = LineChart::new("Accuracy by share of missing cells", x, y);
-    chart.lines =
-        curves.iter().map(|(d, c)| Line { band: &c.band, markers: true, ..line(d, &c.points) }).collect();
-    let mut table =
-        DataTable::new("Accuracy, %", &["model", "missing %", "accuracy %", "95 % from", "95 % to"]);
-    for (d, curve) in &curves {
-        for (p, b) in curve.points.iter().zip(&curve.band) {
-            table.rows.push(vec![
-                Cell::text(d.study.model.clone()),
-                Cell::percent(p.0),
-                Cell::percent(p.1),
-                Cell::percent(b.0),
-                Cell::percent(b.1),
-            ]);
-        }
-    }
-    Figure::new(
-        "missing",
-        "Accuracy when feature cells are missing",
-        "A flat line is a model that copes with gaps; bands are 95 % intervals over folds. The same cells are \
-         blanked for every model.",
-        chart.svg(),
-        table,
-    )
-    .with_legend(legend(drawn))
 }
 
 /// Likelihood against accuracy as an option grows.
@@ -229,7 +218,7 @@ pub fn trade_off(trade_off: &TradeOff, style: SeriesStyle, number: usize) -> Fig
         style,
         points: &points,
         band: &[],
-        markers: true,
+        markers: Markers::All,
         dashed: false,
         labels,
     }];

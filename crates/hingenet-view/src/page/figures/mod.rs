@@ -2,15 +2,17 @@
 
 mod comparison;
 mod data;
+mod missing;
 mod ranking;
 mod trust;
 
-pub use comparison::{accuracies, confusion, differences, missing, trade_off};
+pub use comparison::{accuracies, confusion, differences, trade_off};
 pub use data::{class_balance, missing_columns};
+pub use missing::{missing, missing_parts};
 pub use ranking::{precision_recall, roc};
 pub use trust::{margins, reliability};
 
-use crate::chart::{LegendEntry, Line, SeriesStyle};
+use crate::chart::{BASELINE, LegendEntry, Line, Markers, SeriesStyle};
 use crate::table::Cell;
 use hingenet::report::ModelStudy;
 
@@ -21,6 +23,13 @@ pub struct Drawn<'a> {
     pub index: usize,
     pub style: SeriesStyle,
     pub study: &'a ModelStudy,
+}
+
+impl Drawn<'_> {
+    /// Whether the model says the same of every row: it has nothing to show but its accuracy.
+    pub fn is_baseline(&self) -> bool {
+        self.study.model == BASELINE
+    }
 }
 
 pub fn legend(drawn: &[Drawn]) -> Vec<LegendEntry> {
@@ -39,7 +48,7 @@ fn line<'a>(d: &'a Drawn, points: &'a [(f64, f64)]) -> Line<'a> {
         style: d.style,
         points,
         band: &[],
-        markers: false,
+        markers: Markers::Few,
         dashed: false,
         labels: Vec::new(),
     }

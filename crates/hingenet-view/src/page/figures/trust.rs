@@ -1,7 +1,7 @@
 //! Whether probabilities come true, and how clear decisions are.
 
 use super::{Drawn, line};
-use crate::chart::{Axis, ErrorBar, Figure, LegendEntry, Line, LineChart, SeriesStyle, histogram};
+use crate::chart::{Axis, ErrorBar, Figure, LegendEntry, Line, LineChart, Markers, SeriesStyle, histogram};
 use crate::table::{Cell, DataTable};
 use hingenet::report::Reliability;
 
@@ -27,36 +27,21 @@ pub fn reliability(drawn: &Drawn) -> Figure {
     )];
     if let Some(before) = &before {
         let style = SeriesStyle { colour: 7, marker: 1 };
-        chart.lines.push(Line { style, dashed: true, markers: true, ..line(drawn, before) });
+        chart.lines.push(Line { style, dashed: true, markers: Markers::All, ..line(drawn, before) });
         legend.push(LegendEntry { dashed: true, ..LegendEntry::new("before calibration", style) });
     }
-    chart.lines.push(Line { markers: true, ..line(drawn, &after) });
-    let mut table = DataTable::new(
-        format!("Reliability; expected calibration error {:.4}", drawn.study.reliability.error),
-        &["stated from %", "to %", "rows", "mean stated %", "right %", "95 % from", "95 % to"],
-    );
-    table.rows = drawn
-        .study
-        .reliability
-        .bins
-        .iter()
-        .map(|b| {
-            vec![
-                Cell::percent(b.from),
-                Cell::percent(b.to),
-                Cell::amount(b.weight),
-                Cell::percent(b.stated),
-                Cell::percent(b.correct),
-                Cell::percent(b.low),
-                Cell::percent(b.high),
-            ]
-        })
-        .collect();
-    let mean_error = 100.0 * drawn.study.reliability.error;
-    let reading = format!(
+    chart.lines.push(Line { markers: Markers::All, ..line(drawn, &after) });
+    let mean_error = |r: &Reliability| format!("{:.1} points", 100.0 * r.error);
+    let mut reading = format!(
         "On the dashed diagonal stated probabilities come true; below it the model is too sure. Grey bars show how \
-         many rows fall where. Mean distance: {mean_error:.1} points."
+         many rows fall where. Mean distance from the diagonal: {}",
+        mean_error(&drawn.study.reliability)
     );
+    reading += &match &drawn.study.uncalibrated {
+        Some(before) => format!(", before calibration {}.", mean_error(before)),
+        None => ".".to_string(),
+    };
+    let table = reliability_table(&drawn.study.reliability, drawn.study.uncalibrated.as_ref());
     Figure::new(
         format!("reliability-{}", drawn.index),
         drawn.study.model.clone(),
@@ -65,6 +50,38 @@ pub fn reliability(drawn: &Drawn) -> Figure {
         table,
     )
     .with_legend(legend)
+}
+
+fn reliability_table(after: &Reliability, before: Option<&Reliability>) -> DataTable {
+    let mut table = DataTable::new(
+        "Stated probability of the answer and share of right answers",
+        &[
+            "probabilities",
+            "stated from %",
+            "to %",
+            "rows",
+            "mean stated %",
+            "right %",
+            "95 % from",
+            "95 % to",
+        ],
+    );
+    let name = if before.is_some() { "after calibration" } else { "as stated" };
+    for (name, reliability) in [(name, Some(after)), ("before calibration", before)] {
+        for b in reliability.iter().flat_map(|r| &r.bins) {
+            table.rows.push(vec![
+                Cell::text(name),
+                Cell::percent(b.from),
+                Cell::percent(b.to),
+                Cell::amount(b.weight),
+                Cell::percent(b.stated),
+                Cell::percent(b.correct),
+                Cell::percent(b.low),
+                Cell::percent(b.high),
+            ]);
+        }
+    }
+    table
 }
 
 /// How clear the decisions are.

@@ -9,9 +9,10 @@ function sortable(table) {
     button.textContent = head.textContent;
     head.textContent = "";
     head.append(button);
+    head.setAttribute("aria-sort", "none");
     button.addEventListener("click", () => {
       const up = head.getAttribute("aria-sort") !== "ascending";
-      for (const other of heads) other.removeAttribute("aria-sort");
+      for (const other of heads) other.setAttribute("aria-sort", "none");
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
       const rows = Array.from(table.tBodies[0].rows);
       rows.sort((a, b) => (up ? 1 : -1) * compare(a.cells[column], b.cells[column]));

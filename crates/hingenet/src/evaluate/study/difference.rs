@@ -22,15 +22,19 @@ pub(super) struct Test {
 /// t = mean / sqrt((1/n + n_test/n_train) s²)      with n - 1 degrees of freedom
 /// ```
 ///
-/// `None` for fewer than two folds. Without any spread the interval is 0 wide, and p is 1 for a mean of
-/// 0 and 0 otherwise.
+/// `None` for fewer than two folds, and for folds that all differ by the same amount: without any spread the
+/// test would be certain for no good reason. Folds that do not differ at all have p = 1.
 pub(super) fn corrected_t_test(folds: &[f64], test_to_train: f64) -> Option<Test> {
     let n = folds.len() as f64;
     let spread = standard_deviation(folds)? * (1.0 / n + test_to_train).sqrt();
     let student = StudentsT::new(0.0, 1.0, n - 1.0).ok()?;
     let centre = mean(folds);
-    if spread <= f64::EPSILON * centre.abs() {
-        return Some(Test { ci95: 0.0, p_value: f64::from(centre == 0.0) });
+    if centre == 0.0 && spread == 0.0 {
+        return Some(Test { ci95: 0.0, p_value: 1.0 });
+    }
+    // rounding in the folds is no spread
+    if spread <= 1e-12 * centre.abs() {
+        return None;
     }
     let p_value = 2.0 * student.cdf(-(centre / spread).abs());
     Some(Test { ci95: student.inverse_cdf(0.975) * spread, p_value })
@@ -44,9 +48,27 @@ pub(super) fn mcnemar(only_first: f64, only_second: f64) -> Option<f64> {
     (high > 0.0).then(|| (2.0 * beta_reg(high, low + 1.0, 0.5)).min(1.0))
 }
 
+/// Holm's adjustment: p-values that may be compared with one level for all of them together, whichever
+/// comparison one looks at afterwards. A comparison without a p-value counts as one that found nothing.
+///
+/// Holm: A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6, 1979.
+pub(super) fn holm(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
+    let p = |i: usize| p_values[i].unwrap_or(1.0);
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|&a, &b| p(a).total_cmp(&p(b)));
+    let mut adjusted = vec![None; p_values.len()];
+    let mut largest = 0.0f64;
+    for (rank, &i) in order.iter().enumerate() {
+        largest = largest.max(((p_values.len() - rank) as f64 * p(i)).min(1.0));
+        adjusted[i] = p_values[i].map(|_| largest);
+    }
+    adjusted
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn the_corrected_variance_has_the_test_to_train_ratio_added() {
@@ -65,6 +87,38 @@ mod tests {
         assert_eq!(corrected_t_test(&[0.0; 5], 0.25), Some(Test { ci95: 0.0, p_value: 1.0 }));
         assert_eq!(corrected_t_test(&[0.1], 0.25), None);
         assert_eq!(mcnemar(0.0, 0.0), None);
+    }
+
+    #[test]
+    fn folds_that_all_differ_alike_are_not_tested() {
+        assert_eq!(corrected_t_test(&[0.5; 5], 0.25), None);
+        assert_eq!(corrected_t_test(&[0.1 + 0.2, 0.3, 0.3], 0.25), None);
+    }
+
+    #[test]
+    fn holm_by_hand() {
+        // sorted 0.01 0.02 0.03 0.04: times 4, 3, 2, 1, then never falling
+        let adjusted = holm(&[Some(0.04), Some(0.01), None, Some(0.02), Some(0.03)]);
+        let expected = [Some(0.08), Some(0.05), None, Some(0.08), Some(0.09)];
+        for (a, b) in adjusted.iter().zip(expected) {
+            match (a, b) {
+                (Some(a), Some(b)) => assert!((a - b).abs() < 1e-12, "{adjusted:?}"),
+                (a, b) => assert_eq!(*a, b),
+            }
+        }
+    }
+
+    proptest! {
+        /// Adjusted values keep the order, are no smaller than the plain ones and no larger than Bonferroni's.
+        #[test]
+        fn holm_lies_between_the_plain_values_and_bonferroni(p in prop::collection::vec(0.0f64..1.0, 1..20)) {
+            let adjusted: Vec<f64> = holm(&p.iter().map(|p| Some(*p)).collect::<Vec<_>>()).into_iter().flatten().collect();
+            prop_assert_eq!(adjusted.len(), p.len());
+            for (i, a) in adjusted.iter().enumerate() {
+                prop_assert!(*a >= p[i] && *a <= (p.len() as f64 * p[i]).min(1.0) + 1e-12);
+                prop_assert!((0..p.len()).all(|j| p[j] > p[i] || adjusted[j] <= *a));
+            }
+        }
     }
 
     #[test]

@@ -5,59 +5,52 @@
 mod curves;
 mod difference;
 mod findings;
+mod paired;
 mod reliability;
 mod verdict;
 
-use super::compare::{Ran, evaluation_of, run};
-use super::cross_validate::Outcome;
+use super::compare::{Plan, Ran, TestRows, run};
 use super::metrics::Predicted;
-use super::{Protocol, Sweep, TestRows};
 use crate::control::Control;
 use crate::error::Result;
-use crate::model::{Dataset, ModelSpec};
 use crate::report::{
-    Curve, Difference, Evaluation, EvaluationReport, ModelResult, ModelStudy, Reproduction, TradeOff,
+    Curve, Evaluation, EvaluationReport, MissingPoint, ModelResult, ModelStudy, Reproduction, TradeOff,
     TradeOffPoint,
 };
+use paired::Tests;
 use rayon::prelude::*;
 
 /// Curves of this many classes and models together have all their points; more share them.
 const FULL_CURVES: usize = 40;
 
 /// Evaluates as [`compare`](super::compare) does and adds what the page of the evaluation shows.
-pub fn study(
-    specs: &[ModelSpec],
-    sweep: Option<&Sweep>,
-    data: &Dataset,
-    tested: TestRows,
-    protocol: &Protocol,
-    control: &Control,
-) -> Result<EvaluationReport> {
-    let ran = run(specs, sweep, data, tested, protocol, control)?;
-    let evaluation = evaluation_of(&ran, sweep, data, tested, protocol);
+pub fn study(plan: &Plan, control: &Control) -> Result<EvaluationReport> {
+    let ran = run(plan, control)?;
+    let evaluation = ran.evaluation(plan);
     let pooled = Pooled::new(&ran);
-    let differences = differences(&ran, &pooled, &evaluation);
-    let verdict = verdict::verdict(&evaluation, &pooled.truth, pooled.weights.as_deref(), &differences);
+    let tests = Tests::new(&ran, &evaluation);
+    let differences = tests.pairs();
+    let verdict = verdict::verdict(&evaluation, tests.majority, &differences, &tests.against_the_majority());
     let headlines = verdict::headlines(&ran.outcomes[verdict.best], &pooled.truth, pooled.weights.as_deref());
-    let unseen = match tested {
-        TestRows::Folds(_) => findings::unseen_in_folds(&ran.rows, &ran.fold),
-        TestRows::Set(test) => findings::unseen_in_test(&data.features, &test.features),
+    let unseen = match plan.tested {
+        TestRows::Folds(_) => findings::unseen_in_folds(&ran.rows, &ran.folds[0]),
+        TestRows::Set(test) => findings::unseen_in_test(&plan.data.features, &test.features),
     };
     let mut warnings: Vec<String> = ran.outcomes.iter().flat_map(|o| o.warnings.clone()).collect();
     warnings.sort();
     warnings.dedup();
     Ok(EvaluationReport {
-        target: data.target.clone(),
+        target: plan.data.target.clone(),
         source: String::new(),
         models: models(&ran, &pooled),
         trade_offs: trade_offs(&evaluation),
         verdict,
         headlines,
         differences,
-        findings: findings::findings(data, unseen),
+        findings: findings::findings(plan.data, unseen),
         reproduction: Reproduction {
             command: None,
-            seed: protocol.seed,
+            seed: plan.protocol.seed,
             version: env!("CARGO_PKG_VERSION").into(),
             warnings,
         },
@@ -66,7 +59,7 @@ pub fn study(
 }
 
 /// The swept models, each as one curve; empty when nothing was swept.
-pub fn trade_offs(evaluation: &Evaluation) -> Vec<TradeOff> {
+fn trade_offs(evaluation: &Evaluation) -> Vec<TradeOff> {
     let mut found: Vec<TradeOff> = Vec::new();
     for point in &evaluation.sweep {
         let option = format!(",{}={}", point.key, point.value);
@@ -83,6 +76,14 @@ pub fn trade_offs(evaluation: &Evaluation) -> Vec<TradeOff> {
         }
     }
     found
+}
+
+impl EvaluationReport {
+    /// Adds the curve of an option that was swept on the same rows.
+    pub fn add_trade_off(&mut self, swept: &Evaluation) {
+        self.evaluation.sweep.extend(swept.sweep.iter().cloned());
+        self.trade_offs = trade_offs(&self.evaluation);
+    }
 }
 
 /// True classes and weights of all tested rows, repeat by repeat.
@@ -130,6 +131,7 @@ fn models(ran: &Ran, pooled: &Pooled) -> Vec<ModelStudy> {
             uncalibrated: uncalibrated.map(|u| reliability::reliability(&pooled.predicted(&u))),
             margins: reliability::margin_histogram(&margins[i], &edges),
             missing: missing_curve(&outcome.result),
+            missing_parts: missing_parts(&outcome.result),
             solvers: outcome.solvers.clone(),
         }
     };
@@ -147,46 +149,27 @@ fn rates(confusion: &[Vec<f64>]) -> Vec<Vec<f64>> {
 
 /// Accuracy by share of blanked cells, from none on.
 fn missing_curve(result: &ModelResult) -> Option<Curve> {
-    let mut points: Vec<(f64, f64, f64)> =
-        result.missing.iter().map(|p| (p.rate, p.accuracy, p.ci95)).collect();
+    let mut points = result.missing.clone();
     if points.is_empty() {
         return None;
     }
-    if points.iter().all(|p| p.0 > 0.0) {
-        points.push((0.0, result.accuracy.mean, result.accuracy.ci95));
+    if points.iter().all(|p| p.rate > 0.0) {
+        let accuracy = &result.accuracy;
+        points.push(MissingPoint { rate: 0.0, accuracy: accuracy.mean, ci95: accuracy.ci95 });
     }
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Some(Curve {
-        name: result.model.clone(),
-        points: points.iter().map(|p| (p.0, p.1)).collect(),
-        band: points.iter().map(|p| ((p.1 - p.2).max(0.0), (p.1 + p.2).min(1.0))).collect(),
-    })
+    Some(curve_of(result.model.clone(), points))
 }
 
-/// All pairs of models, on the same rows.
-fn differences(ran: &Ran, pooled: &Pooled, evaluation: &Evaluation) -> Vec<Difference> {
-    let n = ran.outcomes.len();
-    let pairs: Vec<(usize, usize)> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect();
-    pairs.into_iter().map(|(i, j)| pair(ran, pooled, evaluation, i, j)).collect()
+fn missing_parts(result: &ModelResult) -> Vec<Curve> {
+    result.terms.iter().map(|term| curve_of(format!("term {}", term.name), term.missing.clone())).collect()
 }
 
-fn pair(ran: &Ran, pooled: &Pooled, evaluation: &Evaluation, first: usize, second: usize) -> Difference {
-    let folds_of = |i: usize| &evaluation.results[i].accuracy.folds;
-    let folds: Vec<f64> = folds_of(first).iter().zip(folds_of(second)).map(|(a, b)| a - b).collect();
-    let mean = super::metrics::mean(&folds);
-    let (ci95, p_value) = match evaluation.protocol.test_rows {
-        None => {
-            let ratio = 1.0 / (evaluation.protocol.folds as f64 - 1.0).max(1.0);
-            let test = difference::corrected_t_test(&folds, ratio);
-            (test.map(|t| t.ci95), test.map(|t| t.p_value))
-        }
-        Some(_) => {
-            let right = |o: &Outcome| pooled.predicted(&o.log_proba.concat()).correct();
-            let (a, b) = (right(&ran.outcomes[first]), right(&ran.outcomes[second]));
-            let weight = |m: usize| pooled.weights.as_ref().map_or(1.0, |w| w[m]);
-            let only = |x: &[bool], y: &[bool]| (0..x.len()).filter(|&m| x[m] && !y[m]).map(weight).sum();
-            (None, difference::mcnemar(only(&a, &b), only(&b, &a)))
-        }
-    };
-    Difference { first, second, mean, ci95, p_value, folds }
+fn curve_of(name: String, mut points: Vec<MissingPoint>) -> Curve {
+    points.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+    let band = |p: &MissingPoint| ((p.accuracy - p.ci95).max(0.0), (p.accuracy + p.ci95).min(1.0));
+    Curve {
+        name,
+        points: points.iter().map(|p| (p.rate, p.accuracy)).collect(),
+        band: points.iter().map(band).collect(),
+    }
 }

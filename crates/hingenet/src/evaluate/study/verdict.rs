@@ -7,34 +7,45 @@ use crate::report::{Difference, Evaluation, Headline, Verdict};
 /// Level of the test between models.
 const LEVEL: f64 = 0.05;
 
+/// The best model against the others (differences adjusted over all pairs, because it was picked after
+/// looking at all) and against always answering the most frequent class (`constant`, adjusted over all models).
 pub(super) fn verdict(
     evaluation: &Evaluation,
-    truth: &[usize],
-    weights: Option<&[f64]>,
+    majority: (usize, f64),
     differences: &[Difference],
+    constant: &[Against],
 ) -> Verdict {
     let results = &evaluation.results;
     let key = |i: &usize| (results[*i].accuracy.mean, -results[*i].log_loss);
     let better = |a: usize, b: usize| if key(&b) > key(&a) { b } else { a };
     let best = (0..results.len()).reduce(better).unwrap_or_default();
-    let shares = class_shares(truth, weights, evaluation.data.classes.len());
-    let largest = crate::numeric::log::argmax(&shares);
-    let accuracy = &results[best].accuracy;
     let told_apart = |i: usize| {
         let pair = (i.min(best), i.max(best));
         let found = differences.iter().find(|d| (d.first, d.second) == pair);
-        found.and_then(|d| d.p_value).is_some_and(|p| p < LEVEL)
+        found.and_then(|d| d.p_adjusted).is_some_and(|p| p < LEVEL)
     };
     let (worse, similar) = (0..results.len()).filter(|&i| i != best).partition(|&i| told_apart(i));
+    let gain = constant.get(best).copied().unwrap_or_default();
     Verdict {
         best,
-        majority_class: evaluation.data.classes.get(largest).cloned().unwrap_or_default(),
-        majority_share: shares[largest],
-        gain: accuracy.mean - shares[largest],
-        is_useful: accuracy.mean - accuracy.ci95 > shares[largest],
+        majority_class: evaluation.data.classes.get(majority.0).cloned().unwrap_or_default(),
+        majority_share: majority.1,
+        gain: results[best].accuracy.mean - majority.1,
+        gain_p: gain.p_adjusted,
+        is_useful: gain.mean > 0.0 && gain.p_adjusted.is_some_and(|p| p < LEVEL),
+        level: LEVEL,
         worse,
         similar,
     }
+}
+
+/// A model against always answering the most frequent class.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Against {
+    /// Mean difference of accuracy over folds.
+    pub mean: f64,
+    /// Two-sided p-value, adjusted over all models.
+    pub p_adjusted: Option<f64>,
 }
 
 /// Figures of one model with their intervals over folds, beside those of the class frequencies alone.
@@ -93,7 +104,7 @@ pub(super) fn headlines(outcome: &Outcome, truth: &[usize], weights: Option<&[f6
     found
 }
 
-fn class_shares(truth: &[usize], weights: Option<&[f64]>, n_classes: usize) -> Vec<f64> {
+pub(super) fn class_shares(truth: &[usize], weights: Option<&[f64]>, n_classes: usize) -> Vec<f64> {
     let mut shares = vec![0.0; n_classes];
     truth.iter().enumerate().for_each(|(m, &c)| shares[c] += weights.map_or(1.0, |w| w[m]));
     let total: f64 = shares.iter().sum();

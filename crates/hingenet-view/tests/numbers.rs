@@ -1,0 +1,390 @@
+//! Every number in every table of the evaluation page is the number of the JSON, cell by cell, and is shown
+//! rounded as stated.
+
+mod html;
+
+use hingenet::Control;
+use hingenet::evaluate::generate::generate;
+use hingenet::evaluate::{Plan, Protocol, Sweep, TestRows, TestSet, compare, study};
+use hingenet::model::{Dataset, ModelSpec};
+use hingenet::report::EvaluationReport;
+use hingenet_view::evaluation_page;
+use html::{Cell, Table, tables};
+use serde_json::Value;
+
+/// What a cell must hold.
+enum Wanted {
+    Text(String),
+    /// The JSON number behind the cell and what is shown of it.
+    Number(f64, String),
+}
+
+fn text(value: &Value) -> Wanted {
+    Wanted::Text(value.as_str().unwrap().to_string())
+}
+
+fn decimals(value: &Value, n: usize) -> Wanted {
+    match value.as_f64() {
+        Some(x) => Wanted::Number(x, format!("{x:.n$}")),
+        None => Wanted::Text("–".into()),
+    }
+}
+
+fn percent(value: &Value) -> Wanted {
+    match value.as_f64() {
+        Some(x) => Wanted::Number(x, format!("{:.2}", 100.0 * x)),
+        None => Wanted::Text("–".into()),
+    }
+}
+
+fn percent_between(mean: &Value, half: &Value) -> Wanted {
+    let (x, h) = (mean.as_f64().unwrap(), 100.0 * half.as_f64().unwrap());
+    Wanted::Number(x, format!("{:.2} ± {h:.2}", 100.0 * x))
+}
+
+fn p_value(value: &Value) -> Wanted {
+    match value.as_f64() {
+        Some(p) if p < 0.001 => Wanted::Number(p, "< 0.001".into()),
+        _ => decimals(value, 3),
+    }
+}
+
+fn amount(value: &Value) -> Wanted {
+    let x = value.as_f64().unwrap();
+    Wanted::Number(x, if x.fract() == 0.0 { format!("{x:.0}") } else { format!("{x:.2}") })
+}
+
+fn percents(values: &Value, sign: f64) -> Wanted {
+    let list = items(values).iter().map(|v| format!("{:.2}", 100.0 * sign * v.as_f64().unwrap()));
+    Wanted::Text(list.collect::<Vec<_>>().join(", "))
+}
+
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn number_after(id: &str) -> usize {
+    id.rsplit('-').next().unwrap().parse().unwrap()
+}
+
+/// A point is an array of two numbers.
+fn points(curve: &Value) -> Vec<(f64, f64)> {
+    items(curve).iter().map(|p| (p[0].as_f64().unwrap(), p[1].as_f64().unwrap())).collect()
+}
+
+/// The rows a table must have, made from the JSON alone; none for a table nobody knows.
+fn wanted(json: &Value, table: &Table) -> Option<Vec<Vec<Wanted>>> {
+    let (results, models) = (items(&json["evaluation"]["results"]), items(&json["models"]));
+    let id = table.id.as_str();
+    let kind = id.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-');
+    Some(match (kind, table.caption.as_str()) {
+        ("accuracy", _) => results.iter().map(accuracy_row).collect(),
+        ("differences", _) => difference_rows(json),
+        ("models", c) if c.starts_with("All models") => results.iter().map(model_row).collect(),
+        ("pairs", _) => items(&json["differences"]).iter().map(|d| pair_row(d, results)).collect(),
+        ("confusion", _) => confusion_rows(json, number_after(id)),
+        ("missing", _) => models.iter().flat_map(|m| curve_rows(&m["missing"], &m["model"])).collect(),
+        ("missing-parts", _) => {
+            let model = &models[number_after(id)];
+            let parts = items(&model["missing_parts"]).iter().flat_map(|c| curve_rows(c, &c["name"]));
+            parts.chain(curve_rows(&model["missing"], &model["model"])).collect()
+        }
+        ("trade-off", _) => items(&json["trade_offs"][number_after(id)]["points"])
+            .iter()
+            .map(|p| {
+                let likelihood = decimals(&p["log_likelihood"], 4);
+                vec![text(&p["value"]), likelihood, percent(&p["accuracy"]), percent(&p["ci95"])]
+            })
+            .collect(),
+        ("reliability", _) => reliability_rows(&models[number_after(id)]),
+        ("margins", _) => {
+            let margins = &models[number_after(id)]["margins"];
+            let edges = items(&margins["edges"]);
+            let row = |(k, s): (usize, &Value)| {
+                vec![decimals(&edges[k], 3), decimals(&edges[k + 1], 3), percent(s)]
+            };
+            items(&margins["shares"]).iter().enumerate().map(row).collect()
+        }
+        ("class-balance", _) => {
+            let mut classes: Vec<&Value> = items(&json["findings"]["classes"]).iter().collect();
+            classes.sort_by(|a, b| b["share"].as_f64().unwrap().total_cmp(&a["share"].as_f64().unwrap()));
+            let row = |c: &&Value| vec![text(&c["name"]), decimals(&c["rows"], 0), percent(&c["share"])];
+            classes.iter().map(row).collect()
+        }
+        ("missing-columns", _) => items(&json["findings"]["missing"])
+            .iter()
+            .map(|m| vec![text(&m["column"]), decimals(&m["cells"], 0), percent(&m["share"])])
+            .collect(),
+        ("data", c) if c.starts_with("Columns that are missing together") => {
+            let row = |p: &Value| {
+                let names: Vec<&str> = items(&p[0]).iter().map(|n| n.as_str().unwrap()).collect();
+                vec![Wanted::Text(names.join(", ")), decimals(&p[1], 0)]
+            };
+            items(&json["findings"]["patterns"]).iter().map(row).collect()
+        }
+        ("reproduce", "How the solvers ended") => models.iter().filter_map(solver_row).collect(),
+        ("reproduce", c) if c.starts_with("Options chosen") => chosen_rows(results),
+        _ => return None,
+    })
+}
+
+fn accuracy_row(r: &Value) -> Vec<Wanted> {
+    let a = &r["accuracy"];
+    vec![text(&r["model"]), percent(&a["mean"]), percent(&a["ci95"]), percents(&a["folds"], 1.0)]
+}
+
+fn model_row(r: &Value) -> Vec<Wanted> {
+    let balanced = &r["balanced_error"];
+    vec![
+        text(&r["model"]),
+        percent_between(&r["accuracy"]["mean"], &r["accuracy"]["ci95"]),
+        match balanced["sd"].is_null() {
+            true => percent(&balanced["mean"]),
+            false => percent_between(&balanced["mean"], &balanced["sd"]),
+        },
+        decimals(&r["log_loss"], 4),
+        decimals(&r["brier"], 4),
+        decimals(&r["auc"], 4),
+        decimals(&r["log_likelihood"], 3),
+        decimals(&r["fit_seconds"], 3),
+        decimals(&r["predict_seconds"], 3),
+    ]
+}
+
+fn pair_row(d: &Value, results: &[Value]) -> Vec<Wanted> {
+    let name = |key: &str| text(&results[d[key].as_u64().unwrap() as usize]["model"]);
+    let p = [p_value(&d["p_value"]), p_value(&d["p_adjusted"])];
+    [name("first"), name("second"), percent(&d["mean"]), percent(&d["ci95"])].into_iter().chain(p).collect()
+}
+
+/// The best model less each other one: the sign turns where the best is the second of a pair.
+fn difference_rows(json: &Value) -> Vec<Vec<Wanted>> {
+    let results = items(&json["evaluation"]["results"]);
+    let best = json["verdict"]["best"].as_u64().unwrap();
+    let row = |i: u64| {
+        let d = items(&json["differences"]).iter().find(|d| {
+            let (a, b) = (d["first"].as_u64().unwrap(), d["second"].as_u64().unwrap());
+            (a, b) == (best.min(i), best.max(i))
+        })?;
+        let sign = if d["first"].as_u64() == Some(best) { 1.0 } else { -1.0 };
+        let mean = sign * d["mean"].as_f64().unwrap();
+        Some(vec![
+            text(&results[i as usize]["model"]),
+            Wanted::Number(mean, format!("{:.2}", 100.0 * mean)),
+            percent(&d["ci95"]),
+            p_value(&d["p_value"]),
+            p_value(&d["p_adjusted"]),
+            percents(&d["folds"], sign),
+        ])
+    };
+    (0..results.len() as u64).filter(|i| *i != best).filter_map(row).collect()
+}
+
+fn confusion_rows(json: &Value, model: usize) -> Vec<Vec<Wanted>> {
+    let classes = items(&json["evaluation"]["data"]["classes"]);
+    let counts = items(&json["evaluation"]["results"][model]["confusion"]);
+    let rates = &json["models"][model]["rates"];
+    let row = |(c, row): (usize, &Value)| {
+        let mut cells = vec![text(&classes[c])];
+        cells.extend(items(row).iter().map(amount));
+        cells.push(percent(&rates[c][c]));
+        cells
+    };
+    counts.iter().enumerate().map(row).collect()
+}
+
+fn curve_rows(curve: &Value, name: &Value) -> Vec<Vec<Wanted>> {
+    let band = items(&curve["band"]);
+    let row = |(k, p): (usize, &Value)| {
+        let ends = [percent(&band[k][0]), percent(&band[k][1])];
+        [text(name), percent(&p[0]), percent(&p[1])].into_iter().chain(ends).collect()
+    };
+    items(&curve["points"]).iter().enumerate().map(row).collect()
+}
+
+fn reliability_rows(model: &Value) -> Vec<Vec<Wanted>> {
+    let bins = |r: &Value, name: &str| {
+        let row = |b: &Value| {
+            let shares = ["stated", "correct", "low", "high"].map(|key| percent(&b[key]));
+            let head =
+                [Wanted::Text(name.into()), percent(&b["from"]), percent(&b["to"]), amount(&b["weight"])];
+            head.into_iter().chain(shares).collect::<Vec<_>>()
+        };
+        items(&r["bins"]).iter().map(row).collect::<Vec<_>>()
+    };
+    match model["uncalibrated"].is_null() {
+        true => bins(&model["reliability"], "as stated"),
+        false => {
+            let mut rows = bins(&model["reliability"], "after calibration");
+            rows.extend(bins(&model["uncalibrated"], "before calibration"));
+            rows
+        }
+    }
+}
+
+fn solver_row(model: &Value) -> Option<Vec<Wanted>> {
+    let solvers = items(&model["solvers"]);
+    let whole = |x: f64| Wanted::Number(x, format!("{x:.0}"));
+    let gap = solvers.iter().filter_map(|s| s["gap"].as_f64()).reduce(f64::max);
+    Some(vec![
+        text(&model["model"]),
+        text(&solvers.first()?["method"]),
+        whole(solvers.len() as f64),
+        whole(solvers.iter().filter(|s| s["converged"] == true).count() as f64),
+        whole(solvers.iter().map(|s| s["iterations"].as_f64().unwrap()).fold(0.0, f64::max)),
+        gap.map_or(Wanted::Text("–".into()), |g| Wanted::Number(g, format!("{g:.1e}"))),
+    ])
+}
+
+fn chosen_rows(results: &[Value]) -> Vec<Vec<Wanted>> {
+    let mut rows = Vec::new();
+    for r in results {
+        let folds = items(&r["chosen"]);
+        let keys: std::collections::BTreeSet<&String> =
+            folds.iter().flat_map(|c| c.as_object().unwrap().keys()).collect();
+        for key in keys {
+            let values: Vec<String> = folds.iter().map(|c| c[key].as_f64().unwrap().to_string()).collect();
+            let cells = [r["model"].as_str().unwrap().to_string(), key.clone(), values.join(", ")];
+            rows.push(cells.into_iter().map(Wanted::Text).collect());
+        }
+    }
+    rows
+}
+
+fn agree(cell: &Cell, wanted: &Wanted, place: &str) {
+    match wanted {
+        Wanted::Text(text) => assert_eq!((&cell.text, cell.value), (text, None), "{place}"),
+        Wanted::Number(x, shown) => {
+            assert_eq!(cell.value, Some(*x), "{place}: the number behind the cell");
+            assert_eq!(&cell.text, shown, "{place}: what is shown of {x}");
+        }
+    }
+}
+
+/// ROC and precision-recall tables list some points of long curves: each must be a point of the JSON.
+fn check_curve(json: &Value, table: &Table) {
+    let class = number_after(&table.id);
+    let (curve, area) =
+        if table.id.starts_with("roc") { ("roc", "auc") } else { ("precision_recall", "average_precision") };
+    let mut per_model = vec![0; items(&json["models"]).len()];
+    for row in &table.rows {
+        let m = items(&json["models"]).iter().position(|m| m["model"] == row[0].text.as_str()).unwrap();
+        let of_class = &json["models"][m]["classes"][class];
+        let point = (row[1].value.unwrap(), row[2].value.unwrap());
+        assert!(points(&of_class[curve]).contains(&point), "{}: {point:?}", table.id);
+        agree(&row[1], &percent(&Value::from(point.0)), &table.id);
+        agree(&row[2], &percent(&Value::from(point.1)), &table.id);
+        agree(&row[3], &decimals(&of_class[area], 4), &table.id);
+        per_model[m] += 1;
+    }
+    assert!(per_model.iter().all(|n| *n > 0), "{}: {per_model:?}", table.id);
+}
+
+/// Compares all tables of the page with the JSON of the report; gives the names of those seen.
+fn check(report: &EvaluationReport) -> Vec<String> {
+    let json = serde_json::to_value(report).unwrap();
+    let page = evaluation_page(report).unwrap();
+    let found = tables(&page);
+    for table in &found {
+        if table.id.starts_with("roc-") || table.id.starts_with("pr-") {
+            check_curve(&json, table);
+            continue;
+        }
+        let wanted =
+            wanted(&json, table).unwrap_or_else(|| panic!("unknown table {} {}", table.id, table.caption));
+        assert_eq!(table.rows.len(), wanted.len(), "rows of {} {}", table.id, table.caption);
+        for (k, (row, wanted)) in table.rows.iter().zip(&wanted).enumerate() {
+            assert_eq!(row.len(), table.header.len(), "cells of {} row {k}", table.id);
+            assert_eq!(row.len(), wanted.len(), "cells of {} row {k}", table.id);
+            row.iter().zip(wanted).enumerate().for_each(|(j, (cell, wanted))| {
+                agree(cell, wanted, &format!("{} row {k} column {j}", table.id));
+            });
+        }
+    }
+    check_headlines(&json, &page);
+    found.into_iter().map(|t| t.id).collect()
+}
+
+/// The cards and the verdict sentence.
+fn check_headlines(json: &Value, page: &str) {
+    let cards = html::cards(page);
+    assert_eq!(cards.len(), items(&json["headlines"]).len());
+    for (card, headline) in cards.iter().zip(items(&json["headlines"])) {
+        let (x, is_share) = (headline["value"].as_f64().unwrap(), headline["is_share"] == true);
+        let show = |x: f64| if is_share { format!("{:.2} %", 100.0 * x) } else { format!("{x:.4}") };
+        assert_eq!(card.value, Some(x));
+        let half = headline["ci95"].as_f64().map(|h| show(h).trim_end_matches(" %").to_string());
+        let interval = half.map(|h| format!(" ± {h}")).unwrap_or_default();
+        assert_eq!(card.text, format!("{}{interval}", show(x)));
+    }
+    let verdict = html::text_of(page, "<p class=\"verdict\">");
+    let best = &json["evaluation"]["results"][json["verdict"]["best"].as_u64().unwrap() as usize];
+    let shown = |x: &Value| format!("{:.2}", 100.0 * x.as_f64().unwrap());
+    assert!(verdict.contains(&format!("({} %)", shown(&json["verdict"]["majority_share"]))), "{verdict}");
+    if json["verdict"]["is_useful"] == true {
+        let accuracy = &best["accuracy"];
+        let claim = format!("{} ± {} % of unseen rows", shown(&accuracy["mean"]), shown(&accuracy["ci95"]));
+        assert!(verdict.contains(&claim), "{verdict}");
+        assert!(
+            verdict.contains(&format!("{} percentage points", shown(&json["verdict"]["gain"]))),
+            "{verdict}"
+        );
+    }
+}
+
+fn specs(names: &[&str]) -> Vec<ModelSpec> {
+    names.iter().map(|n| n.parse().unwrap()).collect()
+}
+
+#[test]
+fn every_cell_of_a_cross_validation_is_the_number_of_the_json() {
+    let data = Dataset::new(generate("mixed", Some(240), 1).unwrap(), "class", None).unwrap();
+    let models = specs(&["majority", "nb:ml", "nb:mm,lambda=1", "sgbn:or", "pool,fast=true"]);
+    let protocol = Protocol { folds: 3, missing: vec![0.3, 0.6], ..Protocol::default() };
+    let mut report = study(&Plan::new(&models, &data, &protocol), &Control::default()).unwrap();
+    let sweep: Sweep = "alpha=0.1,1,10".parse().unwrap();
+    let swept = Plan { sweep: Some(&sweep), ..Plan::new(&models[1..2], &data, &protocol) };
+    report.add_trade_off(&compare(&swept, &Control::default()).unwrap());
+    let seen = check(&report);
+    for name in
+        ["accuracy", "differences", "models", "pairs", "missing", "missing-parts-4", "trade-off-0", "roc-0"]
+    {
+        assert!(seen.iter().any(|s| s == name), "{name} is not on the page: {seen:?}");
+    }
+    for name in
+        ["pr-2", "reliability-2", "margins-4", "class-balance", "missing-columns", "data", "reproduce"]
+    {
+        assert!(seen.iter().any(|s| s == name), "{name} is not on the page: {seen:?}");
+    }
+    assert!(report.models[2].uncalibrated.is_some(), "no model was calibrated: choose another");
+}
+
+#[test]
+fn every_cell_of_a_test_file_is_the_number_of_the_json() {
+    let table = generate("mixed", Some(300), 2).unwrap();
+    let rows: Vec<usize> = (0..300).collect();
+    let data = Dataset::new(table.rows(&rows[..200]), "class", None).unwrap();
+    let test = TestSet::new(table.rows(&rows[200..]), "class", None, &data.classes).unwrap();
+    let models = specs(&["nb:ml", "tan:ml"]);
+    let protocol = Protocol::default();
+    let plan = Plan { tested: TestRows::Set(&test), ..Plan::new(&models, &data, &protocol) };
+    check(&study(&plan, &Control::default()).unwrap());
+}
+
+/// Features that have nothing to do with the class must not yield a claim.
+#[test]
+fn noise_is_not_called_useful() {
+    let table = generate("ringnorm", Some(200), 4).unwrap();
+    let features = table.rows(&(0..200).rev().collect::<Vec<_>>());
+    let mut data = Dataset::new(features, "class", None).unwrap();
+    let other = Dataset::new(table, "class", None).unwrap();
+    data.class = other.class;
+    let models = specs(&["majority", "nb:ml", "tan:ml"]);
+    let report = study(&Plan::new(&models, &data, &Protocol::default()), &Control::default()).unwrap();
+    let verdict = html::text_of(&evaluation_page(&report).unwrap(), "<p class=\"verdict\">");
+    assert!(!report.verdict.is_useful && report.verdict.worse.is_empty(), "{verdict}");
+    assert!(
+        verdict.starts_with("No model is more accurate") || verdict.starts_with("These rows do not show"),
+        "{verdict}"
+    );
+}

@@ -1,0 +1,100 @@
+//! Models against each other and against the most frequent class, on the same rows, with p-values that hold
+//! for all comparisons together.
+
+use super::difference;
+use super::verdict::{Against, class_shares};
+use crate::evaluate::compare::Ran;
+use crate::evaluate::cross_validate::Outcome;
+use crate::evaluate::metrics::{Predicted, mean};
+use crate::numeric::log::argmax;
+use crate::report::{Difference, Evaluation};
+use rayon::prelude::*;
+
+/// Differences of accuracy on the same rows, tested fold by fold or row by row.
+pub(super) struct Tests<'a> {
+    ran: &'a Ran,
+    evaluation: &'a Evaluation,
+    /// Whether each row (of the first repeat) was answered correctly, model by model.
+    right: Vec<Vec<bool>>,
+    /// The most frequent class of the tested rows and its share.
+    pub(super) majority: (usize, f64),
+}
+
+impl<'a> Tests<'a> {
+    pub(super) fn new(ran: &'a Ran, evaluation: &'a Evaluation) -> Self {
+        let right = |o: &Outcome| {
+            let answers = o.log_proba.first().map_or(&[][..], Vec::as_slice);
+            Predicted {
+                truth: &ran.truth,
+                weights: ran.weights.as_deref(),
+                log_proba: answers,
+                n_classes: ran.n_classes,
+            }
+            .correct()
+        };
+        let shares = class_shares(&ran.truth, ran.weights.as_deref(), ran.n_classes);
+        let largest = argmax(&shares);
+        let right = ran.outcomes.par_iter().map(right).collect();
+        Tests { ran, evaluation, right, majority: (largest, shares[largest]) }
+    }
+
+    /// All pairs of models, with p-values adjusted for their number.
+    pub(super) fn pairs(&self) -> Vec<Difference> {
+        let n = self.ran.outcomes.len();
+        let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+        let mut found: Vec<Difference> = pairs.map(|(i, j)| self.pair(i, j)).collect();
+        let adjusted = difference::holm(&found.iter().map(|d| d.p_value).collect::<Vec<_>>());
+        found.iter_mut().zip(adjusted).for_each(|(d, p)| d.p_adjusted = p);
+        found
+    }
+
+    fn pair(&self, first: usize, second: usize) -> Difference {
+        let folds_of = |i: usize| &self.evaluation.results[i].accuracy.folds;
+        let folds: Vec<f64> = folds_of(first).iter().zip(folds_of(second)).map(|(a, b)| a - b).collect();
+        let (ci95, p_value) = self.test(&folds, &self.right[first], &self.right[second]);
+        Difference { first, second, mean: mean(&folds), ci95, p_value, p_adjusted: None, folds }
+    }
+
+    /// Each model less always answering the most frequent class.
+    pub(super) fn against_the_majority(&self) -> Vec<Against> {
+        let always: Vec<bool> = self.ran.truth.iter().map(|c| *c == self.majority.0).collect();
+        let shares: Vec<f64> = self.ran.folds.iter().flat_map(|fold| self.share_by_fold(fold)).collect();
+        let one = |i: usize| {
+            let accuracy = &self.evaluation.results[i].accuracy.folds;
+            let folds: Vec<f64> = accuracy.iter().zip(&shares).map(|(a, b)| a - b).collect();
+            (mean(&folds), self.test(&folds, &self.right[i], &always).1)
+        };
+        let found: Vec<(f64, Option<f64>)> = (0..self.right.len()).map(one).collect();
+        let adjusted = difference::holm(&found.iter().map(|f| f.1).collect::<Vec<_>>());
+        found.iter().zip(adjusted).map(|(f, p_adjusted)| Against { mean: f.0, p_adjusted }).collect()
+    }
+
+    /// Share of the most frequent class in each fold of one repeat.
+    fn share_by_fold(&self, fold: &[usize]) -> Vec<f64> {
+        let n = self.evaluation.protocol.folds;
+        let (mut all, mut of_class) = (vec![0.0; n], vec![0.0; n]);
+        for (m, &f) in fold.iter().enumerate() {
+            all[f] += self.weight(m);
+            of_class[f] += if self.ran.truth[m] == self.majority.0 { self.weight(m) } else { 0.0 };
+        }
+        of_class.iter().zip(all).map(|(c, n)| if n > 0.0 { c / n } else { 0.0 }).collect()
+    }
+
+    fn weight(&self, m: usize) -> f64 {
+        self.ran.weights.as_ref().map_or(1.0, |w| w[m])
+    }
+
+    /// Half-width of the interval and p-value: over folds, or over rows where folds cannot be tested.
+    fn test(&self, folds: &[f64], first: &[bool], second: &[bool]) -> (Option<f64>, Option<f64>) {
+        let ratio = 1.0 / (self.evaluation.protocol.folds as f64 - 1.0).max(1.0);
+        match difference::corrected_t_test(folds, ratio) {
+            Some(test) => (Some(test.ci95), Some(test.p_value)),
+            None => {
+                let only = |x: &[bool], y: &[bool]| {
+                    (0..x.len()).filter(|&m| x[m] && !y[m]).map(|m| self.weight(m)).sum::<f64>()
+                };
+                (None, difference::mcnemar(only(first, second), only(second, first)))
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The pool as its page shows it: which term weighs how much as features go missing, what each feature
+//! tells about the class, what the fit chose, and which training rows the model keeps.
+
+use super::{Curve, CurveFigure, ModelReport};
+use crate::model::Model;
+use crate::pool::{PoolClassifier, TermSummary};
+
+/// Features whose information is shown.
+const FEATURES: usize = 30;
+
+/// Fills in the weights, the information of the features, and facts.
+pub(super) fn describe(report: &mut ModelReport, model: &Model, fitted: &PoolClassifier) {
+    report.curves = vec![weights(fitted), information(model, fitted)];
+    let facts = fitted.facts();
+    let mut add = |name: &str, value: String| report.facts.push((name.into(), value));
+    add(
+        "training rows kept",
+        format!(
+            "{} in the kernel density, {} in the kernel machine",
+            fitted.n_kernel_rows(),
+            fitted.n_support_rows()
+        ),
+    );
+    let d = &facts.density;
+    add(
+        "kernel density",
+        format!("{:?} scale, information exponent {}, τ {:.4}", d.transform, d.exponent, d.tau),
+    );
+    let m = &facts.machine;
+    let metric = if m.informed { "weighted by information" } else { "unweighted" };
+    add("kernel machine", format!("features {metric}, width {:.4}, ridge {:.2e}", m.gamma, m.ridge));
+    match &facts.gaussian {
+        Some(g) => add(
+            "shrunk Gaussians",
+            format!("{:?} scale, pooled share {}, diagonal share {}", g.transform, g.pooled, g.diagonal),
+        ),
+        None => add("shrunk Gaussians", "left out".into()),
+    }
+}
+
+fn weights(fitted: &PoolClassifier) -> CurveFigure {
+    let summary = fitted.summary();
+    let curve = |term: &TermSummary| {
+        let knots = summary.missing.iter().zip(&term.weights).map(|(share, w)| (100.0 * share, *w));
+        // constant above the last knot
+        let end = (100.0, term.weights[term.weights.len() - 1]);
+        Curve {
+            name: format!("{}: {}", term.name, term.model),
+            points: knots.chain([end]).collect(),
+            band: Vec::new(),
+        }
+    };
+    CurveFigure {
+        title: "Weight of each term".into(),
+        reading: "The log-probabilities of the terms are added with these weights. A term whose line rises counts more \
+                  the more features of a row are missing; at 0 it says nothing."
+            .into(),
+        x: "missing features, % of a row".into(),
+        y: "weight".into(),
+        curves: summary.terms.iter().map(curve).collect(),
+        places: Vec::new(),
+        shares: Vec::new(),
+    }
+}
+
+fn information(model: &Model, fitted: &PoolClassifier) -> CurveFigure {
+    let names = model.schema.features.iter().map(|f| f.name.clone());
+    let mut ranked: Vec<(String, f64)> = names.zip(fitted.facts().information.iter().copied()).collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let total = ranked.len();
+    ranked.truncate(FEATURES);
+    let more = if total > FEATURES { format!(" The first {FEATURES} of {total}.") } else { String::new() };
+    CurveFigure {
+        title: "What each feature tells about the class".into(),
+        reading: format!(
+            "Mutual information of a feature alone with the class; the kernels use it as a scale.{more}"
+        ),
+        x: "feature".into(),
+        y: "mutual information, nats".into(),
+        curves: vec![Curve {
+            name: "mutual information".into(),
+            points: ranked.iter().enumerate().map(|(k, (_, v))| (k as f64, *v)).collect(),
+            band: Vec::new(),
+        }],
+        places: ranked.into_iter().map(|(name, _)| name).collect(),
+        shares: Vec::new(),
+    }
+}
