@@ -58,7 +58,7 @@ const SHOWN: &str = "tan:ml";
 /// The margin-trained network whose accuracy and likelihood the reports compare, and how strongly the margin
 /// counts.
 const MARGIN_MODEL: &str = "nb:ml-bn-svm,gamma=1";
-const MARGIN_WEIGHTS: &str = "lambda=0,0.03,0.1,0.3,1";
+const MARGIN_WEIGHTS: &str = "lambda=0,0.3,1,3";
 
 impl Demo {
     pub fn run(&self, session: &Session) -> Result<()> {

@@ -125,6 +125,24 @@ fn pages_and_pictures_are_written() {
 }
 
 #[test]
+fn density_models_have_a_picture_of_their_pairs() {
+    let folder = fitted("kde-tan");
+    let picture = folder.run("inspect toys.hgn --format svg").stdout;
+    assert!(picture.starts_with("<svg ") && picture.contains("pairs of features"), "{picture}");
+}
+
+/// The guide shows the network that `demo` fits; after a change `docs/images/make` makes it anew.
+#[test]
+fn the_picture_of_the_guide_is_what_the_program_draws() {
+    let folder = Folder::new();
+    folder.succeeds("generate mixed -n 3000 -o mixed.csv");
+    folder.succeeds("fit mixed.csv --target class --model tan:ml -o mixed.hgn");
+    let drawn = folder.run("inspect mixed.hgn --format svg").stdout;
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/images/network.svg");
+    assert_eq!(drawn, std::fs::read_to_string(guide).unwrap());
+}
+
+#[test]
 fn a_row_whose_features_are_all_missing_gets_the_class_prior() {
     let folder = fitted("tan:ml");
     folder.write("nothing.csv", b"colour,size,weight\n,,\n");
@@ -142,5 +160,7 @@ fn a_sweep_evaluates_every_value() {
     assert_snapshot!(folder.succeeds(line));
     let json = folder.text("out.json");
     assert!(json.contains(r#""sweep":[{"model":"nb:ml,alpha=0.1","key":"alpha","value":"0.1""#), "{json}");
+    folder.succeeds("evaluate corral.csv --target class --model majority --model nb:ml --sweep alpha=1,2 --json both.json");
+    assert_eq!(folder.text("both.json").matches(r#""value":"#).count(), 2, "majority has no such option");
     assert_snapshot!(folder.fails("evaluate corral.csv --target class --model nb:ml,alpha=-1", 2));
 }

@@ -177,7 +177,7 @@ fn draw_cell(out: &mut String, grid: &Grid, (i, j): (usize, usize), frame: &Fram
     }
     if text.chars().count() as f64 * 7.4 < w && h > 16.0 {
         // where the page turns light letters into dark ones, or the other way round, to keep them readable
-        let class = if strength > 0.82 { "in-cell deep" } else { "in-cell" };
+        let class = if strength > 0.86 { "in-cell deep" } else { "in-cell" };
         put(
             out,
             format_args!(

@@ -46,7 +46,10 @@ pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Cont
         }
         Recipe::Pool => {
             let fitted = pool::fit(spec, &rows, options, control)?;
-            (Fitted::Pool(Box::new(fitted)), None, BTreeMap::new())
+            let facts = fitted.facts();
+            let reports: Vec<SolverReport> =
+                facts.pool_report.iter().chain([&facts.machine_report]).cloned().collect();
+            (Fitted::Pool(Box::new(fitted)), worst(&reports), BTreeMap::new())
         }
         Recipe::Averaged { margin } => {
             let (fitted, chosen) = discrete::fit_average(margin, spec, &rows, control)?;
