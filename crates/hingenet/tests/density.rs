@@ -423,7 +423,7 @@ fn curves_and_surfaces_are_the_terms_of_explanations() {
     let (a, b) = surface.columns;
     let m = surface.second.len();
     for (i, j) in [(3, 15), (10, 10), (17, 2)] {
-        let mut row = vec![0.0; 3];
+        let mut row = [0.0; 3];
         (row[a], row[b]) = (surface.first[i], surface.second[j]);
         let columns = row.iter().enumerate().map(|(k, x)| Column::numeric(table.column(k).name(), vec![*x]));
         let explanation = model.explain(&Table::new(columns.collect()).unwrap(), 0).unwrap();
