@@ -44,6 +44,7 @@ fn params(
         learning,
         decision: if fisher { Decision::FisherSvm(components) } else { Decision::Network },
         lambda1: spec.parsed("lambda1", "a number")?,
+        fused: spec.parsed("fused", "a number")?,
         penalty: spec.number("penalty", default.penalty)?,
         rounds: spec.parsed("rounds", "a whole number")?.unwrap_or(default.rounds),
         variance: spec.choice(

@@ -390,6 +390,12 @@ const LAMBDA1: OptionInfo = OptionInfo {
     range: "above 0",
     about: "penalty of an arc",
 };
+const FUSED: OptionInfo = OptionInfo {
+    key: "fused",
+    default: "none",
+    range: "0 or more",
+    about: "penalty of differences between the weights of two classes, in a common order",
+};
 const PENALTY: OptionInfo = OptionInfo {
     key: "penalty",
     default: "2",
@@ -455,12 +461,12 @@ const COMPONENTS: OptionInfo = OptionInfo {
 
 /// One way of learning the class networks, decided by the networks (`sgbn`) or by a machine (`fisher`).
 macro_rules! gaussian {
-    ($rule:literal, $kind:expr, $about:literal, [$($own:expr),*]) => {
+    ($rule:literal, $kind:expr, $about:literal, [$($own:expr),*], [$($network_only:expr),*]) => {
         [
             ModelInfo {
                 name: concat!("sgbn:", $rule),
                 about: concat!("sparse Gaussian network per class: ", $about),
-                options: &[VARIANCE, PRIORS, $($own),*],
+                options: &[VARIANCE, PRIORS, $($own,)* $($network_only),*],
                 recipe: Recipe::Gaussian { rule: $kind, fisher: false },
             },
             ModelInfo {
@@ -473,22 +479,25 @@ macro_rules! gaussian {
     };
 }
 
-const OR: [ModelInfo; 2] = gaussian!("or", Discriminative::Or, "arcs by order-constrained lasso", [LAMBDA1]);
+const OR: [ModelInfo; 2] =
+    gaussian!("or", Discriminative::Or, "arcs by order-constrained lasso", [LAMBDA1, FUSED], []);
 const H: [ModelInfo; 2] =
-    gaussian!("h", Discriminative::H, "arcs by block descent (depends on column order)", [LAMBDA1]);
+    gaussian!("h", Discriminative::H, "arcs by block descent (depends on column order)", [LAMBDA1], []);
 const SEARCH: [ModelInfo; 2] =
-    gaussian!("search", Discriminative::Search, "arcs by search over orders", [PENALTY, ROUNDS]);
+    gaussian!("search", Discriminative::Search, "arcs by search over orders", [PENALTY, ROUNDS], []);
 const KL: [ModelInfo; 2] = gaussian!(
     "kl",
     Discriminative::Kl,
     "weights moved to improve the Fisher kernel",
-    [START, LAMBDA1, PENALTY, ROUNDS, FREE, SLACK]
+    [START, LAMBDA1, PENALTY, ROUNDS, FREE, SLACK],
+    [SVM_C]
 );
 const MM: [ModelInfo; 2] = gaussian!(
     "mm",
     Discriminative::Mm,
     "weights moved to a large margin",
-    [START, LAMBDA1, PENALTY, ROUNDS, FREE, SLACK, NU, MM_SOLVER]
+    [START, LAMBDA1, PENALTY, ROUNDS, FREE, SLACK, NU, MM_SOLVER],
+    []
 );
 
 static MODELS: LazyLock<Vec<ModelInfo>> = LazyLock::new(|| {
