@@ -39,9 +39,10 @@ def write_codes(folder, X, y, X_test, y_test, states, classes):
     (folder / "meta.json").write_text(json.dumps(meta))
 
 
-def product(bench, folder, threads):
-    """Runs a timing program of the product on the data in `folder`; it prints one JSON line per job."""
-    command = ["cargo", "bench", "--quiet", "--workspace", "--profile", "release", "--bench", bench, "--", "--data", str(folder)]
+def product(bench, folder, threads, program=None):
+    """Runs a timing program of the product (built already, if given) on the data in `folder`; one JSON line per job."""
+    command = ["cargo", "bench", "--quiet", "--workspace", "--profile", "release", "--bench", bench, "--"] if program is None else [program]
+    command += ["--data", str(folder)]
     environment = dict(os.environ, RAYON_NUM_THREADS=str(threads))
     out = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True).stdout
     return [json.loads(line) for line in out.splitlines() if line.startswith("{")]

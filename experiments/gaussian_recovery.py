@@ -85,6 +85,13 @@ def print_paper_table(product):
               f"{mean(rows, 'pdag_paper'):.2f} | {mean(h, 'total'):.2f} | {verdict} |")
 
 
+def pairs(product, name, rows):
+    """On how many of the peer's own simulations the order search errs less, as much, more."""
+    both = [(product.get(name, "search", r["key"][2])["class_total"], r["class_total"])
+            for r in rows if product.get(name, "search", r["key"][2])]
+    return f" (less, equal, more on {sum(a < b for a, b in both)}, {sum(a == b for a, b in both)}, {sum(a > b for a, b in both)})"
+
+
 def print_peer_table(data, product, peers):
     names = [p for p in PEERS if any(key[1] == p for key in peers.done)]
     print("\nErrors of the equivalence class (reversed 2; wrong, missing, undirected 1), mean ± standard error (simulations)\n")
@@ -102,12 +109,13 @@ def print_peer_table(data, product, peers):
                 ours = mean(rows, "class_total")
             cells.append(f"{mean(rows, 'class_total'):.1f} ± {error(rows, 'class_total'):.1f} ({len(rows)})" if rows else "–")
         cells = [cells[2], cells[0], cells[1]]
-        best = None
+        best = paired = None
         for peer in names:
             rows, over = collect(peers, name, peer)
             if rows:
                 value = mean(rows, "class_total")
-                best = value if best is None else min(best, value)
+                if best is None or value < best:
+                    best, paired = value, pairs(product, name, rows)
                 note = f", {over} over the limit" if over else ""
                 cells.append(f"{value:.1f} ± {error(rows, 'class_total'):.1f} ({len(rows)}{note})")
             else:
@@ -117,6 +125,7 @@ def print_peer_table(data, product, peers):
             verdict = "better" if ours < best - 1e-9 else "equal" if ours < best + 1e-9 else "worse"
             better += verdict == "better"
             worse += verdict == "worse"
+            verdict += paired
         print(f"| {name} | {undirected} | " + " | ".join(cells) + f" | {verdict} |")
     print(f"\nOrder search: better than the best peer on {better} networks, worse on {worse}.")
 
