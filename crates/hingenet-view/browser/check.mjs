@@ -75,15 +75,17 @@ function inspectPage(width) {
     if (box.width < 200 || box.height < 25) found.push(`${id} is too small`);
     if (isChart && (box.left < 0 || box.right > width + 1)) found.push(`${id} leaves the page`);
     if (svg.querySelectorAll("path.line, path.mark, rect").length === 0) found.push(`${id} is empty`);
-    const texts = [...svg.querySelectorAll("text")].map((t) => [t.lastChild ? t.lastChild.textContent : "", t.getBoundingClientRect()]);
+    // signs stand on arcs, and arcs cross
+    const texts = [...svg.querySelectorAll("text:not(.sign)")].map((t) => [t.lastChild ? t.lastChild.textContent : "", t.getBoundingClientRect()]);
     for (const [text, t] of texts) {
       const inside = t.left >= box.left - 1 && t.right <= box.right + 1 && t.top >= box.top - 1 && t.bottom <= box.bottom + 1;
       if (!inside) found.push(`${id}: the label “${text}” is clipped`);
     }
-    // boxes of letters reach above and below them
-    const slack = 0.3 * (texts.length > 0 ? Math.min(...texts.map(([, t]) => Math.min(t.height, t.width))) : 0);
+    // boxes of letters reach above and below them; the letters of upright texts to the left and right
+    const slack = (r) => (r.height > r.width ? [0.3 * r.width, 1] : [1, 0.3 * r.height]);
     texts.forEach(([a, p], i) => texts.slice(0, i).forEach(([b, q]) => {
-      const apart = p.right <= q.left + 1 || q.right <= p.left + 1 || p.bottom <= q.top + slack || q.bottom <= p.top + slack;
+      const [x, y] = [0, 1].map((k) => Math.min(slack(p)[k], slack(q)[k]));
+      const apart = p.right <= q.left + x || q.right <= p.left + x || p.bottom <= q.top + y || q.bottom <= p.top + y;
       if (!apart) found.push(`${id}: the labels “${a}” and “${b}” overlap`);
     }));
   }

@@ -9,6 +9,7 @@ use hingenet::gaussian::difference::Change;
 use hingenet::gaussian::study::{StudyParams, study_networks};
 use hingenet::model::{Dataset, FitOptions, ModelSpec, fit};
 use hingenet::report::{Curve, CurveFigure, EvaluationReport, HeatMap, ModelReport, NetworkReport};
+use hingenet::table::Codes;
 use hingenet_view::{evaluation_page, model_page, network_page};
 
 const HOSTILE: &str = "<img src=x onerror=alert(1)>";
@@ -78,6 +79,20 @@ fn all_sections_are_there_and_the_page_is_small() {
         assert!(html.contains(&format!("<section id=\"{id}\"")), "{id}");
     }
     assert!(html.len() < 2_000_000, "{} bytes", html.len());
+}
+
+/// Sixty classes and eight models on a thousand rows: the worst that a page should bear.
+#[test]
+fn a_page_of_many_classes_and_models_is_small_too() {
+    let mut data = data(1000);
+    data.classes = (0..60).map(|c| format!("class number {c}")).collect();
+    data.class = Codes::from_options(60, (0..1000).map(|m| Some(m % 60)));
+    let names: Vec<String> = (1..=8).map(|k| format!("nb:ml,alpha={k}")).collect();
+    let models = specs(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let protocol = Protocol { folds: 3, missing: vec![0.3, 0.6], ..Protocol::default() };
+    let report = study(&Plan::new(&models, &data, &protocol), &Control::default()).unwrap();
+    let html = evaluation_page(&report).unwrap();
+    assert!(html.contains("frequent of 60 classes") && html.len() < 2_000_000, "{} bytes", html.len());
 }
 
 #[test]

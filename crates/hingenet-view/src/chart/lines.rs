@@ -218,7 +218,14 @@ impl<'a> LineChart<'a> {
         let mut taken: Vec<TextBox> = Vec::new();
         for (p, label) in line.points.iter().zip(&line.labels) {
             let (x, y) = place(*p);
-            let free = |b: &TextBox| b.lies_in(area) && taken.iter().all(|t| !t.overlaps(b));
+            let crossed = |b: &TextBox, bar: &ErrorBar| {
+                b.holds(area.x(&self.x, bar.x), area.y(&self.y, bar.high), area.y(&self.y, bar.low))
+            };
+            let free = |b: &TextBox| {
+                b.lies_in(area)
+                    && taken.iter().all(|t| !t.overlaps(b))
+                    && !self.bars.iter().any(|bar| crossed(b, bar))
+            };
             // a label without room is left out; the table has it
             let Some(spot) = TextBox::around(x, y, label).into_iter().find(free) else { continue };
             put(
@@ -266,6 +273,12 @@ impl TextBox {
         self.left < other.left + other.width
             && other.left < self.left + self.width
             && (self.bottom - other.bottom).abs() < Self::HEIGHT
+    }
+
+    /// Whether an upright line goes through it.
+    fn holds(&self, x: f64, top: f64, bottom: f64) -> bool {
+        let beside = x < self.left - 1.0 || x > self.left + self.width + 1.0;
+        !beside && top < self.bottom && bottom > self.bottom - Self::HEIGHT
     }
 
     fn lies_in(&self, area: Area) -> bool {

@@ -7,6 +7,9 @@ use crate::chart::{
 use crate::table::{Cell, DataTable, percent};
 use hingenet::report::{Difference, Evaluation, TradeOff};
 
+/// Classes of a confusion matrix; a page of eight models with more would be too large.
+const CONFUSED: usize = 26;
+
 /// Accuracy of every model with its interval and folds.
 pub fn accuracies(evaluation: &Evaluation, drawn: &[Drawn], majority: f64) -> Figure {
     let result = |d: &Drawn| &evaluation.results[d.index].accuracy;
@@ -146,41 +149,55 @@ pub fn differences(differences: &[Difference], drawn: &[Drawn], best: usize) -> 
     ))
 }
 
-/// Which classes are taken for which.
+/// Which classes are taken for which; of many classes the most frequent ones.
 pub fn confusion(drawn: &Drawn, confusion: &[Vec<f64>], classes: &[String]) -> Figure {
     let rates = &drawn.study.rates;
-    let texts = rates.iter().map(|row| row.iter().map(|r| format!("{:.1}", 100.0 * r)).collect()).collect();
+    let shown = most_frequent(confusion);
+    let of_shown = |row: &Vec<f64>| shown.iter().map(|&c| row[c]).collect::<Vec<f64>>();
+    let names: Vec<String> = shown.iter().map(|&c| classes[c].clone()).collect();
+    let values: Vec<Vec<f64>> = shown.iter().map(|&c| of_shown(&rates[c])).collect();
     let grid = Grid {
         label: format!("Confusion matrix of {}", drawn.study.model),
         x: "answer",
         y: "true class",
-        columns: classes,
-        rows: classes,
-        values: rates.iter().map(|row| row.iter().map(|r| Some(*r)).collect()).collect(),
-        texts,
+        columns: &names,
+        rows: &names,
+        values: values.iter().map(|row| row.iter().map(|r| Some(*r)).collect()).collect(),
+        texts: values.iter().map(|row| row.iter().map(|r| format!("{:.1}", 100.0 * r)).collect()).collect(),
         full: 1.0,
     };
     let mut header = vec!["true class".to_string()];
-    header.extend(classes.iter().map(|c| format!("answer {c}")));
+    header.extend(names.iter().map(|c| format!("answer {c}")));
     header.push("correct %".into());
-    let row = |(c, counts): (usize, &Vec<f64>)| {
+    let row = |&c: &usize| {
         let mut cells = vec![Cell::text(classes[c].clone())];
-        cells.extend(counts.iter().map(|n| Cell::amount(*n)));
+        cells.extend(of_shown(&confusion[c]).into_iter().map(Cell::amount));
         cells.push(Cell::percent(rates[c][c]));
         cells
     };
-    let table = DataTable {
-        caption: "Test rows by true class and answer, all folds".into(),
-        header,
-        rows: confusion.iter().enumerate().map(row).collect(),
-    };
-    Figure::new(
-        format!("confusion-{}", drawn.index),
-        "Confusion matrix",
-        "Each row is a true class and adds up to 100 %; a strong diagonal means few mistakes.",
-        heat_map(&grid),
-        table,
-    )
+    let rows = shown.iter().map(row).collect();
+    let table = DataTable { caption: "Test rows by true class and answer, all folds".into(), header, rows };
+    let mut reading =
+        "Each row is a true class and adds up to 100 %; a strong diagonal means few mistakes.".to_string();
+    if shown.len() < classes.len() {
+        reading = format!(
+            "Each row is a true class, in per cent of its rows; a strong diagonal means few mistakes. The {} most \
+             frequent of {} classes.",
+            shown.len(),
+            classes.len()
+        );
+    }
+    Figure::new(format!("confusion-{}", drawn.index), "Confusion matrix", reading, heat_map(&grid), table)
+}
+
+/// Classes of a confusion matrix, in their order: all, or those with the most rows.
+fn most_frequent(confusion: &[Vec<f64>]) -> Vec<usize> {
+    let total = |c: usize| confusion[c].iter().sum::<f64>();
+    let mut order: Vec<usize> = (0..confusion.len()).collect();
+    order.sort_by(|&a, &b| total(b).total_cmp(&total(a)).then(a.cmp(&b)));
+    order.truncate(CONFUSED);
+    order.sort_unstable();
+    order
 }
 
 /// Likelihood against accuracy as an option grows.

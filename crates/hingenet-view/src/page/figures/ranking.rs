@@ -6,7 +6,7 @@ use crate::table::{Cell, DataTable};
 use hingenet::report::ClassCurves;
 
 /// Points of a curve that its table lists.
-const TABLE_POINTS: usize = 21;
+const TABLE_POINTS: usize = 11;
 
 fn of_class<'a>(drawn: &'a [Drawn], c: usize) -> impl Iterator<Item = (&'a Drawn<'a>, &'a ClassCurves)> {
     drawn.iter().filter_map(move |d| d.study.classes.get(c).map(|k| (d, k)))
