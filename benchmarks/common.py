@@ -39,6 +39,14 @@ def write_codes(folder, X, y, X_test, y_test, states, classes):
     (folder / "meta.json").write_text(json.dumps(meta))
 
 
+def write_numbers(folder, meta, **arrays):
+    """Numbers for the timing programs: `meta.json`, and each array column after column as `<name>.f64`."""
+    folder = pathlib.Path(folder)
+    for name, array in arrays.items():
+        np.ascontiguousarray(array.T, np.float64).tofile(folder / f"{name}.f64")
+    (folder / "meta.json").write_text(json.dumps(meta))
+
+
 def product(bench, folder, threads, program=None):
     """Runs a timing program of the product (built already, if given) on the data in `folder`; one JSON line per job."""
     command = ["cargo", "bench", "--quiet", "--workspace", "--profile", "release", "--bench", bench, "--"] if program is None else [program]
@@ -64,10 +72,10 @@ def limit_threads(threads):
         os.environ[name] = str(threads)
 
 
-def print_table(rows, unit, scale):
+def print_table(rows, unit, scale, quality="accuracy", form=".4f"):
     """`rows`: (job, program, seconds, accuracy, note); ratios against the product's row of the same job."""
     ours = {job: seconds for job, program, seconds, _, _ in rows if program == "hingenet"}
-    print(f"| job | program | {unit} | times the product's | accuracy | note |\n|---|---|---:|---:|---:|---|")
+    print(f"| job | program | {unit} | times the product's | {quality} | note |\n|---|---|---:|---:|---:|---|")
     for job, program, seconds, accuracy, note in rows:
         ratio = seconds / ours[job] if job in ours else float("nan")
-        print(f"| {job} | {program} | {seconds * scale:.3f} | {ratio:.1f} | {accuracy:.4f} | {note} |")
+        print(f"| {job} | {program} | {seconds * scale:.3f} | {ratio:.1f} | {accuracy:{form}} | {note} |")

@@ -1,5 +1,6 @@
 //! Speed of the density family: HSIC of all pairs, pair densities, plug-in matrices, a whole fit, lookups.
-//! Run with `cargo bench --bench density [part]`.
+//! Run with `cargo bench --bench density [part]`; with `--data FOLDER` it times the numbers found there and prints JSON
+//! lines (what `benchmarks/hsic.py`, `kde.py` and `svm.py` ask for).
 
 #![allow(clippy::print_stdout)]
 
@@ -16,9 +17,13 @@ use hingenet::numeric::random::Random;
 use hingenet::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
 use hingenet::{Classifier, Control, Training};
 use rayon::prelude::*;
+use std::path::Path;
 use std::time::Instant;
 
 fn main() {
+    if let Some(folder) = std::env::args().skip_while(|a| a != "--data").nth(1) {
+        return time_folder(Path::new(&folder));
+    }
     let part = std::env::args().skip(1).find(|a| !a.starts_with('-'));
     let wanted = |name: &str| part.as_deref().is_none_or(|p| p == name);
     if wanted("hsic") {
@@ -153,6 +158,95 @@ fn fit() {
             summary.table_numbers,
             summary.table_error,
             lookups as f64 / each / 1e6
+        );
+    }
+}
+
+/// Column after column, eight bytes a number.
+fn read_columns(path: &Path, rows: usize) -> Vec<Vec<f64>> {
+    let bytes = std::fs::read(path).unwrap();
+    let number = |b: &[u8]| f64::from_le_bytes(b.try_into().unwrap());
+    let numbers: Vec<f64> = bytes.chunks_exact(8).map(number).collect();
+    numbers.chunks(rows).map(<[f64]>::to_vec).collect()
+}
+
+fn write_numbers(path: &Path, numbers: &[f64]) {
+    let bytes: Vec<u8> = numbers.iter().flat_map(|v| v.to_le_bytes()).collect();
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// Least time of some runs, and the last result.
+fn best_of<R>(runs: usize, work: impl Fn() -> R) -> (f64, R) {
+    let timed = || {
+        let start = Instant::now();
+        let result = work();
+        (start.elapsed().as_secs_f64(), result)
+    };
+    (1..runs).fold(timed(), |best, _| {
+        let next = timed();
+        (best.0.min(next.0), next.1)
+    })
+}
+
+/// `meta.json` names the job; results go into the folder so that the caller can compare them.
+fn time_folder(folder: &Path) {
+    let meta: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.join("meta.json")).unwrap()).unwrap();
+    let rows = meta["rows"].as_u64().unwrap() as usize;
+    let x = read_columns(&folder.join("x.f64"), rows);
+    match meta["job"].as_str().unwrap() {
+        "hsic" => time_hsic(folder, &x),
+        "kde" => time_densities(folder, &x, rows),
+        _ => time_machine(folder, &x, rows, meta["gaps"].as_array().unwrap()),
+    }
+}
+
+fn time_hsic(folder: &Path, x: &[Vec<f64>]) {
+    let (seconds, values) = best_of(3, || {
+        let samples: Vec<Sample> = x.iter().map(|c| Sample::new(c.clone()).unwrap()).collect();
+        let kernels: Vec<DependenceKernel> =
+            samples.par_iter().map(|s| DependenceKernel::of(s, Width::Median(Median::Mean))).collect();
+        let all = all_pairs(&samples, &kernels, DEFAULT_RESIDUAL, &Control::default()).unwrap();
+        pairs(x.len()).map(|(i, j)| all.v_statistic(i, j)).collect::<Vec<f64>>()
+    });
+    write_numbers(&folder.join("out.f64"), &values);
+    println!("{}", serde_json::json!({"job": "hsic", "seconds": seconds}));
+}
+
+fn time_densities(folder: &Path, x: &[Vec<f64>], rows: usize) {
+    let queries = read_columns(&folder.join("xt.f64"), rows);
+    let list: Vec<(usize, usize)> = pairs(x.len()).collect();
+    let sample = |i: usize, j: usize| PairSample::new(x[i].clone(), x[j].clone()).unwrap();
+    let (seconds, values) = best_of(3, || {
+        let of_pair = |&(i, j): &(usize, usize)| {
+            let sample = sample(i, j);
+            let kde = PlaneKde::new(&sample, normal_scale_plane(&sample)).unwrap();
+            kde.log_densities(&queries[i], &queries[j], |_| Own::Keep)
+        };
+        list.par_iter().map(of_pair).collect::<Vec<_>>()
+    });
+    write_numbers(&folder.join("out.f64"), &values.concat());
+    println!("{}", serde_json::json!({"job": "densities of all pairs", "seconds": seconds}));
+    let (seconds, _) = best_of(3, || {
+        (0..x.len() - 1).map(|i| PlaneBandwidth::PlugIn.choose(&sample(i, i + 1)).a).sum::<f64>()
+    });
+    let each = seconds / (x.len() - 1) as f64;
+    println!("{}", serde_json::json!({"job": "one plug-in matrix", "seconds": each}));
+}
+
+fn time_machine(folder: &Path, x: &[Vec<f64>], rows: usize, gaps: &[serde_json::Value]) {
+    let y = read_columns(&folder.join("y.f64"), rows).swap_remove(0);
+    let matrix = Matrix::from_fn(rows, x.len(), |i, j| x[j][i]);
+    let costs = vec![1.0; rows];
+    let problem = SvmProblem { rows: &matrix, labels: &y, costs: &costs };
+    for gap in gaps.iter().map(|g| g.as_f64().unwrap()) {
+        let settings = SvmSettings { gap, ..SvmSettings::default() };
+        let (seconds, found) =
+            best_of(2, || linear_svm(problem, settings, None, &Control::default()).unwrap());
+        println!(
+            "{}",
+            serde_json::json!({"job": format!("gap {gap:.0e}"), "seconds": seconds, "gap": found.report.gap,
+                "primal": found.primal})
         );
     }
 }

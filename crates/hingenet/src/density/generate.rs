@@ -89,9 +89,9 @@ impl Networks {
         let mut random = Random::stream(seed, 3);
         let mut columns = vec![Vec::with_capacity(counts[0] + counts[1]); d];
         let mut class = Vec::new();
-        for (y, network) in self.classes.iter().enumerate() {
-            for _ in 0..counts[y] {
-                let row = self.row(network, &mut random);
+        for (y, count) in counts.into_iter().enumerate() {
+            for _ in 0..count {
+                let row = self.row(y, &mut random);
                 columns.iter_mut().zip(row).for_each(|(c, x)| c.push(x));
                 class.push(Some(y));
             }
@@ -102,7 +102,9 @@ impl Networks {
         Ok((table, Codes::from_options(2, class.into_iter())))
     }
 
-    fn row(&self, network: &Network, random: &mut Random) -> Vec<f64> {
+    /// Draws a row of class `y` (0 or 1).
+    pub fn row(&self, y: usize, random: &mut Random) -> Vec<f64> {
+        let network = &self.classes[y.min(1)];
         let mut x = vec![0.0; network.order.len()];
         for &node in &network.order {
             let z: Vec<f64> = network.parents[node].iter().map(|&p| x[p]).collect();

@@ -4,7 +4,7 @@
 use super::bandwidth::Symmetric;
 use super::sample::{PairSample, Sample};
 use crate::error::{Error, Result, require};
-use crate::numeric::simd::{exp, vectorised, weighted_exp_sum};
+use crate::numeric::simd::{LANES, fused_exp, vectorised};
 
 /// Sums of kernels above this are taken as they are; below it the largest exponent is taken out first.
 const SAFE: f64 = 1e-250;
@@ -66,20 +66,22 @@ impl LineKde {
 
     /// `log p` at every query; `own` says which query is which training row.
     pub fn log_densities(&self, queries: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
+        let mut out = vec![0.0; queries.len()];
+        let mut terms = Terms::new(&self.weights, self.total);
+        // Plain loops: what is called through iterators is not compiled for the wide instructions.
         vectorised(
             #[inline(always)]
             || {
-                let mut exponents = vec![0.0; self.centres.len()];
-                let value = |(q, x): (usize, &f64)| {
+                for (q, x) in queries.iter().enumerate() {
                     let at = (x - self.origin) / self.h;
-                    for (u, c) in exponents.iter_mut().zip(&self.centres) {
-                        *u = -0.5 * (at - c) * (at - c);
-                    }
-                    self.log_peak() + log_mean_exp(&mut exponents, &self.weights, self.total, own(q))
-                };
-                queries.iter().enumerate().map(value).collect()
+                    let m = terms.leave_out(own(q));
+                    let sum = line_sum(&self.centres, &terms.weights, at);
+                    let exponents = || self.centres.iter().map(|c| -0.5 * (at - c) * (at - c)).collect();
+                    out[q] = self.log_peak() + terms.log_mean(sum, m, exponents);
+                }
             },
-        )
+        );
+        out
     }
 }
 
@@ -143,20 +145,24 @@ impl PlaneKde {
 
     /// `log p` at every query; `own` says which query is which training row.
     pub fn log_densities(&self, x: &[f64], y: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
+        let mut out = vec![0.0; x.len()];
+        let mut terms = Terms::new(&self.weights, self.total);
         vectorised(
             #[inline(always)]
             || {
-                let mut exponents = vec![0.0; self.first.len()];
-                let value = |(q, (x, y)): (usize, (&f64, &f64))| {
-                    let (s, t) = self.whitened(*x, *y);
-                    for ((u, a), b) in exponents.iter_mut().zip(&self.first).zip(&self.second) {
-                        *u = -0.5 * ((s - a) * (s - a) + (t - b) * (t - b));
-                    }
-                    self.log_peak() + log_mean_exp(&mut exponents, &self.weights, self.total, own(q))
-                };
-                x.iter().zip(y).enumerate().map(value).collect()
+                for q in 0..x.len() {
+                    let at = self.whitened(x[q], y[q]);
+                    let m = terms.leave_out(own(q));
+                    let sum = plane_sum(&self.first, &self.second, &terms.weights, at);
+                    let exponents = || {
+                        let squares = |(a, b): (&f64, &f64)| (at.0 - a).powi(2) + (at.1 - b).powi(2);
+                        self.first.iter().zip(&self.second).map(|c| -0.5 * squares(c)).collect()
+                    };
+                    out[q] = self.log_peak() + terms.log_mean(sum, m, exponents);
+                }
             },
-        )
+        );
+        out
     }
 
     #[inline(always)]
@@ -166,24 +172,99 @@ impl PlaneKde {
     }
 }
 
-/// `log (Σ w e^u / Σ w)`, with the own term left out above and below where asked; `-inf` if nothing is left.
+/// Weights of the kernels, with the one of the present query's own row set to zero.
+struct Terms {
+    weights: Vec<f64>,
+    total: f64,
+    left_out: Option<(usize, f64)>,
+}
+
+impl Terms {
+    fn new(weights: &[f64], total: f64) -> Self {
+        Terms { weights: weights.to_vec(), total, left_out: None }
+    }
+
+    /// Total weight of the kernels that remain.
+    #[inline(always)]
+    fn leave_out(&mut self, own: Own) -> f64 {
+        if let Some((i, w)) = self.left_out.take() {
+            self.weights[i] = w;
+        }
+        match own {
+            Own::Keep => self.total,
+            Own::Omit(i) => {
+                let w = self.weights[i];
+                self.weights[i] = 0.0;
+                self.left_out = Some((i, w));
+                self.total - w
+            }
+        }
+    }
+
+    /// `log (sum / m)`; a sum so small that it has lost digits is computed again with the largest exponent taken out.
+    /// `-inf` if no kernel is left.
+    #[inline(always)]
+    fn log_mean(&self, sum: f64, m: f64, exponents: impl Fn() -> Vec<f64>) -> f64 {
+        if sum > SAFE {
+            return (sum / m).ln();
+        }
+        self.log_mean_of(m, &exponents())
+    }
+
+    #[cold]
+    fn log_mean_of(&self, m: f64, exponents: &[f64]) -> f64 {
+        let present = || exponents.iter().zip(&self.weights).filter(|(_, w)| **w > 0.0);
+        let max = present().map(|(u, _)| *u).fold(f64::NEG_INFINITY, f64::max);
+        if max == f64::NEG_INFINITY || m <= 0.0 {
+            return f64::NEG_INFINITY;
+        }
+        let scaled: f64 = present().map(|(u, w)| w * (u - max).exp()).sum();
+        max + (scaled / m).ln()
+    }
+}
+
+/// `Σ_i w_i exp(-½ (at - c_i)²)` in eight running sums, so that the order is fixed and the additions overlap.
 #[inline(always)]
-fn log_mean_exp(exponents: &mut [f64], weights: &[f64], total: f64, own: Own) -> f64 {
-    let mut m = total;
-    if let Own::Omit(i) = own {
-        exponents[i] = f64::NEG_INFINITY;
-        m -= weights[i];
+fn line_sum(centres: &[f64], weights: &[f64], at: f64) -> f64 {
+    let mut sums = [0.0f64; LANES];
+    let whole = centres.len() - centres.len() % LANES;
+    for (c, w) in centres[..whole].chunks_exact(LANES).zip(weights[..whole].chunks_exact(LANES)) {
+        for l in 0..LANES {
+            let u = at - c[l];
+            sums[l] = w[l].mul_add(fused_exp(-0.5 * u * u), sums[l]);
+        }
     }
-    let sum = weighted_exp_sum(exponents, weights);
-    if sum > SAFE {
-        return (sum / m).ln();
+    let mut tail = 0.0;
+    for (c, w) in centres[whole..].iter().zip(&weights[whole..]) {
+        tail += w * fused_exp(-0.5 * (at - c) * (at - c));
     }
-    let max = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if max == f64::NEG_INFINITY || m <= 0.0 {
-        return f64::NEG_INFINITY;
+    added(&sums) + tail
+}
+
+/// `Σ_i w_i exp(-½ |at - (a_i, b_i)|²)`.
+#[inline(always)]
+fn plane_sum(first: &[f64], second: &[f64], weights: &[f64], at: (f64, f64)) -> f64 {
+    let mut sums = [0.0f64; LANES];
+    let whole = first.len() - first.len() % LANES;
+    let centres = first[..whole].chunks_exact(LANES).zip(second[..whole].chunks_exact(LANES));
+    for ((a, b), w) in centres.zip(weights[..whole].chunks_exact(LANES)) {
+        for l in 0..LANES {
+            let (u, v) = (at.0 - a[l], at.1 - b[l]);
+            sums[l] = w[l].mul_add(fused_exp(-0.5 * u.mul_add(u, v * v)), sums[l]);
+        }
     }
-    let scaled: f64 = exponents.iter().zip(weights).map(|(u, w)| w * exp(u - max)).sum();
-    max + (scaled / m).ln()
+    let mut tail = 0.0;
+    for i in whole..first.len() {
+        let (u, v) = (at.0 - first[i], at.1 - second[i]);
+        tail += weights[i] * fused_exp(-0.5 * u.mul_add(u, v * v));
+    }
+    added(&sums) + tail
+}
+
+#[inline(always)]
+fn added(sums: &[f64; LANES]) -> f64 {
+    let pairs = [sums[0] + sums[4], sums[1] + sums[5], sums[2] + sums[6], sums[3] + sums[7]];
+    (pairs[0] + pairs[2]) + (pairs[1] + pairs[3])
 }
 
 /// Lower end of a log-density feature (Remark 2 of the paper leaves it open): the density that one lone

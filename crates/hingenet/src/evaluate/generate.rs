@@ -2,6 +2,7 @@
 //! literature, and a mixed table with missing cells. Row `m` is drawn from its own stream of the seed, so
 //! the first rows of a longer table are the rows of a shorter one.
 
+use crate::density::generate::{Dependence, Networks};
 use crate::error::{Error, Result, require};
 use crate::gaussian::generate::{ClassNetworks, NODES};
 use crate::numeric::random::Random;
@@ -56,6 +57,36 @@ pub const GENERATORS: &[Generator] = &[
         about: "sparse Gaussian networks of two classes that differ in 16 of 80 arcs, 40 features (Zhou et al. 2015)",
         default_rows: 120,
         columns: &SparseNetworks,
+    },
+    Generator {
+        name: "forest",
+        about: "a random forest of normal features for each of two classes, 20 features (Tenzer et al. 2020)",
+        default_rows: 1000,
+        columns: &TwoNetworks { forest: true, complex: false, shared: false },
+    },
+    Generator {
+        name: "forest-complex",
+        about: "the same with mixtures of t and normal distributions instead of normal ones",
+        default_rows: 1000,
+        columns: &TwoNetworks { forest: true, complex: true, shared: false },
+    },
+    Generator {
+        name: "bn",
+        about: "networks with three parents a feature, one for each of two classes, 20 features (Tenzer et al. 2020)",
+        default_rows: 1000,
+        columns: &TwoNetworks { forest: false, complex: false, shared: false },
+    },
+    Generator {
+        name: "bn-shared",
+        about: "the same, a third of the features with the same parents in both classes",
+        default_rows: 1000,
+        columns: &TwoNetworks { forest: false, complex: false, shared: true },
+    },
+    Generator {
+        name: "bn-complex",
+        about: "as bn, with mixtures of t and normal distributions instead of normal ones",
+        default_rows: 1000,
+        columns: &TwoNetworks { forest: false, complex: true, shared: false },
     },
 ];
 
@@ -277,6 +308,50 @@ impl Columns for SparseNetworks {
     }
 }
 
+/// Two random networks over 20 features, one for each class (Tenzer et al. 2020, section 5.1). The seed makes the
+/// networks and the rows; both classes are equally frequent.
+struct TwoNetworks {
+    forest: bool,
+    complex: bool,
+    shared: bool,
+}
+
+impl TwoNetworks {
+    const FEATURES: usize = 20;
+
+    fn networks(&self, seed: u64) -> Result<Networks> {
+        let dependence = if self.complex { Dependence::Complex } else { Dependence::Simple };
+        if self.forest {
+            Networks::forest(Self::FEATURES, dependence, seed)
+        } else {
+            Networks::bn(Self::FEATURES, dependence, self.shared, seed)
+        }
+    }
+
+    fn draw(networks: &Networks, random: &mut Random) -> Row {
+        let class = random.below(2);
+        let mut row: Row = networks.row(class, random).into_iter().map(|x| rounded(x, 4)).collect();
+        row.push(Some(class as f64));
+        row
+    }
+}
+
+impl Columns for TwoNetworks {
+    fn kinds(&self) -> Vec<(String, Kind)> {
+        with_class(numbers(Self::FEATURES, 1), &["0", "1"])
+    }
+
+    fn row(&self, random: &mut Random) -> Row {
+        self.networks(random.bits()).map(|networks| Self::draw(&networks, random)).unwrap_or_default()
+    }
+
+    fn rows(&self, n: usize, seed: u64) -> Result<Vec<Row>> {
+        let networks = self.networks(seed)?;
+        // Streams 0 to 3 of the seed make the networks.
+        Ok((0..n).map(|m| Self::draw(&networks, &mut Random::stream(seed, m as u64 + 4))).collect())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,6 +372,21 @@ mod tests {
             assert_eq!(table.n_missing() > 0, g.name == "mixed");
         }
         assert!(generate("nothing", None, 0).is_err() && generate("corral", Some(0), 0).is_err());
+    }
+
+    #[test]
+    fn networks_differ_between_the_classes() {
+        // The sum of the squares of all features is far larger where more features have parents and grandparents.
+        for name in ["forest", "bn"] {
+            let table = generate(name, Some(2000), 5).unwrap();
+            let spread = |class: &str, column: usize| {
+                let values = table.columns()[column].as_numeric().unwrap().with_nan();
+                let rows: Vec<usize> = (0..2000).filter(|&m| category(&table, "class", m) == class).collect();
+                rows.iter().map(|&m| values[m] * values[m]).sum::<f64>() / rows.len() as f64
+            };
+            let different = (0..20).filter(|&c| (spread("0", c) / spread("1", c)).ln().abs() > 0.3).count();
+            assert!(different >= 3, "{name}: {different}");
+        }
     }
 
     #[test]

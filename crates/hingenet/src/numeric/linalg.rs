@@ -5,6 +5,7 @@
 use crate::error::{Error, Result};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par, Side};
 
 /// A dense matrix, row by row.
@@ -107,6 +108,27 @@ impl Matrix {
         matmul(view, Accum::Replace, self.view(), other.view().transpose(), 1.0, Par::Seq);
     }
 
+    /// `self · selfᵀ`.
+    pub fn gram_of_rows(&self) -> Matrix {
+        let mut out = lower_product(self.view(), self.view().transpose());
+        for i in 0..out.rows {
+            for j in 0..i {
+                out.data[j * out.cols + i] = out.data[i * out.cols + j];
+            }
+        }
+        out
+    }
+
+    /// Lower triangle of `selfᵀ · diag(weights) · self` for weights >= 0; zeros above it.
+    pub fn weighted_gram_of_columns(&self, weights: &[f64]) -> Matrix {
+        let mut scaled = self.clone();
+        for (i, w) in weights.iter().enumerate() {
+            let root = w.sqrt();
+            scaled.row_mut(i).iter_mut().for_each(|x| *x *= root);
+        }
+        lower_product(scaled.view().transpose(), scaled.view())
+    }
+
     /// `self · v`.
     pub fn mul_vec(&self, v: &[f64]) -> Vec<f64> {
         (0..self.rows).map(|i| dot(self.row(i), v)).collect()
@@ -136,6 +158,7 @@ impl std::ops::IndexMut<(usize, usize)> for Matrix {
 }
 
 /// `a · b` of two vectors.
+#[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     debug_assert_eq!(a.len(), b.len());
     // Four running sums let the processor overlap the additions; the order is fixed.
@@ -265,6 +288,16 @@ fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
     out
 }
 
+/// The lower triangle of `a · b`, at half the cost of the whole product.
+fn lower_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
+    let mut out = Matrix::zeros(a.nrows(), b.ncols());
+    let (rows, cols) = (out.rows, out.cols);
+    let view = MatMut::from_row_major_slice_mut(&mut out.data, rows, cols);
+    let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+    triangular::matmul(view, lower, Accum::Replace, a, full, b, full, 1.0, Par::Seq);
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -318,6 +351,19 @@ mod tests {
         }
         assert_eq!(a.transpose().transpose_mul(&b), c);
         assert_eq!(a.mul_transpose(&b.transpose()), c);
+        let weights = [0.5, 2.0, 0.0];
+        let (by_rows, by_columns) = (a.gram_of_rows(), a.weighted_gram_of_columns(&weights));
+        for i in 0..3 {
+            for j in 0..3 {
+                assert_eq!(by_rows[(i, j)], dot(a.row(i), a.row(j)));
+            }
+        }
+        for i in 0..5 {
+            for j in 0..=i {
+                let want: f64 = (0..3).map(|k| weights[k] * a[(k, i)] * a[(k, j)]).sum();
+                assert!((by_columns[(i, j)] - want).abs() < 1e-12 * (1.0 + want));
+            }
+        }
         let mut kept = Matrix::zeros(1, 9);
         a.mul_transpose_into(&b.transpose(), &mut kept);
         assert_eq!(kept, c);

@@ -42,36 +42,38 @@ pub fn exp(x: f64) -> f64 {
     if x < LOWEST { 0.0 } else { scaled }
 }
 
-/// [`exp`] with fused multiply-add: about two thirds of its time inside [`vectorised`] on processors that
-/// have the instruction, but slow outside of it.
+/// [`exp`] with fused multiply-adds, relative error below 1e-15: faster where the processor has them, very slow in code
+/// that is not compiled for them, so call it only in loops that are inlined into [`vectorised`].
+///
+/// `e^r` by the polynomial of degree 11 that interpolates it at Chebyshev nodes (error 5e-18), in Estrin's order: few
+/// steps depend on each other.
 #[inline(always)]
 pub fn fused_exp(x: f64) -> f64 {
     const ROUND: f64 = 6755399441055744.0;
     const LN2_HI: f64 = 6.931_471_803_691_238e-1;
     const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
-    const TERMS: [f64; 13] = [
-        1.0 / 479_001_600.0,
-        1.0 / 39_916_800.0,
-        1.0 / 3_628_800.0,
-        1.0 / 362_880.0,
-        1.0 / 40_320.0,
-        1.0 / 5_040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
+    const C: [f64; 12] = [
         1.0,
         1.0,
+        5.000_000_000_000_018e-1,
+        1.666_666_666_666_668_1e-1,
+        4.166_666_666_648_795e-2,
+        8.333_333_333_319_59e-3,
+        1.388_888_895_235_286_3e-3,
+        1.984_126_989_007_64e-4,
+        2.480_148_544_156_131_3e-5,
+        2.755_724_088_722_987e-6,
+        2.763_265_472_252_779e-7,
+        2.511_004_920_481_866e-8,
     ];
     let y = if x < LOWEST { LOWEST } else { x };
     let shifted = y.mul_add(std::f64::consts::LOG2_E, ROUND);
     let k = shifted - ROUND;
     let r = k.mul_add(-LN2_LO, k.mul_add(-LN2_HI, y));
-    let mut p = 1.0 / 6_227_020_800.0;
-    for term in TERMS {
-        p = r.mul_add(p, term);
-    }
+    let (r2, pair) = (r * r, |k: usize| r.mul_add(C[k + 1], C[k]));
+    let r4 = r2 * r2;
+    let low = r4.mul_add(r2.mul_add(pair(6), pair(4)), r2.mul_add(pair(2), pair(0)));
+    let p = (r4 * r4).mul_add(r2.mul_add(pair(10), pair(8)), low);
     let scaled = f64::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 52));
     if x < LOWEST { 0.0 } else { scaled }
 }
@@ -84,20 +86,8 @@ pub fn exp_in_place(x: &mut [f64]) {
     );
 }
 
-/// `Σ_i w_i e^{u_i}` in eight running sums, so that the order is fixed and the additions overlap.
-#[inline(always)]
-pub fn weighted_exp_sum(u: &[f64], w: &[f64]) -> f64 {
-    let mut sums = [0.0f64; 8];
-    let (u8s, w8s) = (u.chunks_exact(8), w.chunks_exact(8));
-    let tail: f64 = u8s.remainder().iter().zip(w8s.remainder()).map(|(u, w)| w * exp(*u)).sum();
-    for (u, w) in u8s.zip(w8s) {
-        for k in 0..8 {
-            sums[k] += w[k] * exp(u[k]);
-        }
-    }
-    let pairs = [sums[0] + sums[4], sums[1] + sums[5], sums[2] + sums[6], sums[3] + sums[7]];
-    (pairs[0] + pairs[2]) + (pairs[1] + pairs[3]) + tail
-}
+/// Numbers a loop works on together.
+pub const LANES: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -108,10 +98,8 @@ mod tests {
         for k in 0..200_000 {
             let x = -700.0 + 0.0071 * k as f64;
             if x < 709.0 {
-                let b = x.exp();
-                for a in [exp(x), fused_exp(x)] {
-                    assert!((a - b).abs() <= 4.5e-16 * b, "{x}: {a} {b}");
-                }
+                let (a, b) = (exp(x), x.exp());
+                assert!((a - b).abs() <= 4.5e-16 * b, "{x}: {a} {b}");
             }
         }
         assert_eq!(exp(-1e9), 0.0);
@@ -120,11 +108,20 @@ mod tests {
     }
 
     #[test]
-    fn the_vectorised_sum_is_the_sum() {
-        let u: Vec<f64> = (0..37).map(|i| -0.3 * i as f64).collect();
-        let w: Vec<f64> = (0..37).map(|i| 1.0 + (i % 3) as f64).collect();
-        let want: f64 = u.iter().zip(&w).map(|(u, w)| w * u.exp()).sum();
-        let got = vectorised(|| weighted_exp_sum(&u, &w));
-        assert!((got - want).abs() < 1e-13 * want);
+    fn the_fused_exponential_agrees_with_the_standard_library() {
+        let x: Vec<f64> = (0..150_000).map(|k| -707.0 + 0.0094 * k as f64).filter(|x| *x < 709.0).collect();
+        let mut got = vec![0.0; x.len()];
+        vectorised(
+            #[inline(always)]
+            || {
+                for (g, x) in got.iter_mut().zip(&x) {
+                    *g = fused_exp(*x);
+                }
+            },
+        );
+        for (g, x) in got.iter().zip(&x) {
+            assert!((g - x.exp()).abs() <= 1e-15 * x.exp(), "{x}: {g} {}", x.exp());
+        }
+        assert_eq!((fused_exp(-1e9), fused_exp(0.0), fused_exp(f64::NEG_INFINITY)), (0.0, 1.0, 0.0));
     }
 }

@@ -1,15 +1,16 @@
-//! Linear support vector machine with an unpenalised intercept, by dual coordinate descent and a final
-//! solve on the active set.
+//! Linear support vector machine with an unpenalised intercept: an interior-point method where rows or columns are few
+//! enough for dense systems, else dual coordinate descent; then a solve on the active set.
 //!
 //! ```text
 //! primal   min_{w,b}  ½|w|² + Σ_i C_i max(0, 1 - y_i (w·x_i + b))
 //! dual     max_a      Σ_i a_i - ½|Σ_i a_i y_i x_i|²     0 <= a_i <= C_i,  Σ_i a_i y_i = 0
 //! ```
 //!
-//! The equality constraint is kept by the method of multipliers: its multiplier is the intercept. Hsieh et
-//! al.: A Dual Coordinate Descent Method for Large-scale Linear SVM, ICML 2008, gives passes and shrinking.
+//! In coordinate descent the equality constraint is kept by the method of multipliers: its multiplier is the intercept.
+//! Hsieh et al.: A Dual Coordinate Descent Method for Large-scale Linear SVM, ICML 2008, gives passes and shrinking.
 
 use super::svm_certificate::{Certificate, certify};
+use super::svm_interior::{interior_point, is_suitable};
 use super::svm_polish::polish;
 use crate::classifier::SolverReport;
 use crate::control::Control;
@@ -96,7 +97,8 @@ struct Descent<'a> {
     shrink: (f64, f64),
 }
 
-/// Solves to the asked relative duality gap. `warm` holds multipliers of a related problem.
+/// Solves to the asked relative duality gap. `warm` holds multipliers of a related problem, from which coordinate
+/// descent starts.
 pub fn linear_svm(
     problem: SvmProblem<'_>,
     settings: SvmSettings,
@@ -104,7 +106,50 @@ pub fn linear_svm(
     control: &Control,
 ) -> Result<SvmSolution> {
     problem.check()?;
-    let mut descent = Descent::new(problem, warm)?;
+    if let Some(warm) = warm {
+        require_len("multipliers of the warm start", problem.rows.rows(), warm.len())?;
+    }
+    if is_suitable(&problem) {
+        let (found, steps) = by_interior_point(&problem, settings, control)?;
+        if found.gap() <= settings.gap {
+            return Ok(solution(found, "interior point", steps, settings));
+        }
+        // Only rounding stops the interior point method; descent goes on from where it ended.
+        return descend(problem, settings, Some(&found.a), control);
+    }
+    descend(problem, settings, warm, control)
+}
+
+/// Gap from which the solution is worth a solve on the active set: below it, all digits are wanted.
+const EXACT_GAP: f64 = 1e-5;
+
+fn by_interior_point(
+    problem: &SvmProblem<'_>,
+    settings: SvmSettings,
+    control: &Control,
+) -> Result<(Certificate, usize)> {
+    let inside = interior_point(problem, settings.gap, control)?;
+    let found = certify(problem, &inside.inner);
+    if settings.gap > EXACT_GAP {
+        return Ok((found, inside.steps));
+    }
+    let exact = polish(problem, &inside.rounded, f64::MIN_POSITIVE, POLISH_CHANGES)?;
+    // Its multipliers lie on their bounds exactly.
+    let take = exact.gap() <= settings.gap.max(found.gap());
+    Ok((if take { exact } else { found }, inside.steps))
+}
+
+/// Changes of the active set that are tried after an interior point, which nearly always names it.
+const POLISH_CHANGES: usize = 12;
+
+/// Coordinate descent with solves on the active set in between.
+fn descend(
+    problem: SvmProblem<'_>,
+    settings: SvmSettings,
+    warm: Option<&[f64]>,
+    control: &Control,
+) -> Result<SvmSolution> {
+    let mut descent = Descent::new(problem, warm);
     let mut random = Random::new(0x5eed);
     let mut best = certify(&problem, &descent.a);
     let (mut pass, mut next_check) = (0, 4);
@@ -122,7 +167,7 @@ pub fn linear_svm(
         let mut found = certify(&problem, &descent.a);
         // Far from the optimum the active set is wrong, and a solve on it is wasted.
         if found.gap() > settings.gap && found.gap() < 0.1 {
-            let polished = polish(&problem, &found, settings.gap)?;
+            let polished = polish(&problem, &descent.a, settings.gap, usize::MAX)?;
             if polished.dual > found.dual {
                 found = polished;
                 descent.restart(&found);
@@ -133,14 +178,14 @@ pub fn linear_svm(
         }
         descent.unshrink();
     }
-    Ok(solution(best, pass, settings))
+    Ok(solution(best, "dual coordinate descent", pass, settings))
 }
 
-fn solution(best: Certificate, pass: usize, settings: SvmSettings) -> SvmSolution {
+fn solution(best: Certificate, method: &str, iterations: usize, settings: SvmSettings) -> SvmSolution {
     let report = SolverReport {
-        method: "linear SVM, dual coordinate descent (relative duality gap)".into(),
+        method: format!("linear SVM, {method} (relative duality gap)"),
         converged: best.gap() <= settings.gap,
-        iterations: pass,
+        iterations,
         objective: best.primal,
         gap: Some(best.gap()),
     };
@@ -155,11 +200,10 @@ fn solution(best: Certificate, pass: usize, settings: SvmSettings) -> SvmSolutio
 }
 
 impl<'a> Descent<'a> {
-    fn new(problem: SvmProblem<'a>, warm: Option<&[f64]>) -> Result<Self> {
+    fn new(problem: SvmProblem<'a>, warm: Option<&[f64]>) -> Self {
         let n = problem.rows.rows();
         let mut a = vec![0.0; n];
         if let Some(warm) = warm {
-            require_len("multipliers of the warm start", n, warm.len())?;
             for i in 0..n {
                 a[i] = if warm[i].is_nan() { 0.0 } else { warm[i].clamp(0.0, problem.costs[i]) };
             }
@@ -172,7 +216,7 @@ impl<'a> Descent<'a> {
         let imbalance = a.iter().zip(problem.labels).map(|(a, y)| a * y).sum();
         let shrink = (f64::INFINITY, f64::NEG_INFINITY);
         let active = (0..n).collect();
-        Ok(Descent { problem, a, w, imbalance, intercept: 0.0, penalty, diagonal, active, shrink })
+        Descent { problem, a, w, imbalance, intercept: 0.0, penalty, diagonal, active, shrink }
     }
 
     /// One pass over the active rows: exact minimisation in each multiplier, then the multiplier step of the

@@ -12,4 +12,5 @@ pub mod one_norm_svm;
 pub mod projection;
 pub mod spectral;
 mod svm_certificate;
+mod svm_interior;
 mod svm_polish;

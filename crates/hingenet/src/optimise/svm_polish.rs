@@ -16,13 +16,19 @@ fn most_changes(free: usize) -> usize {
 
 /// Moves towards the solution of the equations `y_i (w·x_i + b) = 1` on the free rows. A row that meets its
 /// bound on the way is fixed there; a fixed row with the wrong sign of its margin is freed.
-pub(super) fn polish(problem: &SvmProblem<'_>, from: &Certificate, gap: f64) -> Result<Certificate> {
-    let mut best = from.clone();
-    let mut a = from.a.clone();
+pub(super) fn polish(
+    problem: &SvmProblem<'_>,
+    multipliers: &[f64],
+    gap: f64,
+    changes: usize,
+) -> Result<Certificate> {
+    let mut best = certify(problem, multipliers);
+    // Not the certified ones: scaling to feasibility moves rows off their bounds.
+    let mut a = multipliers.to_vec();
     let near = |a: f64, c: f64| 1e-9 * c.max(a);
     let mut free: Vec<bool> =
         a.iter().zip(problem.costs).map(|(a, c)| *a > near(*a, *c) && *a < c - near(*a, *c)).collect();
-    for _ in 0..most_changes(free.iter().filter(|f| **f).count()) {
+    for _ in 0..most_changes(free.iter().filter(|f| **f).count()).min(changes) {
         let rows: Vec<usize> = (0..a.len()).filter(|&i| free[i]).collect();
         if rows.is_empty() || rows.len() > MOST_FREE {
             return Ok(best);
@@ -60,6 +66,9 @@ fn solve_free(problem: &SvmProblem<'_>, a: &[f64], rows: &[usize]) -> Result<Vec
     let k = rows.len();
     let mean = (0..k).map(|r| gram[(r, r)]).sum::<f64>() / k as f64;
     let ridge = 1e-11 * mean.max(f64::MIN_POSITIVE);
+    // Since Σ β is given, a constant added to K_FF only shifts b. It makes the matrix regular for one free row more than
+    // there are columns, the usual number where columns are few.
+    gram.data_mut().iter_mut().for_each(|v| *v += mean);
     (0..k).for_each(|r| gram[(r, r)] += ridge);
     let factor = Cholesky::new(&gram)?;
     let mut ones = vec![1.0; k];

@@ -5,9 +5,7 @@ use super::EXACT_ROWS;
 use super::functionals::occupied_bins;
 use crate::density::sample::PairSample;
 use crate::numeric::linalg::Matrix;
-use crate::numeric::simd::{exp, vectorised};
-
-const LANES: usize = 8;
+use crate::numeric::simd::{LANES, fused_exp, vectorised};
 
 /// Most occupied bins of an axis before the exact sum is used instead.
 const MOST_BINS: usize = 1024;
@@ -79,12 +77,12 @@ fn exact<const N: usize>(x: &[f64], y: &[f64], w: &[f64], g: f64) -> [f64; N] {
 fn accumulate<const N: usize>(s: &[f64; LANES], t: &[f64; LANES], w: &[f64], sums: &mut [[f64; LANES]; N]) {
     let mut e = [0.0; LANES];
     for l in 0..LANES {
-        e[l] = w[l] * exp(-0.5 * (s[l] * s[l] + t[l] * t[l]));
+        e[l] = w[l] * fused_exp(-0.5 * s[l].mul_add(s[l], t[l] * t[l]));
     }
     let (hs, ht) = (hermite_all::<N>(s), hermite_all::<N>(t));
     for k in 0..N {
         for l in 0..LANES {
-            sums[k][l] += e[l] * hs[N - 1 - k][l] * ht[k][l];
+            sums[k][l] = (e[l] * hs[N - 1 - k][l]).mul_add(ht[k][l], sums[k][l]);
         }
     }
 }
@@ -96,7 +94,7 @@ fn hermite_all<const N: usize>(t: &[f64; LANES]) -> [[f64; LANES]; N] {
     he[1] = *t;
     for k in 1..N - 1 {
         for l in 0..LANES {
-            he[k + 1][l] = t[l] * he[k][l] - k as f64 * he[k - 1][l];
+            he[k + 1][l] = t[l].mul_add(he[k][l], -(k as f64) * he[k - 1][l]);
         }
     }
     he

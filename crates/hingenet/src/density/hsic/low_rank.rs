@@ -117,10 +117,16 @@ fn incomplete_cholesky(
         if trace <= limit || columns.len() == x.len() || residual[pivot] <= 1e-14 {
             return (columns, trace.max(0.0));
         }
-        let mut column: Vec<f64> = x.iter().map(|v| kernel.value(*v, x[pivot])).collect();
+        // Plain loops: what is called through iterators is not compiled for the wide instructions.
+        let mut column = vec![0.0; x.len()];
+        for (c, v) in column.iter_mut().zip(x) {
+            *c = kernel.value(*v, x[pivot]);
+        }
         for f in &columns {
             let factor = f[pivot];
-            column.iter_mut().zip(f).for_each(|(c, v)| *c -= factor * v);
+            for (c, v) in column.iter_mut().zip(f) {
+                *c -= factor * v;
+            }
         }
         let scale = 1.0 / residual[pivot].sqrt();
         for (c, r) in column.iter_mut().zip(&mut residual) {

@@ -83,17 +83,32 @@ fn median_squared_distance(sample: &Sample, convention: Median) -> f64 {
         return 0.0;
     }
     let sorted = sample.sorted();
-    let square = |k: f64| {
-        let distance = distance_at(&sorted, k);
-        distance * distance
-    };
     match convention {
-        Median::Upper => square((pairs / 2.0).floor()),
+        Median::Upper => distance_at(&sorted, (pairs / 2.0).floor()).powi(2),
         Median::Mean => {
             let (low, high) = (((pairs - 1.0) / 2.0).floor(), ((pairs - 1.0) / 2.0).ceil());
-            if low == high { square(low) } else { 0.5 * (square(low) + square(high)) }
+            let below = distance_at(&sorted, low);
+            let above =
+                if pairs_within(&sorted, below) > high { below } else { next_distance(&sorted, below) };
+            0.5 * (below * below + above * above)
         }
     }
+}
+
+/// The smallest pairwise distance above `reach`; `reach` if there is none.
+fn next_distance(sorted: &Sample, reach: f64) -> f64 {
+    let x = sorted.values();
+    let (mut first, mut next) = (0, f64::INFINITY);
+    for i in 0..x.len() {
+        while x[i] - x[first] > reach {
+            first += 1;
+        }
+        // The left neighbour just out of reach.
+        if first > 0 {
+            next = next.min(x[i] - x[first - 1]);
+        }
+    }
+    if next.is_finite() { next } else { reach }
 }
 
 /// The distance at 0-based position `k` of all pairwise distances.
