@@ -210,7 +210,7 @@ impl Joint {
         own: impl Fn(usize) -> Option<usize>,
     ) -> Vec<f64> {
         let floor = self.floor();
-        let mut values = self.log_densities((x, y), (tx, ty), own);
+        let mut values = self.log_densities_above(floor, (x, y), (tx, ty), own);
         let seen = |q: usize| !x[q].is_nan() && !y[q].is_nan();
         values.iter_mut().enumerate().filter(|(q, _)| seen(*q)).for_each(|(_, v)| *v = v.max(floor));
         values
@@ -228,6 +228,17 @@ impl Joint {
     /// [`Self::features`] without the floor.
     pub fn log_densities(
         &self,
+        queries: (&[f64], &[f64]),
+        marginals: (&[f64], &[f64]),
+        own: impl Fn(usize) -> Option<usize>,
+    ) -> Vec<f64> {
+        self.log_densities_above(f64::NEG_INFINITY, queries, marginals, own)
+    }
+
+    /// The same for a reader that does not tell values below `least` apart.
+    fn log_densities_above(
+        &self,
+        least: f64,
         (x, y): (&[f64], &[f64]),
         (tx, ty): (&[f64], &[f64]),
         own: impl Fn(usize) -> Option<usize>,
@@ -239,7 +250,7 @@ impl Joint {
         let values = match self {
             Joint::Independent => return out,
             Joint::Plane { kde, rows, .. } => {
-                kde.log_densities(&at(x), &at(y), |k| omitted(rows, own(seen[k])))
+                kde.log_densities_above(least, &at(x), &at(y), |k| omitted(rows, own(seen[k])))
             }
             Joint::Mixed(mixed) => mixed.log_densities(&at(x), &at(y), |k| own(seen[k])),
             Joint::Table { counts, columns, pseudo_count, rows, weights } => {

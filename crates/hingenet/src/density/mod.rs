@@ -16,6 +16,7 @@ pub mod generate;
 pub mod hsic;
 pub mod information;
 pub mod kernel;
+mod kernel_grid;
 mod marginalise;
 mod mixed;
 mod predict;
