@@ -139,7 +139,7 @@ fn many_rows_are_summed_on_a_grid_within_the_stated_error() {
     let mut random = Random::new(12);
     let mut x = normal_sample(14_000, 13);
     let mut y: Vec<f64> = x.iter().map(|v| 0.5 * v + random.normal()).collect();
-    (x[0], y[0]) = (9.0, -9.0);
+    (x[0], y[0]) = (6.0, -6.0);
     let sample = PairSample::new(x.clone(), y.clone()).unwrap();
     let kde = PlaneKde::new(&sample, PlaneBandwidth::Normal.choose(&sample)).unwrap();
     let floor = kde.log_peak() - kde.total().ln() - 8.0;

@@ -193,13 +193,13 @@ mod tests {
         let (x, y) = (draw(&mut random, 3000, 4.0), draw(&mut random, 3000, 3.0));
         let weights: Vec<f64> = (0..3000).map(|i| 1.0 + (i % 3) as f64).collect();
         // Half of the queries lie far outside.
-        let (qx, qy) = (draw(&mut random, 20_000, 9.0), draw(&mut random, 20_000, 7.0));
+        let (qx, qy) = (draw(&mut random, 40_000, 9.0), draw(&mut random, 40_000, 7.0));
         let reach = 8.0;
         let sums = grid_sums((&x, &y), &weights, (&qx, &qy), reach).unwrap();
         let m: f64 = weights.iter().sum();
         let lost = m * f64::exp(-0.5 * reach * reach);
         let mut in_tail = 0;
-        for q in (0..20_000).step_by(7) {
+        for q in (0..40_000).step_by(14) {
             let term =
                 |i: usize| weights[i] * f64::exp(-0.5 * ((qx[q] - x[i]).powi(2) + (qy[q] - y[i]).powi(2)));
             let exact: f64 = (0..3000).map(term).sum();
