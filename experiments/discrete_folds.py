@@ -64,18 +64,25 @@ def accuracy(program, folder, name, fold, model):
     return result["results"][0]["accuracy"]["mean"]
 
 
+def build():
+    subprocess.run(["cargo", "build", "--release", "--workspace", "--bin", "hingenet", "--quiet"], cwd=ROOT, check=True)
+    return ROOT / "target" / "release" / "hingenet"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=pathlib.Path, required=True, help="folder of the fold files")
     parser.add_argument("--rules", default="ml", help="comma list of ml, mcl, mm, ml-bn-svm")
     parser.add_argument("--sets", default="car,breast,adult")
+    parser.add_argument("--graphs", default="nb,tan")
+    parser.add_argument("--program", type=pathlib.Path, help="a built program; else it is built with cargo")
     options = parser.parse_args()
-    subprocess.run(["cargo", "build", "--release", "--workspace", "--bin", "hingenet", "--quiet"], cwd=ROOT, check=True)
-    program = ROOT / "target" / "release" / "hingenet"
+    program = options.program or build()
     wrong = 0
     print("| set | model | printed | here | |\n|---|---|---:|---:|---|")
     for (name, graph, rule), (printed, interval) in PRINTED.items():
-        if rule not in options.rules.split(",") or name not in options.sets.split(","):
+        wanted = (rule, options.rules), (name, options.sets), (graph, options.graphs)
+        if any(value not in values.split(",") for value, values in wanted):
             continue
         folds = [accuracy(program, options.data, name, f, f"{graph}:{rule}") for f in range(1, FOLDS[name] + 1)]
         here = 100 * sum(folds) / len(folds)

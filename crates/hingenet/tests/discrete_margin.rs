@@ -5,9 +5,7 @@ use hingenet::discrete::aode::{fit_aode_margin, fit_aode_ml};
 use hingenet::discrete::inference::log_joint_rows;
 use hingenet::discrete::learn::Root;
 use hingenet::discrete::margin::bn_svm::{Norm, fit_bn_svm};
-use hingenet::discrete::margin::completion::{
-    CompletionParams, SemiParams, fit_incomplete, fit_semi_supervised,
-};
+use hingenet::discrete::margin::completion::{CompletionParams, fit_incomplete};
 use hingenet::discrete::margin::conditional::{ConditionalParams, Form, Objective, fit_conditional};
 use hingenet::discrete::margin::hinge::SoftHinge;
 use hingenet::discrete::margin::projected::{ProjectedSettings, minimise as projected};
@@ -85,7 +83,7 @@ fn problem(case: &Case, lambda: f64, gamma: f64, smoothing: Smoothing) -> Proble
 const SOFT: Smoothing = Smoothing { radius: 1.0, eta: 10.0 };
 
 fn settings(solver: Solver, tolerance: f64) -> SolveSettings {
-    SolveSettings { solver, tolerance, max_iterations: 3000 }
+    SolveSettings { solver, tolerance, max_iterations: 3000, persistent: true }
 }
 
 fn noise(like: &[f64], scale: f64, random: &mut Random) -> Vec<f64> {
@@ -281,7 +279,7 @@ proptest! {
         let mut start = noise(&problem.likelihood.ml_parameters(), 1.0, &mut case.random);
         problem.likelihood.normaliser().normalise(&mut start).unwrap();
         let reference = solve(&problem, None, &settings(Solver::Interior, 1e-10), &Control::default()).unwrap();
-        let lbfgs = solve(&problem, Some(&start), &settings(Solver::Lbfgs, 1e-10), &Control::default()).unwrap();
+        let lbfgs = solve(&problem, Some(start[..].into()), &settings(Solver::Lbfgs, 1e-10), &Control::default()).unwrap();
         let inner = ProjectedSettings { max_iterations: 4000, tolerance: 1e-6 };
         let slow = projected(&problem, &start, &inner, &Control::default()).unwrap();
         let value = reference.certificate.upper11;
@@ -463,25 +461,45 @@ fn completion_never_raises_its_objective_and_needs_nothing_when_nothing_is_missi
     }
 }
 
+/// The interior-point method over rows (few rows, large tables) against L-BFGS.
 #[test]
-fn unlabelled_rows_of_weight_zero_change_nothing_and_others_fill_the_counts() {
-    let mut random = Random::new(9);
-    let card = vec![2, 3, 2, 2];
-    let all = rows(&card, 120, &mut random);
-    let class = Codes::from_options(2, (0..120).map(|m| if m < 30 { all.column(0).get(m) } else { None }));
-    let columns = std::iter::once(class).chain(all.columns()[1..].iter().cloned()).collect();
-    let data = Samples::new(card.clone(), columns, None).unwrap();
+fn few_rows_with_many_states_have_the_same_optimum_by_both_solvers() {
+    let mut random = Random::new(3);
+    for k in [2, 3] {
+        let card = vec![k, 6, 6, 6, 6];
+        let samples = rows(&card, 40, &mut random);
+        let structure = Structure::new(card, graph(1)).unwrap();
+        let case = Case { structure, samples, random: Random::new(0) };
+        for (smoothing, tolerance) in [(SOFT, 1e-9), (Smoothing::NONE, 1e-7)] {
+            let problem = problem(&case, 4.0, 3.0, smoothing);
+            assert!(problem.rows.len() * (k - 1) < problem.rows.n_cells() / 2);
+            let found = |solver| {
+                let settings = settings(solver, tolerance);
+                let solution = solve(&problem, None, &settings, &Control::default()).unwrap();
+                let certificate = solution.certificate;
+                let smooth = problem.loss.is_smooth();
+                assert!(solution.converged, "{solver:?}: {certificate:?}");
+                if smooth { certificate.upper11 } else { certificate.upper10 }
+            };
+            let (interior, lbfgs) = (found(Solver::Interior), found(Solver::Lbfgs));
+            assert!((interior - lbfgs).abs() <= 3.0 * tolerance * lbfgs, "{interior} {lbfgs}");
+        }
+    }
+}
+
+/// Multipliers stay feasible when λ grows: a solution without slack is proven to stay one.
+#[test]
+fn a_solution_without_slack_is_recognised_at_a_larger_lambda() {
+    let card = vec![2, 2, 2];
+    let table: Vec<Vec<usize>> = (0..20).map(|m| vec![m % 2; 3]).collect();
     let structure = Structure::naive_bayes(card.clone()).unwrap();
-    let params = MarginParams::default();
-    let control = Control::default();
-    let first: Vec<Vec<usize>> = (0..30).map(|m| state(&all, m)).collect();
-    let supervised = fit_margin(&samples(&card, &first, None), &structure, &params, &control).unwrap();
-    let none = SemiParams { tau: 0.0, ..SemiParams::default() };
-    let same = fit_semi_supervised(&data, &structure, &params, &none, &control).unwrap();
-    assert_eq!(same.network.w(), supervised.network.w());
-    let some = SemiParams { tau: 0.5, margin_tau: 0.1, ..SemiParams::default() };
-    let fit = fit_semi_supervised(&data, &structure, &params, &some, &control).unwrap();
-    assert!(fit.network.normalisation_error() < 1e-9 && fit.report.converged);
+    let case = Case { structure, samples: samples(&card, &table, None), random: Random::new(0) };
+    let first = problem(&case, 64.0, 8.0, SOFT);
+    let tight = solve(&first, None, &settings(Solver::Auto, 1e-6), &Control::default()).unwrap();
+    let next = Problem { loss: first.loss.with_lambda(256.0), ..first.clone() };
+    let again =
+        solve(&next, Some((&tight).into()), &settings(Solver::Auto, 0.05), &Control::default()).unwrap();
+    assert!(again.iterations == 0 && again.w == tight.w, "{:?}", again.certificate);
 }
 
 #[test]

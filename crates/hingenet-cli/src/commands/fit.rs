@@ -28,6 +28,9 @@ pub struct Fit {
     /// Weight of classes: `balanced` or CLASS=W,...
     #[arg(long, value_name = "balanced|CLASS=W,...")]
     class_weight: Option<String>,
+    /// Also learn from rows without a class (`:ml` and `:ml-bn-svm` of nb, tan, kdb and dag)
+    #[arg(long)]
+    semi_supervised: bool,
     #[command(flatten)]
     reader: Reader,
 }
@@ -39,7 +42,8 @@ impl Fit {
         output::check(Some(&self.output))?;
         refuse_overwriting(Some(&self.output), &[&self.data])?;
         let table = self.reader.labelled(&self.data, &self.target, session)?;
-        let mut data = Dataset::new(table, &self.target, self.weights.as_deref())?;
+        let read = if self.semi_supervised { Dataset::partly_labelled } else { Dataset::new };
+        let mut data = read(table, &self.target, self.weights.as_deref())?;
         if let Some(class_weight) = &class_weight {
             data.weigh_classes(class_weight)?;
         }

@@ -3,16 +3,17 @@
 
 use super::aode::{AveragedNetworks, fit_aode_ml, one_dependence};
 use super::em::{EmParams, fit_em};
+use super::explain::{largest_first, leave_one_out};
 use super::fit::{DiscreteParams, StructureKind, code_columns, prepare};
 use super::margin::completion::{CompletionParams, fit_incomplete};
-use super::margin::select::{inner_folds, subset};
-use super::margin::{MarginParams, fit_margin};
-use super::{Network, Samples};
-use crate::classifier::{Classifier, Explanation, ExplanationKind, SolverReport, Term, Training};
+use super::margin::select::{calibrated, select_point};
+use super::margin::{MarginParams, completed, fit_margin};
+use super::{Network, Samples, Structure};
+use crate::classifier::{Classifier, Explanation, SolverReport, Training};
 use crate::control::Control;
 use crate::encode::FeatureCoder;
 use crate::error::{Error, Result, require, require_len};
-use crate::numeric::log::{argmax, log_normalise};
+use crate::numeric::log::log_normalise;
 use crate::table::{Codes, Table};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -125,41 +126,9 @@ impl Classifier for AveragedClassifier {
         }
         let coded = code_columns(&self.coders, &rows.rows(&[row]))?;
         let state: Vec<Option<usize>> = coded.iter().map(|c| c.get(0)).collect();
-        let observed: Vec<usize> = (0..state.len()).filter(|&i| state[i].is_some()).collect();
-        // The row itself, the row without each observed feature, and the row without any.
-        let hidden = |i: usize| {
-            let keep = |m: usize| m == 0 || (m <= observed.len() && observed[m - 1] != i);
-            Codes::from_options(
-                self.coders[i].n_states(),
-                (0..observed.len() + 2).map(|m| state[i].filter(|_| keep(m))),
-            )
-        };
-        let all = self.posterior(&(0..state.len()).map(hidden).collect::<Vec<_>>())?;
-        let k = self.n_classes();
-        let scores = |m: usize| &all[m * k..(m + 1) * k];
-        let term = |(m, &feature): (usize, &usize)| Term {
-            feature,
-            given: Vec::new(),
-            scores: scores(0)
-                .iter()
-                .zip(scores(m + 1))
-                .map(|(a, b)| if a == b { 0.0 } else { a - b })
-                .collect(),
-        };
-        let mut terms: Vec<Term> = observed.iter().enumerate().map(term).collect();
-        let winner = argmax(scores(0));
-        terms.sort_by(|a, b| {
-            b.against_mean(winner)
-                .abs()
-                .total_cmp(&a.against_mean(winner).abs())
-                .then(a.feature.cmp(&b.feature))
-        });
-        Ok(Explanation {
-            kind: ExplanationKind::LeaveOneOut,
-            base: scores(observed.len() + 1).to_vec(),
-            terms,
-            scores: scores(0).to_vec(),
-        })
+        let n_states = |i: usize| self.coders[i].n_states();
+        leave_one_out(&state, n_states, self.n_classes(), |columns| self.posterior(columns))
+            .map(largest_first)
     }
 }
 
@@ -174,6 +143,7 @@ pub fn fit_averaged(
     let prepared = prepare(training, &params, control)?;
     let samples = &prepared.samples;
     let mut chosen = BTreeMap::new();
+    let mut temperature = 1.0;
     let (networks, report) = match rule {
         MemberRule::MaximumLikelihood if samples.has_missing() => {
             em_members(samples, alpha, params.em, control)?
@@ -189,10 +159,17 @@ pub fn fit_averaged(
                     best
                 }
             };
-            margin_members(samples, &member_params(lambda, gamma, alpha), control)?
+            let params = member_params(lambda, gamma, alpha);
+            if lambda > 0.0 {
+                let rough = params.for_search();
+                let fit =
+                    |rows: &Samples| Ok(margin_members(&filled(rows, alpha, control)?, &rough, control)?.0);
+                temperature = calibrated(samples, &fit, control)?;
+            }
+            margin_members(samples, &params, control)?
         }
     };
-    Ok((AveragedClassifier::new(prepared.coders, networks, 1.0, report)?, chosen))
+    Ok((AveragedClassifier::new(prepared.coders, networks, temperature, report)?, chosen))
 }
 
 fn member_params(lambda: f64, gamma: f64, alpha: f64) -> MarginParams {
@@ -230,6 +207,12 @@ fn worst(reports: impl Iterator<Item = SolverReport>) -> Option<SolverReport> {
     reports.max_by(|a, b| a.gap.unwrap_or(0.0).total_cmp(&b.gap.unwrap_or(0.0)))
 }
 
+/// Completions under naive Bayes, for the many fits of a search; the members of the final fit complete the
+/// rows themselves.
+fn filled(rows: &Samples, alpha: f64, control: &Control) -> Result<Samples> {
+    completed(rows, &Structure::naive_bayes(rows.card().to_vec())?, alpha, control)
+}
+
 /// λ and γ with the most correct validation rows of the average; ties to the smaller λ, then γ.
 fn choose(
     samples: &Samples,
@@ -245,19 +228,9 @@ fn choose(
         .iter()
         .flat_map(|&l| gammas.iter().take(if l == 0.0 { 1 } else { gammas.len() }).map(move |&g| (l, g)))
         .collect();
-    let fold = inner_folds(samples, FOLDS);
-    let mut scores = vec![0.0; points.len()];
-    for f in (0..FOLDS).filter(|f| fold.contains(f)) {
-        let rows = |inside: bool| (0..fold.len()).filter(|&m| (fold[m] == f) == inside).collect::<Vec<_>>();
-        let (train, test) = (subset(samples, &rows(false))?, subset(samples, &rows(true))?);
-        for (score, &(lambda, gamma)) in scores.iter_mut().zip(&points) {
-            control.check()?;
-            let (networks, _) = margin_members(&train, &member_params(lambda, gamma, alpha), control)?;
-            let joint = networks.log_joint_rows(&test.columns()[1..])?;
-            let k = samples.card()[0];
-            let right = |m: &usize| test.column(0).get(*m) == Some(argmax(&joint[m * k..(m + 1) * k]));
-            *score += (0..test.n_rows()).filter(right).map(|m| test.weight(m)).sum::<f64>();
-        }
-    }
-    Ok(points[argmax(&scores)])
+    let prepare = |rows: &Samples| filled(rows, alpha, control);
+    let fit = |rows: &Samples, &(lambda, gamma): &(f64, f64)| {
+        Ok(margin_members(rows, &member_params(lambda, gamma, alpha).for_search(), control)?.0)
+    };
+    select_point(samples, &prepare, &points, FOLDS, &fit, control)
 }

@@ -1,13 +1,14 @@
 //! A fitted discrete network as a classifier: codes a table, sums missing features out, lists the terms
 //! of a decision, gives likelihoods and draws new rows.
 
+use super::explain::{largest_first, leave_one_out};
 use super::fit::code_columns;
 use super::inference::{Evidence, Inference};
 use super::{Network, Structure};
 use crate::classifier::{Classifier, Explanation, ExplanationKind, SolverReport, Term};
 use crate::encode::FeatureCoder;
 use crate::error::{Error, Result, require, require_len};
-use crate::numeric::log::{argmax, log_normalise, log_sum_exp};
+use crate::numeric::log::{log_normalise, log_sum_exp};
 use crate::numeric::random::Random;
 use crate::table::{Codes, Table};
 use rayon::prelude::*;
@@ -156,38 +157,6 @@ impl DiscreteClassifier {
         let scores = (0..k).map(score).collect();
         Explanation { kind: ExplanationKind::Additive, base, terms, scores }
     }
-
-    /// For each observed feature what the posterior loses without it.
-    fn leave_one_out(&self, state: &[Option<usize>]) -> Result<Explanation> {
-        let observed: Vec<usize> = (0..state.len()).filter(|&i| state[i].is_some()).collect();
-        // The row itself, the row without each observed feature, and the row without any.
-        let hidden = |i: usize| {
-            let keep = |m: usize| m == 0 || (m <= observed.len() && observed[m - 1] != i);
-            let cells = (0..observed.len() + 2).map(|m| state[i].filter(|_| keep(m)));
-            Codes::from_options(self.structure().card()[i + 1], cells)
-        };
-        let columns: Vec<Codes> = (0..state.len()).map(hidden).collect();
-        let mut all = Inference::new(&self.network).log_joint_rows(&columns)?;
-        self.normalise(&mut all)?;
-        let k = self.n_classes();
-        let row = |m: usize| &all[m * k..(m + 1) * k];
-        let term = |(m, &feature): (usize, &usize)| Term {
-            feature,
-            given: Vec::new(),
-            scores: row(0).iter().zip(row(m + 1)).map(|(a, b)| finite_difference(*a, *b)).collect(),
-        };
-        Ok(Explanation {
-            kind: ExplanationKind::LeaveOneOut,
-            base: row(observed.len() + 1).to_vec(),
-            terms: observed.iter().enumerate().map(term).collect(),
-            scores: row(0).to_vec(),
-        })
-    }
-}
-
-/// `a - b`, with equal infinities making no difference.
-fn finite_difference(a: f64, b: f64) -> f64 {
-    if a == b { 0.0 } else { a - b }
 }
 
 impl Classifier for DiscreteClassifier {
@@ -209,16 +178,15 @@ impl Classifier for DiscreteClassifier {
         }
         let state: Vec<Option<usize>> = self.code(&rows.rows(&[row]))?.iter().map(|c| c.get(0)).collect();
         let complete: Option<Vec<usize>> = state.iter().copied().collect();
-        let mut explanation = match complete {
+        let posterior = |columns: &[Codes]| {
+            let mut scores = Inference::new(&self.network).log_joint_rows(columns)?;
+            self.normalise(&mut scores)?;
+            Ok(scores)
+        };
+        let n_states = |i: usize| self.structure().card()[i + 1];
+        Ok(largest_first(match complete {
             Some(state) if self.structure().dag().parents(0).is_empty() => self.additive(&state),
-            _ => self.leave_one_out(&state)?,
-        };
-        let winner = argmax(&explanation.scores);
-        let size = |t: &Term| {
-            let size = t.against_mean(winner).abs();
-            if size.is_nan() { f64::INFINITY } else { size }
-        };
-        explanation.terms.sort_by(|a, b| size(b).total_cmp(&size(a)).then(a.feature.cmp(&b.feature)));
-        Ok(explanation)
+            _ => leave_one_out(&state, n_states, self.n_classes(), posterior)?,
+        }))
     }
 }

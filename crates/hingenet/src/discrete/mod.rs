@@ -13,6 +13,7 @@ mod averaged;
 mod classifier;
 pub mod counts;
 pub mod em;
+mod explain;
 mod fit;
 pub mod inference;
 pub mod learn;

@@ -22,6 +22,13 @@ pub struct Dataset {
 impl Dataset {
     /// Takes the target (and the weights column, if named) out of a table. Every row must have a class.
     pub fn new(table: Table, target: &str, weights: Option<&str>) -> Result<Self> {
+        let dataset = Self::partly_labelled(table, target, weights)?;
+        dataset.require_labels()?;
+        Ok(dataset)
+    }
+
+    /// The same for a semi-supervised fit: rows without a class stay.
+    pub fn partly_labelled(table: Table, target: &str, weights: Option<&str>) -> Result<Self> {
         let (target_column, rest) = table.split_off(target)?;
         let (weights, features) = split_weights(rest, weights)?;
         let (classes, class) = categories_of(&target_column);
@@ -48,6 +55,7 @@ impl Dataset {
         }
         let dataset = Dataset { target: target.into(), features, classes, class, weights };
         dataset.check()?;
+        dataset.require_labels()?;
         Ok(dataset)
     }
 
@@ -77,6 +85,18 @@ impl Dataset {
         }
     }
 
+    /// Refuses rows without a class.
+    pub fn require_labels(&self) -> Result<()> {
+        match (0..self.n_rows()).find(|&m| self.class.get(m).is_none()) {
+            None => Ok(()),
+            Some(m) => Err(Error::column(
+                &self.target,
+                format!("the class of row {} is missing", m + 1),
+                "remove rows without a class, fill them in, or ask for a semi-supervised fit",
+            )),
+        }
+    }
+
     /// Rows, features, classes and weights that can be learnt from.
     pub(crate) fn check(&self) -> Result<()> {
         let n = self.n_rows();
@@ -87,13 +107,6 @@ impl Dataset {
             return Err(Error::data(
                 "there are no feature columns beside the target",
                 "give at least one feature column",
-            ));
-        }
-        if let Some(m) = (0..n).find(|&m| self.class.get(m).is_none()) {
-            return Err(Error::column(
-                &self.target,
-                format!("the class of row {} is missing", m + 1),
-                "remove rows without a class, or fill them in",
             ));
         }
         if let Some(weights) = &self.weights {

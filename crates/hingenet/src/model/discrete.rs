@@ -7,6 +7,7 @@ use crate::discrete::learn::Root;
 use crate::discrete::margin::bn_svm::Norm;
 use crate::discrete::margin::conditional::{ConditionalParams, Form, Objective};
 use crate::discrete::margin::select::Grid;
+use crate::discrete::margin::semi_supervised::fit_partly_labelled;
 use crate::discrete::margin::{Learning, MarginParams, Solver, fit_discriminative};
 use crate::discrete::{
     AveragedClassifier, DiscreteClassifier, DiscreteParams, MemberRule, StructureKind, fit_averaged, fit_ml,
@@ -26,14 +27,36 @@ pub fn fit(
     control: &Control,
 ) -> Result<(DiscreteClassifier, BTreeMap<String, f64>)> {
     let params = params(graph, spec, data, control)?;
+    if data.class.has_missing() {
+        return fit_semi_supervised(rule, spec, &params, data, control);
+    }
     let Some(learning) = learning(rule, spec)? else {
         return Ok((fit_ml(&data.training(), &params, control)?, BTreeMap::new()));
     };
     // Conditional likelihood is a likelihood of the class already; margins are not.
     let calibrated = rule != Rule::Mcl;
     let trained = fit_discriminative(&data.training(), &params, &learning, calibrated, control)?;
-    let chosen = trained.chosen.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
-    Ok((trained.classifier, chosen))
+    Ok((trained.classifier, by_name(trained.chosen)))
+}
+
+/// Fits from rows some of which have no class; maximum likelihood is ML-BN-SVM with λ = 0.
+fn fit_semi_supervised(
+    rule: Rule,
+    spec: &ModelSpec,
+    params: &DiscreteParams,
+    data: &Dataset,
+    control: &Control,
+) -> Result<(DiscreteClassifier, BTreeMap<String, f64>)> {
+    let plain =
+        Learning::MlBnSvm { params: MarginParams { lambda: 0.0, ..MarginParams::default() }, grid: None };
+    let learning = learning(rule, spec)?.unwrap_or(plain);
+    let tau = spec.parsed("tau", "a number")?;
+    let trained = fit_partly_labelled(&data.training(), params, &learning, tau, control)?;
+    Ok((trained.classifier, by_name(trained.chosen)))
+}
+
+fn by_name(chosen: Vec<(&'static str, f64)>) -> BTreeMap<String, f64> {
+    chosen.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
 }
 
 /// Fits an average of one-dependence networks.
@@ -54,7 +77,8 @@ pub fn fit_average(
 
 /// Whether the fit gives the same bits for any order of the rows, because it adds whole numbers only.
 pub fn is_order_free(rule: Rule, data: &Dataset) -> bool {
-    rule == Rule::Ml && data.weights.is_none() && data.features.n_missing() == 0
+    let complete = data.features.n_missing() == 0 && !data.class.has_missing();
+    rule == Rule::Ml && data.weights.is_none() && complete
 }
 
 fn params(graph: Graph, spec: &ModelSpec, data: &Dataset, control: &Control) -> Result<DiscreteParams> {

@@ -1,6 +1,6 @@
 //! From a data set and a model name to a fitted model.
 
-use super::registry::Recipe;
+use super::registry::{Recipe, Rule};
 use super::{Dataset, Facts, Fitted, Majority, Model, ModelSpec, density, discrete, gaussian, pool};
 use crate::classifier::SolverReport;
 use crate::control::Control;
@@ -23,6 +23,9 @@ pub struct FitOptions {
 pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Control) -> Result<Model> {
     control.check()?;
     let info = super::find(&spec.name)?;
+    if !matches!(info.recipe, Recipe::Discrete(_, Rule::Ml | Rule::MlBnSvm)) {
+        data.require_labels()?;
+    }
     let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
     let control = &collecting(control, &warnings);
     let order_free = matches!(info.recipe, Recipe::Discrete(_, rule) if discrete::is_order_free(rule, data));

@@ -203,6 +203,13 @@ const SMOOTH: OptionInfo = OptionInfo {
     about: "smooth margin loss (the paper's problem 11) or the plain hinge (problem 10)",
 };
 
+const TAU: OptionInfo = OptionInfo {
+    key: "tau",
+    default: "chosen by inner folds",
+    range: "0 to 1",
+    about: "weight of rows without a class in a semi-supervised fit; 0 leaves them out",
+};
+
 /// The five learning rules on one graph: graph options first, then those of the rule.
 macro_rules! on_graph {
     ($structure:literal, $graph:expr, $about:literal, [$($own:expr),*]) => {
@@ -210,7 +217,7 @@ macro_rules! on_graph {
             ModelInfo {
                 name: concat!($structure, ":ml"),
                 about: concat!($about, ", maximum likelihood"),
-                options: &[ALPHA, $($own),*],
+                options: &[ALPHA, $($own,)* TAU],
                 recipe: Recipe::Discrete($graph, Rule::Ml),
             },
             ModelInfo {
@@ -234,7 +241,7 @@ macro_rules! on_graph {
             ModelInfo {
                 name: concat!($structure, ":ml-bn-svm"),
                 about: concat!($about, ", the most likely network with the required margins"),
-                options: &[ALPHA, $($own,)* LAMBDA, GAMMA, SMOOTH, SOLVER],
+                options: &[ALPHA, $($own,)* LAMBDA, GAMMA, SMOOTH, SOLVER, TAU],
                 recipe: Recipe::Discrete($graph, Rule::MlBnSvm),
             },
         ]

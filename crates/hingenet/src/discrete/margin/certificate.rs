@@ -51,6 +51,19 @@ impl Certificate {
         relative(self.upper11, self.lower11)
     }
 
+    /// The gap of the smooth problem (11) or of (10).
+    pub(super) fn gap(&self, smooth: bool) -> f64 {
+        if smooth { self.gap11() } else { self.gap10() }
+    }
+
+    pub(super) fn upper(&self, smooth: bool) -> f64 {
+        if smooth { self.upper11 } else { self.upper10 }
+    }
+
+    pub(super) fn lower(&self, smooth: bool) -> f64 {
+        if smooth { self.lower11 } else { self.lower10 }
+    }
+
     /// The better bounds of two certificates of one problem.
     pub fn join(&self, other: &Certificate) -> Certificate {
         Certificate {
@@ -60,6 +73,17 @@ impl Certificate {
             lower11: self.lower11.max(other.lower11),
         }
     }
+}
+
+/// What a set of multipliers proves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DualPoint {
+    /// Lower bound on the optimum of (10).
+    pub lower10: f64,
+    /// Lower bound on the optimum of (11).
+    pub lower11: f64,
+    /// The multipliers, made feasible; they stay feasible when λ grows.
+    pub multipliers: Vec<f64>,
 }
 
 /// Rounding can put the lower bound above the upper one by some 1e-15; the gap is then 0.
@@ -74,12 +98,17 @@ fn relative(upper: f64, lower: f64) -> f64 {
 impl Problem {
     /// Bounds at the normalised parameters `w`, with the multipliers of the loss there.
     pub fn certificate(&self, w: &[f64]) -> Certificate {
-        let (lower10, lower11) = self.dual_values(self.multipliers(w));
+        self.bounds(w, &self.dual_point(self.multipliers(w)))
+    }
+
+    /// Bounds at the normalised parameters `w`, with what other multipliers prove.
+    pub fn bounds(&self, w: &[f64], dual: &DualPoint) -> Certificate {
+        let DualPoint { lower10, lower11, .. } = *dual;
         Certificate { upper10: self.hard_objective(w), lower10, upper11: self.objective(w), lower11 }
     }
 
     /// Both dual values of multipliers laid out as [`Problem::multipliers`], which are first made feasible.
-    pub fn dual_values(&self, mut a: Vec<f64>) -> (f64, f64) {
+    pub fn dual_point(&self, mut a: Vec<f64>) -> DualPoint {
         let n = self.rows.gather(self.likelihood.counts());
         let mut tilt = self.tilt(&a);
         for _ in 0..REPAIRS {
@@ -99,7 +128,11 @@ impl Problem {
         let (linear, smooth) = self.dual_terms(&a, theta);
         // A bound that is not a number proves nothing.
         let proven = |d: f64| if d.is_finite() { d } else { f64::NEG_INFINITY };
-        (proven(linear + entropy), proven(linear + smooth + entropy))
+        if theta < 1.0 {
+            a.iter_mut().for_each(|a| *a *= theta);
+        }
+        let (lower10, lower11) = (proven(linear + entropy), proven(linear + smooth + entropy));
+        DualPoint { lower10, lower11, multipliers: a }
     }
 
     /// `Σ a_{mc} (φ_{c_m} − φ_c)` on the class-dependent cells.

@@ -1,17 +1,18 @@
-//! ML-BN-SVM from rows with missing features (completion-EM) and from rows without class label
-//! (semi-supervised). Both alternate between weights of completed rows under the present network and a fit
-//! of problem (11) on the weighted rows: expected counts are consistent (Eq. 7) and positive, so every
-//! step is convex with a unique normalised solution.
+//! ML-BN-SVM from rows with missing features (completion-EM): weights of completed rows under the present
+//! network and a fit of problem (11) on the weighted rows alternate. Expected counts are consistent (Eq. 7)
+//! and positive, so every step is convex with a unique normalised solution.
 
-use super::fit::{MarginFit, MarginParams, finish, margin_problem, require_two_classes, weighted};
+use super::fit::{
+    MarginFit, MarginParams, finish, fit_margin, margin_problem, require_two_classes, weighted,
+};
 use super::problem::Problem;
-use super::solve::solve;
+use super::solve::{SolveSettings, solve};
 use crate::control::Control;
 use crate::discrete::em::{EmParams, fit_em};
-use crate::discrete::inference::{Inference, log_joint_rows};
+use crate::discrete::inference::Inference;
 use crate::discrete::{Network, Samples, Structure, counts};
 use crate::error::{Error, Result, require};
-use crate::numeric::log::{log_sum_exp, softmax};
+use crate::numeric::log::softmax;
 use crate::numeric::random::Random;
 use crate::table::Codes;
 use rayon::prelude::*;
@@ -37,6 +38,16 @@ impl Default for CompletionParams {
     }
 }
 
+impl CompletionParams {
+    /// Fewer completions, for fits inside a search.
+    pub fn for_search() -> Self {
+        CompletionParams { exact_up_to: 16, draws: 8, ..Self::default() }
+    }
+}
+
+/// Gap to which the rounds are solved at least: their counts are expectations under the last network anyway.
+const ROUND_TOLERANCE: f64 = 1e-5;
+
 /// A fit with missing values, and the objective after each round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompletionFit {
@@ -59,8 +70,13 @@ pub fn fit_incomplete(
     if samples.column(0).n_missing() > 0 {
         return Err(Error::data("a class label is missing", "use a semi-supervised fit"));
     }
+    if !samples.has_missing() {
+        let fit = fit_margin(samples, structure, params, control)?;
+        return Ok(CompletionFit { trace: vec![fit.report.objective], fit });
+    }
     let samples = weighted(samples, params.class_weights.as_deref())?;
     require_two_classes(&samples)?;
+    let settings = SolveSettings { tolerance: params.tolerance.max(ROUND_TOLERANCE), ..params.settings() };
     let mut network =
         fit_em(structure, &samples, params.alpha, EmParams::default(), &control.quiet())?.network;
     let mut trace: Vec<f64> = Vec::new();
@@ -83,8 +99,8 @@ pub fn fit_incomplete(
                 break;
             }
         }
-        let start = (round > 0).then(|| network.w());
-        let solution = solve(&problem, start, &params.settings(), &control.quiet())?;
+        let start = (round > 0).then(|| network.w().into());
+        let solution = solve(&problem, start, &settings, &control.quiet())?;
         let fit = finish(structure, &problem, solution)?;
         network = fit.network.clone();
         latest = Some(fit);
@@ -170,112 +186,4 @@ fn complete_row(
     }
     let log_evidence = softmax(&mut logs);
     Ok((rows.into_iter().zip(logs.into_iter().map(|p| weight * p)).collect(), weight * log_evidence))
-}
-
-/// Settings of a semi-supervised fit.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SemiParams {
-    /// Weight τ in [0, 1] of unlabelled rows in the counts; 0 is the supervised fit.
-    pub tau: f64,
-    /// Weight in [0, 1] of unlabelled rows in the margins.
-    pub margin_tau: f64,
-    /// Rounds.
-    pub max_rounds: usize,
-    /// Stops when no responsibility changes by more.
-    pub tolerance: f64,
-}
-
-impl Default for SemiParams {
-    fn default() -> Self {
-        SemiParams { tau: 0.5, margin_tau: 0.0, max_rounds: 100, tolerance: 1e-6 }
-    }
-}
-
-/// Rounds over which τ rises to its value, so that early mistakes do not lock in.
-const ANNEALING: usize = 5;
-
-/// Learns from labelled rows and rows without class label; features must be complete.
-pub fn fit_semi_supervised(
-    samples: &Samples,
-    structure: &Structure,
-    params: &MarginParams,
-    semi: &SemiParams,
-    control: &Control,
-) -> Result<MarginFit> {
-    params.check(structure.n_classes())?;
-    let share = |x: f64| (0.0..=1.0).contains(&x);
-    require("tau", semi.tau, "a number in [0, 1]", share(semi.tau))?;
-    require("margin_tau", semi.margin_tau, "a number in [0, 1]", share(semi.margin_tau))?;
-    let rows: (Vec<usize>, Vec<usize>) =
-        (0..samples.n_rows()).partition(|&m| samples.column(0).get(m).is_some());
-    if rows.0.is_empty() {
-        return Err(Error::data("no row has a class label", "label some rows of each class"));
-    }
-    let labelled = weighted(&super::select::subset(samples, &rows.0)?, params.class_weights.as_deref())?;
-    require_two_classes(&labelled)?;
-    let supervised = super::fit::fit_margin(
-        &labelled,
-        structure,
-        &MarginParams { class_weights: None, ..params.clone() },
-        &control.quiet(),
-    )?;
-    if rows.1.is_empty() || semi.tau == 0.0 {
-        return Ok(supervised);
-    }
-    let unlabelled = super::select::subset(samples, &rows.1)?;
-    let own = counts::raw_counts(structure, &labelled)?;
-    let mut fit = supervised;
-    let mut last: Option<Vec<f64>> = None;
-    for round in 0..semi.max_rounds {
-        control.progress("semi-supervised fit", round, semi.max_rounds)?;
-        let responsibility = responsibilities(&fit.network, &unlabelled)?;
-        let annealed = ((round + 1) as f64 / ANNEALING as f64).min(1.0);
-        let change =
-            |old: &Vec<f64>| old.iter().zip(&responsibility).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
-        if round >= ANNEALING && last.as_ref().map_or(f64::INFINITY, change) < semi.tolerance {
-            break;
-        }
-        let guessed = expand(&unlabelled, &responsibility, semi.tau * annealed)?;
-        let mut n = counts::raw_counts(structure, &guessed)?;
-        n.iter_mut().zip(&own).for_each(|(n, own)| *n += own);
-        counts::smooth(structure, &mut n, params.alpha);
-        let margins = if semi.margin_tau > 0.0 {
-            joined(&labelled, &expand(&unlabelled, &responsibility, semi.margin_tau * annealed)?)?
-        } else {
-            labelled.clone()
-        };
-        let problem = margin_problem(&margins, structure, n, params)?;
-        let solution = solve(&problem, Some(fit.network.w()), &params.settings(), &control.quiet())?;
-        fit = finish(structure, &problem, solution)?;
-        last = Some(responsibility);
-    }
-    Ok(fit)
-}
-
-/// P(c | z) of every unlabelled row, K values a row.
-fn responsibilities(network: &Network, rows: &Samples) -> Result<Vec<f64>> {
-    let mut joint = log_joint_rows(network, &rows.columns()[1..])?;
-    for scores in joint.chunks_exact_mut(network.structure().n_classes()) {
-        let total = log_sum_exp(scores);
-        scores.iter_mut().for_each(|s| *s = (*s - total).exp());
-    }
-    Ok(joint)
-}
-
-/// K weighted copies of every row, one for each class.
-fn expand(rows: &Samples, responsibility: &[f64], tau: f64) -> Result<Samples> {
-    let k = rows.card()[0];
-    let n = rows.n_rows();
-    let source: Vec<usize> = (0..n).flat_map(|m| std::iter::repeat_n(m, k)).collect();
-    let mut columns = vec![Codes::from_options(k, (0..n * k).map(|i| Some(i % k)))];
-    columns.extend(rows.columns()[1..].iter().map(|c| c.rows(&source)));
-    let weights = (0..n * k).map(|i| tau * rows.weight(i / k) * responsibility[i]).collect();
-    Samples::new(rows.card().to_vec(), columns, Some(weights))
-}
-
-fn joined(a: &Samples, b: &Samples) -> Result<Samples> {
-    let card = a.card();
-    let column = |i: usize| Codes::from_options(card[i], a.column(i).iter().chain(b.column(i).iter()));
-    let weights = (0..a.n_rows()).map(|m| a.weight(m)).chain((0..b.n_rows()).map(|m| b.weight(m)));
-    Samples::new(card.to_vec(), (0..card.len()).map(column).collect(), Some(weights.collect()))
 }

@@ -39,7 +39,13 @@ pub struct MarginParams {
     pub tolerance: f64,
     /// Iterations of a first-order method.
     pub max_iterations: usize,
+    /// Whether a second method goes on where the first falls short of the tolerance.
+    pub persistent: bool,
 }
+
+/// Gap to which fits inside a search are solved, and iterations of their first-order solvers.
+const SEARCH_TOLERANCE: f64 = 1e-4;
+const SEARCH_ITERATIONS: usize = 300;
 
 impl Default for MarginParams {
     fn default() -> Self {
@@ -55,6 +61,7 @@ impl Default for MarginParams {
             solver: Solver::Auto,
             tolerance: 1e-6,
             max_iterations: 3000,
+            persistent: true,
         }
     }
 }
@@ -118,7 +125,22 @@ impl MarginParams {
 
     /// What the solver needs.
     pub fn settings(&self) -> SolveSettings {
-        SolveSettings { solver: self.solver, tolerance: self.tolerance, max_iterations: self.max_iterations }
+        SolveSettings {
+            solver: self.solver,
+            tolerance: self.tolerance,
+            max_iterations: self.max_iterations,
+            persistent: self.persistent,
+        }
+    }
+
+    /// The same problem solved as far as a comparison of validation rows needs it.
+    pub fn for_search(&self) -> Self {
+        MarginParams {
+            tolerance: self.tolerance.max(SEARCH_TOLERANCE),
+            max_iterations: self.max_iterations.min(SEARCH_ITERATIONS),
+            persistent: false,
+            ..self.clone()
+        }
     }
 }
 

@@ -11,18 +11,19 @@
 //! ```
 //!
 //! Each Newton step eliminates a, y, z row by row (`interior_rows`) and solves
-//! `(∇²L + Bᵀ E B) dw = r` over the class-dependent cells by Cholesky; all other entries of w keep their
-//! maximum-likelihood values, which are optimal for them. The start is the point of the central path of
+//! `(∇²L + Bᵀ E B) dw = r` over the class-dependent cells by Cholesky, or the equal system over the rows
+//! where these are fewer (`interior_system`); all other entries of w keep their maximum-likelihood values,
+//! which are optimal for them. The start is the point of the central path of
 //! problem (10) at a large μ, found by a damped Newton method that cannot fail: its function is convex.
 
-use super::certificate::Certificate;
+use super::certificate::{Certificate, DualPoint};
 use super::interior_rows::{Direction, Linear, Multipliers, RowSystem, Target};
+use super::interior_system::{Factor, Systems};
 use super::likelihood::Expansion;
 use super::problem::Problem;
 use crate::control::Control;
 use crate::error::Result;
-use crate::numeric::linalg::{Cholesky, Matrix, dot};
-use rayon::prelude::*;
+use crate::numeric::linalg::dot;
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,6 +41,8 @@ pub struct InteriorSolution {
     pub w: Vec<f64>,
     /// Proven bounds.
     pub certificate: Certificate,
+    /// Multipliers of the best lower bound.
+    pub multipliers: Vec<f64>,
     /// Newton steps.
     pub iterations: usize,
     /// Whether the gap reached the tolerance.
@@ -48,8 +51,6 @@ pub struct InteriorSolution {
 
 /// Fraction of the way to the boundary that a step may go.
 const TO_BOUNDARY: f64 = 0.995;
-/// Relative ridge on the diagonal: the flat gauge directions of w have no curvature.
-const RIDGE: f64 = 1e-11;
 /// Part of what is left of `e(w) = q` that the products keep at least.
 const LEAD: f64 = 0.3;
 /// Largest change of a log parameter in one step.
@@ -64,12 +65,21 @@ pub fn minimise(
     settings: &InteriorSettings,
     control: &Control,
 ) -> Result<InteriorSolution> {
-    Solver { problem, rows: RowSystem::new(problem) }.run(start, settings, control)
+    let solver = Solver { problem, rows: RowSystem::new(problem), systems: Systems::new(problem) };
+    solver.run(start, settings, control)
 }
 
 struct Solver<'a> {
     problem: &'a Problem,
     rows: RowSystem<'a>,
+    systems: Systems<'a>,
+}
+
+/// The best bounds so far and what belongs to them.
+struct Best {
+    certificate: Certificate,
+    w: Vec<f64>,
+    multipliers: Vec<f64>,
 }
 
 /// Everything known at one iterate.
@@ -89,45 +99,46 @@ struct State {
 impl Solver<'_> {
     fn run(&self, start: &[f64], settings: &InteriorSettings, control: &Control) -> Result<InteriorSolution> {
         let (mut state, mut iterations) = self.first_central_point(start, control)?;
-        let mut best = (Certificate::OPEN, state.w.clone());
+        let mut best =
+            Best { certificate: Certificate::OPEN, w: state.w.clone(), multipliers: state.x.a.clone() };
         let smooth = self.rows.is_smooth();
-        let gap_of = |c: &Certificate| if smooth { c.gap11() } else { c.gap10() };
         let mut stalls = 0;
         while iterations < settings.max_iterations && stalls < 3 {
             control.check()?;
-            let scale = best.0.upper10.min(self.problem.hard_objective(&state.w)).abs();
+            let scale = best.certificate.upper10.min(self.problem.hard_objective(&state.w)).abs();
             if state.open <= 10.0 * settings.tolerance * scale {
                 self.certify(&state, &mut best);
-                if gap_of(&best.0) <= settings.tolerance {
+                if best.certificate.gap(smooth) <= settings.tolerance {
                     break;
                 }
             }
             iterations += 1;
-            let between = self.problem.likelihood.between(&state.expansion, &state.q);
-            let Some(factor) = self.factorise(&between, &state.linear) else { break };
-            let (next, step) = self.step(&factor, &state);
+            let Some((next, step)) = self.advance(&state) else { break };
             stalls = if step < 1e-4 { stalls + 1 } else { 0 };
             state = next;
         }
         self.certify(&state, &mut best);
-        let (mut certificate, w) = best;
+        let Best { mut certificate, w, multipliers } = best;
         certificate.upper10 = self.problem.hard_objective(&w);
         certificate.upper11 = self.problem.objective(&w);
-        let converged = gap_of(&certificate) <= settings.tolerance;
-        Ok(InteriorSolution { w, certificate, iterations, converged })
+        let converged = certificate.gap(smooth) <= settings.tolerance;
+        Ok(InteriorSolution { w, certificate, multipliers, iterations, converged })
     }
 
-    /// Joins the bounds at `state` into `best`, and its parameters if they are better.
-    fn certify(&self, state: &State, best: &mut (Certificate, Vec<f64>)) {
-        let (lower10, lower11) = self.problem.dual_values(state.x.a.clone());
+    /// Joins the bounds at `state` into `best`, and its parameters and multipliers if they are better.
+    fn certify(&self, state: &State, best: &mut Best) {
+        let smooth = self.rows.is_smooth();
+        let DualPoint { lower10, lower11, multipliers } = self.problem.dual_point(state.x.a.clone());
         let w = &state.expansion.normalised;
         let (upper10, upper11) = (self.problem.hard_objective(w), self.problem.objective(w));
         let now = Certificate { upper10, lower10, upper11, lower11 };
-        let better = if self.rows.is_smooth() { upper11 < best.0.upper11 } else { upper10 < best.0.upper10 };
-        if better {
-            best.1.copy_from_slice(w);
+        if now.upper(smooth) < best.certificate.upper(smooth) {
+            best.w.copy_from_slice(w);
         }
-        best.0 = best.0.join(&now);
+        if now.lower(smooth) > best.certificate.lower(smooth) {
+            best.multipliers = multipliers;
+        }
+        best.certificate = best.certificate.join(&now);
     }
 
     /// Damped Newton on `L(w) + Σ_m min_ξ barrier` at a fixed large μ.
@@ -150,11 +161,11 @@ impl Solver<'_> {
             if close_enough || iteration + 1 == CENTRING_STEPS {
                 return Ok((self.state(w, x), iteration));
             }
-            let Some(factor) = self.factorise(&expansion, &linear) else {
+            let Some(factor) = self.systems.factorise(&expansion, None, &linear) else {
                 return Ok((self.state(w, x), iteration));
             };
             let mut direction: Vec<f64> = r_d.iter().map(|r| -r).collect();
-            factor.solve(&mut direction);
+            self.systems.solve(&factor, &mut direction);
             let slope = dot(&direction, &r_d);
             let mut step = 1.0;
             for _ in 0..40 {
@@ -202,8 +213,26 @@ impl Solver<'_> {
         w
     }
 
+    /// The next iterate and the step length, 0 if nothing less is left to close than before; `None` where the
+    /// Newton matrix cannot be factorised.
+    ///
+    /// The matrix between w and the tilted counts makes the longer steps; only that of w itself is certain to
+    /// point downwards, and is the second choice.
+    fn advance(&self, state: &State) -> Option<(State, f64)> {
+        let mut first = None;
+        for q in [Some(&state.q[..]), None] {
+            let Some(factor) = self.systems.factorise(&state.expansion, q, &state.linear) else { continue };
+            let (next, step) = self.step(&factor, state);
+            if step > 0.0 {
+                return Some((next, step));
+            }
+            first.get_or_insert((next, step));
+        }
+        first
+    }
+
     /// One predictor-corrector step; backtracks until less is left to close. Returns the step length.
-    fn step(&self, factor: &Cholesky, state: &State) -> (State, f64) {
+    fn step(&self, factor: &Factor, state: &State) -> (State, f64) {
         let x = &state.x;
         let predictor = self.direction(factor, state, &Target { width: 0.0, second: None });
         let affine = x.longest_step(&predictor).min(1.0);
@@ -233,65 +262,10 @@ impl Solver<'_> {
         }
     }
 
-    fn direction(&self, factor: &Cholesky, state: &State, target: &Target<'_>) -> Direction {
+    fn direction(&self, factor: &Factor, state: &State, target: &Target<'_>) -> Direction {
         let reduced = self.rows.reduce(&state.linear, &state.x, target);
         let mut w: Vec<f64> = reduced.cells.iter().zip(&state.r_d).map(|(g, r)| g - r).collect();
-        factor.solve(&mut w);
+        self.systems.solve(factor, &mut w);
         self.rows.expand(&state.linear, &state.x, &reduced, w)
-    }
-
-    /// Cholesky factor of `∇²L + Bᵀ E B`, with as little ridge as it needs.
-    fn factorise(&self, expansion: &Expansion, linear: &Linear) -> Option<Cholesky> {
-        let mut matrix = self.assemble(expansion, linear);
-        let mut ridge = RIDGE;
-        for _ in 0..10 {
-            for j in 0..matrix.rows() {
-                matrix[(j, j)] *= 1.0 + ridge;
-            }
-            if let Ok(factor) = Cholesky::new(&matrix) {
-                return Some(factor);
-            }
-            ridge *= 30.0;
-        }
-        None
-    }
-
-    /// Lower triangle of the Newton matrix; each slot owns its rows of the matrix.
-    fn assemble(&self, expansion: &Expansion, linear: &Linear) -> Matrix {
-        let (rows, k) = (&self.problem.rows, self.problem.rows.n_classes());
-        let size = rows.n_cells();
-        let entries = rows.entries();
-        let mut matrix = Matrix::zeros(size, size);
-        matrix.data_mut().par_chunks_mut(size).enumerate().for_each(|(j, line)| {
-            let mut unit = vec![0.0; self.problem.likelihood.counts().len()];
-            unit[entries[j] as usize] = 1.0;
-            let mut out = vec![0.0; unit.len()];
-            self.problem.likelihood.add_hessian_product(expansion, &unit, &mut out);
-            line.iter_mut().zip(entries).for_each(|(x, &e)| *x = out[e as usize]);
-        });
-        let blocks = self.rows.blocks(linear);
-        let bounds = rows.slot_groups();
-        let mut owned = Vec::with_capacity(rows.n_slots());
-        let mut rest = matrix.data_mut();
-        for slot in 0..rows.n_slots() {
-            let (own, tail) = rest.split_at_mut((bounds[slot + 1] - bounds[slot]) * k * size);
-            owned.push(own);
-            rest = tail;
-        }
-        owned.into_par_iter().enumerate().for_each(|(slot, lines)| {
-            for m in 0..rows.len() {
-                let block = &blocks[m * k * k..(m + 1) * k * k];
-                let groups = rows.groups(m);
-                let top = (groups[slot] as usize - bounds[slot]) * k;
-                for &g in &groups[..=slot] {
-                    for c in 0..k {
-                        let at = (top + c) * size + g as usize * k;
-                        let line = &mut lines[at..at + k];
-                        line.iter_mut().zip(&block[c * k..]).for_each(|(x, b)| *x += b);
-                    }
-                }
-            }
-        });
-        matrix
     }
 }

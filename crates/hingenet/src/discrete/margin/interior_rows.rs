@@ -39,10 +39,12 @@ pub(super) struct Target<'a> {
 
 /// The linearised rows.
 pub(super) struct Linear {
-    t: Vec<f64>,
-    k: Vec<f64>,
+    /// t, K values a row (0 at the own class).
+    pub t: Vec<f64>,
+    /// k, one a row.
+    pub k: Vec<f64>,
     /// `1 − k Σt`.
-    open: Vec<f64>,
+    pub open: Vec<f64>,
     /// `d − ∂φ* − z + y`.
     rest: Vec<f64>,
 }
@@ -290,30 +292,6 @@ impl<'a> RowSystem<'a> {
         out.k[at] = (outer - self.blur / total) * out.open[at];
     }
 
-    /// `P E Pᵀ` of every row over the K class scores.
-    pub fn blocks(&self, linear: &Linear) -> Vec<f64> {
-        let k = self.k;
-        let mut blocks = vec![0.0; self.problem.rows.len() * k * k];
-        blocks.par_chunks_mut(k * k).enumerate().with_min_len(256).for_each(|(m, block)| {
-            let t = &linear.t[m * k..(m + 1) * k];
-            let own = self.problem.rows.class(m);
-            let (kk, open) = (linear.k[m], linear.open[m]);
-            // E 1 = (1 − k Σt) t: the cross terms with the own class.
-            for c in self.competitors(m) {
-                let mut others = 0.0;
-                for d in self.competitors(m).filter(|&d| d != c) {
-                    block[c * k + d] = -kk * t[c] * t[d];
-                    others += t[d];
-                }
-                block[c * k + c] = t[c] * (open + kk * others);
-                block[c * k + own] = -t[c] * open;
-                block[own * k + c] = -t[c] * open;
-                block[own * k + own] += t[c] * open;
-            }
-        });
-        blocks
-    }
-
     /// Eliminates the multipliers for one target.
     pub fn reduce(&self, linear: &Linear, x: &Multipliers, target: &Target<'_>) -> Reduced {
         let (len, k) = (self.problem.rows.len(), self.k);
@@ -385,4 +363,29 @@ impl<'a> RowSystem<'a> {
         }
         Direction { w, a: d.a, y: d.y, z: d.z, v: d.v }
     }
+}
+
+/// `P E Pᵀ` of every row over the K class scores.
+pub(super) fn row_blocks(problem: &Problem, linear: &Linear) -> Vec<f64> {
+    let k = problem.rows.n_classes();
+    let mut blocks = vec![0.0; problem.rows.len() * k * k];
+    blocks.par_chunks_mut(k * k).enumerate().with_min_len(256).for_each(|(m, block)| {
+        let t = &linear.t[m * k..(m + 1) * k];
+        let own = problem.rows.class(m);
+        let (kk, open) = (linear.k[m], linear.open[m]);
+        let competitors = || (0..k).filter(|&c| c != own);
+        // E 1 = (1 − k Σt) t: the cross terms with the own class.
+        for c in competitors() {
+            let mut others = 0.0;
+            for d in competitors().filter(|&d| d != c) {
+                block[c * k + d] = -kk * t[c] * t[d];
+                others += t[d];
+            }
+            block[c * k + c] = t[c] * (open + kk * others);
+            block[c * k + own] = -t[c] * open;
+            block[own * k + c] = -t[c] * open;
+            block[own * k + own] += t[c] * open;
+        }
+    });
+    blocks
 }

@@ -134,6 +134,36 @@ impl Likelihood {
         Expansion { value: at.value, normalised: at.normalised.clone(), expected, p, u }
     }
 
+    /// Weights of the inverse of that Hessian on consistent changes of the counts,
+    /// `dw^i_{j|h} = dq^i_{j|h} / entry − Σ_j dq^i_{j|h} / row`: the logarithmic means of `q` and the
+    /// expected counts, entry by entry and for the totals of the table rows.
+    pub fn inverse_weights(&self, at: &Expansion, q: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let entries: Vec<f64> = at.expected.iter().zip(q).map(|(e, q)| step_weight(*e, *q)).collect();
+        let mut rows = vec![0.0; self.normaliser.n_rows()];
+        for step in self.normaliser.steps() {
+            let totals = |x: &[f64]| -> Vec<f64> {
+                x[step.entries()].chunks_exact(step.card).map(|row| row.iter().sum()).collect()
+            };
+            let (e, q, inside) = (totals(&at.expected), totals(q), totals(&entries));
+            for (h, row) in rows[step.rows()].iter_mut().enumerate() {
+                // The mean of sums is at least the sum of means while all q are positive; where one is not,
+                // the sum keeps the inverse positive.
+                *row = step_weight(e[h], q[h]).max(inside[h]);
+            }
+        }
+        (entries, rows)
+    }
+
+    /// Table row (counted over all tables) of each of the given entries of w.
+    pub fn rows_of(&self, entries: &[u32]) -> Vec<u32> {
+        let mut row_of = vec![0u32; self.counts.len()];
+        for step in self.normaliser.steps() {
+            let rows = row_of[step.entries()].chunks_exact_mut(step.card).zip(step.rows());
+            rows.for_each(|(entries, row)| entries.fill(row as u32));
+        }
+        entries.iter().map(|&e| row_of[e as usize]).collect()
+    }
+
     /// Adds the gradient `e − n` to `gradient`.
     pub fn add_gradient(&self, at: &Expansion, gradient: &mut [f64]) {
         for ((g, e), n) in gradient.iter_mut().zip(&at.expected).zip(&self.counts) {

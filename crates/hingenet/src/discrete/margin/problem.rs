@@ -5,6 +5,7 @@ use super::likelihood::{Expansion, Likelihood};
 use super::loss::{MarginLoss, Smoothing};
 use super::rows::{RowLoss, Rows};
 use crate::numeric::linalg::dot;
+use crate::numeric::sum::ordered_chunks;
 use rayon::prelude::*;
 
 /// Counts, rows and loss of one fit.
@@ -97,6 +98,22 @@ impl Problem {
     /// own class.
     pub fn multipliers(&self, w: &[f64]) -> Vec<f64> {
         self.multipliers_of_cells(&self.rows.gather(w))
+    }
+
+    /// Rows that at w are not beyond their required margins by more than `ahead`, in ascending order.
+    pub fn rows_within(&self, w: &[f64], ahead: f64) -> Vec<usize> {
+        let v = self.rows.gather(w);
+        let parts = ordered_chunks(self.rows.len(), self.rows.chunk(), |range| {
+            let mut margins = vec![0.0; self.rows.n_classes()];
+            let within = |&m: &usize| {
+                self.margins(m, &v, &mut margins);
+                let own = self.rows.class(m);
+                let required = self.loss.gamma_row(own).iter().enumerate();
+                required.zip(&margins).any(|((c, gamma), margin)| c != own && margin - gamma < ahead)
+            };
+            range.filter(within).collect::<Vec<usize>>()
+        });
+        parts.into_iter().flatten().collect()
     }
 
     /// The same for the class-dependent cells alone.

@@ -80,6 +80,19 @@ impl Rows {
         Ok(rows)
     }
 
+    /// The given rows, in ascending order; cells and groups stay.
+    pub fn subset(&self, kept: &[usize]) -> Rows {
+        Rows {
+            n_classes: self.n_classes,
+            slots: self.slots,
+            groups: kept.iter().flat_map(|&m| self.groups(m)).copied().collect(),
+            class: kept.iter().map(|&m| self.class[m]).collect(),
+            weight: kept.iter().map(|&m| self.weight[m]).collect(),
+            entry: self.entry.clone(),
+            slot_groups: self.slot_groups.clone(),
+        }
+    }
+
     /// Number of merged rows.
     pub fn len(&self) -> usize {
         self.class.len()

@@ -2,11 +2,13 @@
 //! discriminative fit, and the temperature that calibrates the posterior of a margin-trained model.
 
 use super::conditional::{ConditionalParams, Form, fit_watched, table_softmax};
-use super::fit::{MarginParams, finish, margin_problem, require_two_classes, weighted};
+use super::fit::{MarginParams, margin_problem, require_two_classes, weighted};
 use super::loss::MarginLoss;
-use super::solve::solve;
+use super::problem::Problem;
+use super::solve::{Solution, Start, solve};
 use super::train::completed;
 use crate::control::Control;
+use crate::discrete::aode::AveragedNetworks;
 use crate::discrete::inference::log_joint_rows;
 use crate::discrete::{Network, Normaliser, Samples, Structure, counts};
 use crate::error::{Error, Result, require};
@@ -16,6 +18,24 @@ use rayon::prelude::*;
 
 /// Learns a structure from training rows; called once for every inner fold.
 pub type Learn<'a> = dyn Fn(&Samples) -> Result<Structure> + Sync + 'a;
+
+/// A model that scores coded rows: `log P(c, observed cells)`, K values a row.
+pub trait Scores {
+    /// Scores of the given feature columns.
+    fn log_joint(&self, features: &[Codes]) -> Result<Vec<f64>>;
+}
+
+impl Scores for Network {
+    fn log_joint(&self, features: &[Codes]) -> Result<Vec<f64>> {
+        log_joint_rows(self, features)
+    }
+}
+
+impl Scores for AveragedNetworks {
+    fn log_joint(&self, features: &[Codes]) -> Result<Vec<f64>> {
+        self.log_joint_rows(features)
+    }
+}
 
 /// The values tried.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,10 +91,8 @@ pub struct Selection {
     pub trials: Vec<Trial>,
 }
 
-/// Gap to which the fits inside the grid are solved.
-const INNER_TOLERANCE: f64 = 1e-4;
-/// Iterations of first-order solvers inside the grid.
-const INNER_ITERATIONS: usize = 300;
+/// Inner folds of calibration and of the choice among a few points.
+pub const FOLDS: usize = 5;
 /// Times the grid may grow.
 const EXTENSIONS: usize = 6;
 
@@ -91,7 +109,9 @@ pub fn select_margin(
     let (Some(_), Some(_)) = first else {
         return Err(Error::data("the grid is empty", "give at least one lambda and one gamma"));
     };
-    let parts = inner_parts(samples, learn, grid.folds)?;
+    let quiet = control.quiet();
+    let prepare = |train: &Samples| MarginPart::new(train, learn, params, &quiet);
+    let parts = inner_parts(samples, &prepare, grid.folds)?;
     let mut selection = Selection { lambda: 0.0, gamma: 0.0, trials: Vec::new() };
     let (mut lambdas, mut gammas) = (grid.lambda.clone(), grid.gamma.clone());
     let (mut new_lambdas, mut new_gammas) = (lambdas.clone(), gammas.clone());
@@ -148,14 +168,17 @@ fn best_of(trials: &[Trial]) -> Trial {
     best
 }
 
-/// One inner fold: training rows, validation rows, structure and counts.
-struct Part {
-    train: Samples,
+/// One inner fold: what is made once from its training rows, and its validation rows.
+struct Part<T> {
+    ready: T,
     test: Samples,
-    structure: Structure,
 }
 
-fn inner_parts(samples: &Samples, learn: &Learn<'_>, folds: usize) -> Result<Vec<Part>> {
+fn inner_parts<T: Send>(
+    samples: &Samples,
+    prepare: &(dyn Fn(&Samples) -> Result<T> + Sync),
+    folds: usize,
+) -> Result<Vec<Part<T>>> {
     let fold = inner_folds(samples, folds);
     (0..folds)
         .into_par_iter()
@@ -169,8 +192,7 @@ fn inner_parts(samples: &Samples, learn: &Learn<'_>, folds: usize) -> Result<Vec
             if test.is_empty() || require_two_classes(&train).is_err() {
                 return Ok(None);
             }
-            let structure = learn(&train)?;
-            Ok(Some(Part { test: subset(samples, &test)?, train, structure }))
+            Ok(Some(Part { ready: prepare(&train)?, test: subset(samples, &test)? }))
         })
         .filter_map(Result::transpose)
         .collect()
@@ -194,9 +216,27 @@ pub fn subset(samples: &Samples, rows: &[usize]) -> Result<Samples> {
     Samples::new(samples.card().to_vec(), columns, weights)
 }
 
+/// Training rows ready for ML-BN-SVM: what does not depend on λ and γ.
+struct MarginPart {
+    structure: Structure,
+    problem: Problem,
+}
+
+impl MarginPart {
+    /// Completes the training rows, counts and merges them.
+    fn new(train: &Samples, learn: &Learn<'_>, params: &MarginParams, control: &Control) -> Result<Self> {
+        let structure = learn(train)?;
+        let train = completed(train, &structure, params.alpha, control)?;
+        let train = weighted(&train, params.class_weights.as_deref())?;
+        let n = counts::smoothed_counts(&structure, &train, params.alpha)?;
+        let problem = margin_problem(&train, &structure, n, params)?;
+        Ok(MarginPart { structure, problem })
+    }
+}
+
 /// Correct validation weight of every wanted point; folds run in parallel, each along rising λ.
 fn score_points(
-    parts: &[Part],
+    parts: &[Part<MarginPart>],
     params: &MarginParams,
     wanted: &[(f64, Vec<f64>)],
     control: &Control,
@@ -221,43 +261,40 @@ fn score_points(
 
 /// Validation scores along λ for one γ, each fit started from the last.
 fn path(
-    part: &Part,
+    part: &Part<MarginPart>,
     params: &MarginParams,
     gamma: f64,
     lambdas: &[f64],
     control: &Control,
 ) -> Result<Vec<f64>> {
-    let train = completed(&part.train, &part.structure, params.alpha, control)?;
-    let train = weighted(&train, params.class_weights.as_deref())?;
-    let n = counts::smoothed_counts(&part.structure, &train, params.alpha)?;
-    let at = MarginParams {
-        gamma,
-        tolerance: params.tolerance.max(INNER_TOLERANCE),
-        max_iterations: params.max_iterations.min(INNER_ITERATIONS),
-        ..params.clone()
-    };
-    let mut problem = margin_problem(&train, &part.structure, n, &at)?;
-    let base: MarginLoss = problem.loss.clone();
-    let mut w: Option<Vec<f64>> = None;
-    let mut scores = Vec::with_capacity(lambdas.len());
+    let at = MarginParams { gamma, ..params.for_search() };
+    let MarginPart { structure, problem } = &part.ready;
+    let base: MarginLoss = at.loss(structure.n_classes());
+    let mut problem = problem.clone();
+    let mut last: Option<Solution> = None;
+    let mut scores: Vec<f64> = Vec::with_capacity(lambdas.len());
     for &lambda in lambdas {
+        control.check()?;
         problem.loss = base.with_lambda(lambda);
-        let solution = solve(&problem, w.as_deref(), &at.settings(), control)?;
-        let fit = finish(&part.structure, &problem, solution)?;
-        scores.push(correct(&fit.network, &part.test)?);
-        w = Some(fit.network.w().to_vec());
+        let solution = solve(&problem, last.as_ref().map(Start::from), &at.settings(), control)?;
+        let score = match (&last, scores.last()) {
+            (Some(last), Some(score)) if last.w == solution.w => *score,
+            _ => correct(&Network::new(structure.clone(), solution.w.clone())?, &part.test)?,
+        };
+        scores.push(score);
+        last = Some(solution);
     }
     Ok(scores)
 }
 
-/// The point with the most correct validation rows over the inner folds; ties to the first. Missing cells
-/// are completed under EM.
-pub fn select_point<P: Copy + Sync>(
+/// The point with the most correct validation rows over the inner folds; ties to the first. `prepare` makes
+/// of training rows what all points need, `fit` learns from that.
+pub fn select_point<P: Copy + Sync, T: Send + Sync, M: Scores>(
     samples: &Samples,
-    learn: &Learn<'_>,
+    prepare: &(dyn Fn(&Samples) -> Result<T> + Sync),
     points: &[P],
     folds: usize,
-    fit: &(dyn Fn(&Samples, &Structure, &P) -> Result<Network> + Sync),
+    fit: &(dyn Fn(&T, &P) -> Result<M> + Sync),
     control: &Control,
 ) -> Result<P> {
     let Some(&first) = points.first() else {
@@ -266,11 +303,11 @@ pub fn select_point<P: Copy + Sync>(
     if points.len() == 1 {
         return Ok(first);
     }
-    let parts = inner_parts(samples, learn, folds)?;
+    let parts = inner_parts(samples, prepare, folds)?;
     let score = |point: &P| -> Result<f64> {
-        let of_part = |part: &Part| {
+        let of_part = |part: &Part<T>| {
             control.check()?;
-            correct(&fit(&part.train, &part.structure, point)?, &part.test)
+            correct(&fit(&part.ready, point)?, &part.test)
         };
         Ok(parts.par_iter().map(of_part).collect::<Result<Vec<f64>>>()?.iter().sum())
     };
@@ -279,19 +316,19 @@ pub fn select_point<P: Copy + Sync>(
 }
 
 /// Weight of the labelled rows classified right.
-fn correct(network: &Network, test: &Samples) -> Result<f64> {
-    let joint = log_joint_rows(network, &test.columns()[1..])?;
-    let k = network.structure().n_classes();
+fn correct(model: &impl Scores, test: &Samples) -> Result<f64> {
+    let joint = model.log_joint(&test.columns()[1..])?;
+    let k = test.card()[0];
     let right = |m: &usize| test.column(0).get(*m) == Some(argmax(&joint[m * k..(m + 1) * k]));
     Ok((0..test.n_rows()).filter(right).map(|m| test.weight(m)).sum())
 }
 
 /// The temperature T that gives posteriors `∝ exp(S_c / T)` the smallest log loss on inner validation rows;
 /// the decisions do not depend on it. `fit` learns a network from training rows.
-pub fn calibrate(
+pub fn calibrate<M: Scores>(
     samples: &Samples,
     folds: usize,
-    fit: &(dyn Fn(&Samples) -> Result<Network> + Sync),
+    fit: &(dyn Fn(&Samples) -> Result<M> + Sync),
 ) -> Result<f64> {
     require("inner folds", folds, "at least 2", folds >= 2)?;
     let fold = inner_folds(samples, folds);
@@ -300,13 +337,28 @@ pub fn calibrate(
             (0..samples.n_rows()).filter(|&m| (fold[m] == f) == inside).collect()
         };
         let test = subset(samples, &rows(true))?;
-        let network = fit(&subset(samples, &rows(false))?)?;
-        let joint = log_joint_rows(&network, &test.columns()[1..])?;
+        let joint = fit(&subset(samples, &rows(false))?)?.log_joint(&test.columns()[1..])?;
         Ok((test, joint))
     };
     let present: Vec<usize> = (0..folds).filter(|f| fold.contains(f)).collect();
     let parts: Vec<(Samples, Vec<f64>)> = present.into_par_iter().map(held_out).collect::<Result<_>>()?;
     Ok(best_temperature(&parts, samples.card()[0]))
+}
+
+/// The calibrating temperature by five inner folds; 1, with a warning, where the folds lack a class.
+pub fn calibrated<M: Scores>(
+    samples: &Samples,
+    fit: &(dyn Fn(&Samples) -> Result<M> + Sync),
+    control: &Control,
+) -> Result<f64> {
+    match calibrate(samples, FOLDS, fit) {
+        Err(Error::Interrupted) => Err(Error::Interrupted),
+        Err(error) => {
+            control.warn(&format!("the posterior is not calibrated: {error}"));
+            Ok(1.0)
+        }
+        temperature => temperature,
+    }
 }
 
 /// Root of the derivative of the log loss in β = 1/T, which is monotone: bisection on ln β.
@@ -350,7 +402,8 @@ pub fn select_iterations(
     control: &Control,
 ) -> Result<usize> {
     require("inner folds", folds, "at least 2", folds >= 2)?;
-    let parts = inner_parts(samples, learn, folds)?;
+    let prepare = |rows: &Samples| Ok((rows.clone(), learn(rows)?));
+    let parts = inner_parts(samples, &prepare, folds)?;
     if parts.is_empty() {
         return Ok(params.max_iterations);
     }
@@ -359,14 +412,15 @@ pub fn select_iterations(
         .par_iter()
         .map(|part| {
             let mut curve = Vec::new();
-            let normaliser = Normaliser::new(&part.structure)?;
-            fit_watched(&part.train, &part.structure, params, &quiet, |_, free| {
+            let (train, structure) = &part.ready;
+            let normaliser = Normaliser::new(structure)?;
+            fit_watched(train, structure, params, &quiet, |_, free| {
                 let mut w = match params.form {
                     Form::Exact => free.to_vec(),
-                    Form::Tables => table_softmax(&part.structure, free),
+                    Form::Tables => table_softmax(structure, free),
                 };
                 normaliser.normalise(&mut w)?;
-                curve.push(correct(&Network::new(part.structure.clone(), w)?, &part.test)?);
+                curve.push(correct(&Network::new(structure.clone(), w)?, &part.test)?);
                 Ok(())
             })?;
             Ok(curve)

@@ -1,9 +1,10 @@
 //! Solves problems (10) and (11) and proves how well: interior points where the dense system is small,
 //! else scaled L-BFGS and Newton-CG on the unconstrained form with the smoothing shrunk step by step.
 
-use super::certificate::Certificate;
+use super::certificate::{Certificate, DualPoint};
 use super::conic;
 use super::interior::{self, InteriorSettings};
+use super::interior_system::step_work;
 use super::loss::Smoothing;
 use super::problem::{Point, Problem};
 use super::projected::{self, ProjectedSettings};
@@ -38,6 +39,31 @@ pub struct SolveSettings {
     pub tolerance: f64,
     /// Iterations of a first-order method.
     pub max_iterations: usize,
+    /// Whether another method goes on where the first falls short; else its point is good enough, as in a
+    /// search for λ and γ.
+    pub persistent: bool,
+}
+
+/// Where a solver may start.
+#[derive(Debug, Clone, Copy)]
+pub struct Start<'a> {
+    /// Normalised parameters.
+    pub w: &'a [f64],
+    /// Multipliers of a problem with the same rows and a λ at most as large: they may prove that `w` is good
+    /// enough already.
+    pub multipliers: Option<&'a [f64]>,
+}
+
+impl<'a> From<&'a [f64]> for Start<'a> {
+    fn from(w: &'a [f64]) -> Self {
+        Start { w, multipliers: None }
+    }
+}
+
+impl<'a> From<&'a Solution> for Start<'a> {
+    fn from(solution: &'a Solution) -> Self {
+        Start { w: &solution.w, multipliers: Some(&solution.multipliers) }
+    }
 }
 
 /// Where a solver ended.
@@ -45,6 +71,8 @@ pub struct SolveSettings {
 pub struct Solution {
     /// Normalised parameters.
     pub w: Vec<f64>,
+    /// Feasible multipliers of the lower bound, laid out as [`Problem::multipliers`].
+    pub multipliers: Vec<f64>,
     /// Proven bounds.
     pub certificate: Certificate,
     /// Iterations of all stages.
@@ -55,32 +83,36 @@ pub struct Solution {
     pub method: &'static str,
 }
 
-impl Solution {
-    fn gap(&self, smooth: bool) -> f64 {
-        if smooth { self.certificate.gap11() } else { self.certificate.gap10() }
-    }
-}
-
-/// Largest work of one interior-point step (multiplications) for which the method is chosen, and the size
-/// of system it is tried on as a last resort.
+/// Largest work of one interior-point step (multiplications) for which the method is chosen, and for which
+/// it is tried as a last resort.
 const INTERIOR_WORK: f64 = 2e8;
-const INTERIOR_CELLS: usize = 3000;
+const LAST_RESORT_WORK: f64 = 1e10;
+/// Gap that needs no second method in a search.
+const ROUGH: f64 = 0.02;
 /// Newton steps of the interior-point method.
 const INTERIOR_STEPS: usize = 250;
 
 /// Minimises from normalised parameters `start` (the maximum-likelihood estimate if none).
 pub fn solve(
     problem: &Problem,
-    start: Option<&[f64]>,
+    start: Option<Start<'_>>,
     settings: &SolveSettings,
     control: &Control,
 ) -> Result<Solution> {
     let ml = problem.likelihood.ml_parameters();
-    if problem.loss.lambda() == 0.0 {
-        let certificate = problem.certificate(&ml);
-        return Ok(Solution { w: ml, certificate, iterations: 0, converged: true, method: "closed form" });
+    // Without a loss at the maximum-likelihood estimate there is nothing to trade for.
+    if problem.loss.lambda() == 0.0 || problem.rows.loss(&problem.rows.gather(&ml), &problem.loss) == 0.0 {
+        let dual = problem.dual_point(vec![0.0; problem.rows.len() * problem.rows.n_classes()]);
+        return Ok(proven(problem, ml, dual, "closed form"));
     }
-    let start = start.unwrap_or(&ml);
+    if let Some(Start { w, multipliers: Some(a) }) = start {
+        let dual = problem.dual_point(a.to_vec());
+        let solution = proven(problem, w.to_vec(), dual, "the point it started from");
+        if solution.certificate.gap(problem.loss.is_smooth()) <= settings.tolerance {
+            return Ok(solution);
+        }
+    }
+    let start = start.map_or(&ml[..], |s| s.w);
     match settings.solver {
         Solver::Interior => interior(problem, &ml, settings, control),
         Solver::Lbfgs => smoothed(problem, start, settings, control),
@@ -90,6 +122,12 @@ pub fn solve(
     }
 }
 
+/// A point that needs no iterations.
+fn proven(problem: &Problem, w: Vec<f64>, dual: DualPoint, method: &'static str) -> Solution {
+    let certificate = problem.bounds(&w, &dual);
+    Solution { w, multipliers: dual.multipliers, certificate, iterations: 0, converged: true, method }
+}
+
 fn automatic(
     problem: &Problem,
     start: &[f64],
@@ -97,46 +135,88 @@ fn automatic(
     settings: &SolveSettings,
     control: &Control,
 ) -> Result<Solution> {
-    let cells = problem.rows.n_cells() as f64;
-    let pairs = (problem.rows.n_slots() * problem.rows.n_classes()) as f64;
-    let work = cells.powi(3) / 3.0 + problem.rows.len() as f64 * pairs * pairs / 2.0;
+    let (over_cells, over_rows) = step_work(problem);
+    let work = over_cells.min(over_rows);
     let smooth = problem.loss.is_smooth();
     let first = if work <= INTERIOR_WORK {
         interior(problem, ml, settings, control)?
     } else {
         smoothed(problem, start, settings, control)?
     };
-    if first.converged {
+    if first.converged || (!settings.persistent && first.certificate.gap(smooth) <= ROUGH) {
         return Ok(first);
     }
     let second = if work <= INTERIOR_WORK {
-        let reached = upper(&first, smooth);
+        let reached = first.certificate.upper(smooth);
         let at_start = if smooth { problem.objective(start) } else { problem.hard_objective(start) };
         smoothed(problem, if reached < at_start { &first.w } else { start }, settings, control)?
-    } else if problem.rows.n_cells() <= INTERIOR_CELLS {
+    } else if settings.persistent && work <= LAST_RESORT_WORK {
         interior(problem, ml, settings, control)?
     } else {
         return Ok(first);
     };
     let iterations = first.iterations + second.iterations;
-    let (mut best, other) = if second.gap(smooth).total_cmp(&first.gap(smooth)).is_le()
-        || upper(&second, smooth) < upper(&first, smooth)
-    {
-        (second, first)
-    } else {
-        (first, second)
-    };
+    let (mut best, other) =
+        if second.certificate.gap(smooth).total_cmp(&first.certificate.gap(smooth)).is_le()
+            || second.certificate.upper(smooth) < first.certificate.upper(smooth)
+        {
+            (second, first)
+        } else {
+            (first, second)
+        };
+    if other.certificate.lower(smooth) > best.certificate.lower(smooth) {
+        best.multipliers = other.multipliers;
+    }
     best.certificate.lower10 = best.certificate.lower10.max(other.certificate.lower10);
     best.certificate.lower11 = best.certificate.lower11.max(other.certificate.lower11);
-    best.converged = best.gap(smooth) <= settings.tolerance;
+    best.converged = best.certificate.gap(smooth) <= settings.tolerance;
     Ok(Solution { iterations, ..best })
 }
 
-fn upper(solution: &Solution, smooth: bool) -> f64 {
-    if smooth { solution.certificate.upper11 } else { solution.certificate.upper10 }
+/// Interior points; rows far beyond their margins at `start` are left out first, which is right when none of
+/// them has a loss at the end.
+fn interior(
+    problem: &Problem,
+    start: &[f64],
+    settings: &SolveSettings,
+    control: &Control,
+) -> Result<Solution> {
+    let ahead = QUIET * (1.0 + problem.loss.largest_gamma());
+    let near = problem.rows_within(start, ahead);
+    let mut spent = 0;
+    if 5 * near.len() < 4 * problem.rows.len() {
+        let small = Problem {
+            likelihood: problem.likelihood.clone(),
+            rows: problem.rows.subset(&near),
+            loss: problem.loss.clone(),
+        };
+        let found = interior_all(&small, start, settings, control)?;
+        let solution = with_all_rows(problem, &near, found);
+        let smooth = problem.loss.is_smooth();
+        if solution.certificate.gap(smooth) <= settings.tolerance {
+            return Ok(solution);
+        }
+        spent = solution.iterations;
+    }
+    let found = interior_all(problem, start, settings, control)?;
+    Ok(Solution { iterations: found.iterations + spent, ..found })
 }
 
-fn interior(
+/// Log margin, in units of 1 + γ, beyond which a row is first left out.
+const QUIET: f64 = 1.0;
+
+/// The solution of a problem that has the rows `near` only, as one of `problem`.
+fn with_all_rows(problem: &Problem, near: &[usize], found: Solution) -> Solution {
+    let k = problem.rows.n_classes();
+    let mut a = vec![0.0; problem.rows.len() * k];
+    for (part, &m) in found.multipliers.chunks_exact(k).zip(near) {
+        a[m * k..(m + 1) * k].copy_from_slice(part);
+    }
+    let dual = problem.dual_point(a);
+    Solution { iterations: found.iterations, ..proven(problem, found.w, dual, found.method) }
+}
+
+fn interior_all(
     problem: &Problem,
     start: &[f64],
     settings: &SolveSettings,
@@ -146,6 +226,7 @@ fn interior(
     let found = interior::minimise(problem, start, &inner, control)?;
     Ok(Solution {
         w: found.w,
+        multipliers: found.multipliers,
         certificate: found.certificate,
         iterations: found.iterations,
         converged: found.converged,
@@ -161,8 +242,10 @@ fn projected(
 ) -> Result<Solution> {
     let inner = ProjectedSettings { max_iterations: settings.max_iterations, tolerance: settings.tolerance };
     let found = projected::minimise(problem, start, &inner, control)?;
+    let multipliers = problem.dual_point(problem.multipliers(&found.w)).multipliers;
     Ok(Solution {
         w: found.w,
+        multipliers,
         certificate: found.certificate,
         iterations: found.iterations,
         converged: found.converged,
@@ -173,15 +256,9 @@ fn projected(
 fn conic(problem: &Problem, control: &Control) -> Result<Solution> {
     control.check()?;
     let found = conic::minimise(problem)?;
-    let (lower10, lower11) = problem.dual_values(found.multipliers);
-    let certificate = Certificate {
-        upper10: problem.hard_objective(&found.w),
-        lower10,
-        upper11: problem.objective(&found.w),
-        lower11,
-    };
-    let iterations = found.iterations;
-    Ok(Solution { w: found.w, certificate, iterations, converged: found.solved, method: "exponential cones" })
+    let dual = problem.dual_point(found.multipliers);
+    let (iterations, converged) = (found.iterations, found.solved);
+    Ok(Solution { iterations, converged, ..proven(problem, found.w, dual, "exponential cones") })
 }
 
 /// Smoothing of problem (11) by default: R = min(1, γ), η = 10.
@@ -205,13 +282,20 @@ fn smoothed(
     if !smooth {
         factors.extend((1..=14).map(|k| 0.25f64.powi(k)));
     }
-    let mut state = Stage { w: start.to_vec(), certificate: Certificate::OPEN, best: None, iterations: 0 };
+    let mut state = Stage {
+        w: start.to_vec(),
+        certificate: Certificate::OPEN,
+        multipliers: vec![],
+        best: None,
+        iterations: 0,
+    };
     for (at, factor) in factors.iter().enumerate() {
         control.check()?;
         let stage = Problem { loss: problem.loss.with_smoothing(base.scaled(*factor)), ..problem.clone() };
         let target = smooth && at + 1 == factors.len();
         state.descend(problem, &stage, target, settings, control)?;
-        if state.gap(smooth) <= settings.tolerance || state.iterations >= settings.max_iterations {
+        if state.certificate.gap(smooth) <= settings.tolerance || state.iterations >= settings.max_iterations
+        {
             break;
         }
     }
@@ -220,48 +304,43 @@ fn smoothed(
     let mut certificate = state.certificate;
     certificate.upper10 = problem.hard_objective(&w);
     certificate.upper11 = problem.objective(&w);
-    let mut solution = Solution {
+    Ok(Solution {
         w,
+        multipliers: state.multipliers,
         certificate,
         iterations: state.iterations,
-        converged: false,
+        converged: certificate.gap(smooth) <= settings.tolerance,
         method: "L-BFGS, Newton-CG",
-    };
-    solution.converged = solution.gap(smooth) <= settings.tolerance;
-    Ok(solution)
+    })
 }
 
 /// State of the continuation; bounds always belong to the problem itself.
 struct Stage {
     w: Vec<f64>,
     certificate: Certificate,
+    /// Multipliers of the best lower bound.
+    multipliers: Vec<f64>,
     /// Best objective and its parameters.
     best: Option<(f64, Vec<f64>)>,
     iterations: usize,
 }
 
 impl Stage {
-    fn gap(&self, smooth: bool) -> f64 {
-        if smooth { self.certificate.gap11() } else { self.certificate.gap10() }
-    }
-
     /// Bounds of `problem` at `w`, with multipliers of the smoothed `stage`.
     fn certify(&mut self, problem: &Problem, stage: &Problem, w: &[f64]) -> f64 {
         let w = problem.likelihood.expand(w).normalised;
-        let (lower10, lower11) = problem.dual_values(stage.multipliers(&w));
-        let now = Certificate {
-            upper10: problem.hard_objective(&w),
-            lower10,
-            upper11: problem.objective(&w),
-            lower11,
-        };
-        self.certificate = self.certificate.join(&now);
         let smooth = problem.loss.is_smooth();
-        let value = if smooth { now.upper11 } else { now.upper10 };
+        let dual = problem.dual_point(stage.multipliers(&w));
+        let now = problem.bounds(&w, &dual);
+        if now.lower(smooth) > self.certificate.lower(smooth) {
+            self.multipliers = dual.multipliers;
+        }
+        self.certificate = self.certificate.join(&now);
+        let value = now.upper(smooth);
         if self.best.as_ref().is_none_or(|(best, _)| value < *best) {
             self.best = Some((value, w));
         }
-        self.gap(smooth)
+        self.certificate.gap(smooth)
     }
 
     /// L-BFGS, then Newton-CG, on one stage. `target` stages run to the tolerance, the others until the

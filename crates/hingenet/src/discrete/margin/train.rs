@@ -6,7 +6,9 @@ use super::certificate::Certificate;
 use super::completion::{CompletionParams, complete, fit_incomplete};
 use super::conditional::{ConditionalParams, Objective, fit_conditional};
 use super::fit::{MarginParams, fit_margin};
-use super::select::{Grid, calibrate, select_iterations, select_margin, select_point};
+use super::select::{
+    FOLDS, Grid, calibrated as calibrated_by, select_iterations, select_margin, select_point,
+};
 use crate::classifier::{SolverReport, Training};
 use crate::control::Control;
 use crate::discrete::em::{EmParams, fit_em};
@@ -46,6 +48,17 @@ pub enum Learning {
     },
 }
 
+impl Learning {
+    /// The same rule, solved as far as inner folds need it.
+    fn for_search(&self) -> Self {
+        let mut rough = self.clone();
+        if let Learning::MlBnSvm { params, .. } = &mut rough {
+            *params = params.for_search();
+        }
+        rough
+    }
+}
+
 /// A fitted classifier and how it came about.
 #[derive(Debug, Clone)]
 pub struct Trained {
@@ -56,9 +69,6 @@ pub struct Trained {
     /// Bounds of an ML-BN-SVM fit.
     pub certificate: Option<Certificate>,
 }
-
-/// Inner folds of calibration and early stopping.
-const FOLDS: usize = 5;
 
 /// Learns states, graph and parameters from labelled rows; cells may be missing. `calibrated` chooses a
 /// temperature by inner folds (5 more fits).
@@ -78,19 +88,13 @@ pub fn fit_discriminative(
         fit_once(&prepared.samples, &prepared.structure, &learning, control)?;
     let temperature = if calibrated {
         let quiet = control.quiet();
+        let rough = learning.for_search();
         let fit = |rows: &Samples| {
             let structure = learn_again(rows, discrete, &prepared.structure, &quiet)?;
-            Ok(fit_once(rows, &structure, &learning, &quiet)?.0)
+            let rows = completed(rows, &structure, discrete.alpha, &quiet)?;
+            Ok(fit_once(&rows, &structure, &rough, &quiet)?.0)
         };
-        // Folds that lack a class cannot be fitted; the posterior then stays as it is.
-        match calibrate(&prepared.samples, FOLDS, &fit) {
-            Ok(temperature) => temperature,
-            Err(crate::error::Error::Interrupted) => return Err(crate::error::Error::Interrupted),
-            Err(error) => {
-                control.warn(&format!("the posterior is not calibrated: {error}"));
-                1.0
-            }
-        }
+        calibrated_by(&prepared.samples, &fit, control)?
     } else {
         1.0
     };
@@ -99,7 +103,7 @@ pub fn fit_discriminative(
     Ok(Trained { classifier, chosen, certificate })
 }
 
-fn set_alpha(learning: &mut Learning, alpha: f64) {
+pub(super) fn set_alpha(learning: &mut Learning, alpha: f64) {
     match learning {
         Learning::MlBnSvm { params, .. } | Learning::BnSvm { params, .. } => params.alpha = alpha,
         Learning::Conditional { params, .. } => params.alpha = alpha,
@@ -107,7 +111,7 @@ fn set_alpha(learning: &mut Learning, alpha: f64) {
 }
 
 /// Sets λ and γ, or the number of iterations, by inner folds.
-fn choose(
+pub(super) fn choose(
     prepared: &Prepared,
     discrete: &DiscreteParams,
     learning: &mut Learning,
@@ -116,6 +120,11 @@ fn choose(
 ) -> Result<()> {
     let quiet = control.quiet();
     let learn = |rows: &Samples| learn_again(rows, discrete, &prepared.structure, &quiet);
+    // Structure and completions of a fold's training rows are the same for all points.
+    let ready = |rows: &Samples| {
+        let structure = learn(rows)?;
+        Ok((completed(rows, &structure, discrete.alpha, &quiet)?, structure))
+    };
     match learning {
         Learning::MlBnSvm { params, grid: Some(grid) } => {
             let selection = select_margin(&prepared.samples, &learn, params, grid, control)?;
@@ -123,16 +132,16 @@ fn choose(
             chosen.extend([("lambda", selection.lambda), ("gamma", selection.gamma)]);
         }
         Learning::BnSvm { norm, params, lambdas } if !lambdas.is_empty() => {
-            let fit = |rows: &Samples, structure: &Structure, lambda: &f64| {
+            let fit = |(rows, structure): &(Samples, Structure), lambda: &f64| {
                 let (params, lambdas) = (MarginParams { lambda: *lambda, ..params.clone() }, Vec::new());
                 Ok(fit_once(rows, structure, &Learning::BnSvm { norm: *norm, params, lambdas }, &quiet)?.0)
             };
-            params.lambda = select_point(&prepared.samples, &learn, lambdas, FOLDS, &fit, control)?;
+            params.lambda = select_point(&prepared.samples, &ready, lambdas, FOLDS, &fit, control)?;
             chosen.push(("lambda", params.lambda));
         }
         Learning::Conditional { params, points, early_stopping } => {
             if !points.is_empty() {
-                let fit = |rows: &Samples, structure: &Structure, point: &(f64, f64)| {
+                let fit = |(rows, structure): &(Samples, Structure), point: &(f64, f64)| {
                     let rule = Learning::Conditional {
                         params: ConditionalParams { objective: margin_of(*point), ..params.clone() },
                         points: Vec::new(),
@@ -140,7 +149,7 @@ fn choose(
                     };
                     Ok(fit_once(rows, structure, &rule, &quiet)?.0)
                 };
-                let best = select_point(&prepared.samples, &learn, points, FOLDS, &fit, control)?;
+                let best = select_point(&prepared.samples, &ready, points, FOLDS, &fit, control)?;
                 params.objective = margin_of(best);
                 chosen.extend([("lambda", best.0), ("kappa", best.1)]);
             }
@@ -160,7 +169,7 @@ fn margin_of((lambda, kappa): (f64, f64)) -> Objective {
 }
 
 /// The graph of a part of the rows; a given graph stays.
-fn learn_again(
+pub(super) fn learn_again(
     rows: &Samples,
     discrete: &DiscreteParams,
     given: &Structure,
@@ -203,15 +212,10 @@ fn fit_once(
 }
 
 /// The rows themselves if complete, else their weighted completions under the maximum-likelihood network.
-pub(super) fn completed(
-    samples: &Samples,
-    structure: &Structure,
-    alpha: f64,
-    control: &Control,
-) -> Result<Samples> {
+pub fn completed(samples: &Samples, structure: &Structure, alpha: f64, control: &Control) -> Result<Samples> {
     if !samples.has_missing() {
         return Ok(samples.clone());
     }
     let em = fit_em(structure, samples, alpha, EmParams::default(), &control.quiet())?;
-    Ok(complete(samples, &em.network, &CompletionParams::default())?.0)
+    Ok(complete(samples, &em.network, &CompletionParams::for_search())?.0)
 }
