@@ -8,14 +8,14 @@ use hingenet::model::{Dataset, FitOptions, Model, ModelSpec, fit};
 use hingenet::numeric::random::Random;
 use hingenet::table::{Codes, Column, Table};
 
-/// Rows of a naive Bayes model with two classes: every feature repeats the class in 80 % of the rows.
+/// Rows of a naive Bayes model with two classes: every feature repeats the class in 75 % of the rows.
 fn draw(n: usize, features: usize, random: &mut Random) -> Vec<Vec<usize>> {
-    let row = |random: &mut Random| {
-        let c = random.below(2);
-        let cell = |random: &mut Random| if random.uniform() < 0.8 { c } else { 1 - c };
+    let row = |m: usize, random: &mut Random| {
+        let c = if m < 2 { m } else { random.below(2) };
+        let cell = |random: &mut Random| if random.uniform() < 0.75 { c } else { 1 - c };
         std::iter::once(c).chain((0..features).map(|_| cell(random)).collect::<Vec<_>>()).collect()
     };
-    (0..n).map(|_| row(random)).collect()
+    (0..n).map(|m| row(m, random)).collect()
 }
 
 /// Coded rows of which the first `labelled` keep their class; `gaps` of the feature cells are missing.
@@ -91,17 +91,29 @@ fn missing_features_are_completed_in_labelled_and_unlabelled_rows() {
 
 #[test]
 fn few_labels_and_many_rows_beat_the_few_labels_alone() {
-    let mut random = Random::new(5);
-    let (train, test) = (draw(400, 10, &mut random), draw(1000, 10, &mut random));
     for rule in ["nb:ml", "nb:ml-bn-svm,lambda=1,gamma=1"] {
-        let alone = fitted(rule, &Dataset::new(table(&train[..8], 8), "y", None).unwrap());
-        let data = Dataset::partly_labelled(table(&train, 8), "y", None).unwrap();
-        let both = fitted(&format!("{rule},tau=1"), &data);
-        assert!(accuracy(&both, &test) > accuracy(&alone, &test) + 0.02, "{rule}");
-        let none = fitted(&format!("{rule},tau=0"), &data);
-        assert!((accuracy(&none, &test) - accuracy(&alone, &test)).abs() < 1e-12, "{rule}");
-        let chosen = fitted(rule, &data);
-        assert!(chosen.facts.chosen.contains_key("tau"), "{:?}", chosen.facts.chosen);
+        let mut gain = 0.0;
+        for seed in 0..6 {
+            let mut random = Random::new(seed);
+            let (train, test) = (draw(300, 10, &mut random), draw(500, 10, &mut random));
+            let alone = fitted(rule, &Dataset::new(table(&train[..6], 6), "y", None).unwrap());
+            let data = Dataset::partly_labelled(table(&train, 6), "y", None).unwrap();
+            let both = fitted(&format!("{rule},tau=1"), &data);
+            gain += accuracy(&both, &test) - accuracy(&alone, &test);
+            let none = fitted(&format!("{rule},tau=0"), &data);
+            assert_eq!(accuracy(&none, &test), accuracy(&alone, &test), "{rule}");
+        }
+        assert!(gain > 0.0, "{rule}: {gain}");
+    }
+}
+
+#[test]
+fn the_weight_of_unlabelled_rows_is_chosen_by_inner_folds() {
+    let rows = draw(90, 4, &mut Random::new(7));
+    let data = Dataset::partly_labelled(table(&rows, 30), "y", None).unwrap();
+    for rule in ["nb:ml", "tan:ml-bn-svm,lambda=1,gamma=1"] {
+        let tau = fitted(rule, &data).facts.chosen["tau"];
+        assert!([0.0, 0.1, 0.3, 1.0].contains(&tau), "{rule}: {tau}");
     }
 }
 

@@ -20,6 +20,10 @@ const RIDGE: f64 = 1e-11;
 /// (not of its right-hand side): the step is then inexact by as little.
 const NEGLIGIBLE: f64 = 1e-8;
 
+/// Fewest cells for which the system over the rows is taken: it loses digits where more rows sit at the kink of
+/// a plain hinge than the tables have parameters, and small systems are solved in no time anyway.
+const MANY_CELLS: usize = 300;
+
 /// Both forms of the Newton system of one problem.
 pub(super) struct Systems<'a> {
     problem: &'a Problem,
@@ -54,7 +58,7 @@ pub(super) fn step_work(problem: &Problem) -> (f64, f64) {
 impl<'a> Systems<'a> {
     pub fn new(problem: &'a Problem) -> Self {
         let (cells, rows) = step_work(problem);
-        let fewer = rows < cells;
+        let fewer = rows < 0.5 * cells && problem.rows.n_cells() >= MANY_CELLS;
         let table_rows = fewer.then(|| problem.likelihood.rows_of(problem.rows.entries()));
         Systems { problem, table_rows }
     }

@@ -184,7 +184,9 @@ fn interior(
     let ahead = QUIET * (1.0 + problem.loss.largest_gamma());
     let near = problem.rows_within(start, ahead);
     let mut spent = 0;
-    if 5 * near.len() < 4 * problem.rows.len() {
+    // With a large λ rows that were far ahead fall back.
+    let few = if problem.loss.lambda() <= 4.0 { 0.8 } else { 0.3 };
+    if (near.len() as f64) < few * problem.rows.len() as f64 {
         let small = Problem {
             likelihood: problem.likelihood.clone(),
             rows: problem.rows.subset(&near),
