@@ -5,7 +5,7 @@
     python3 experiments/missing_training.py table --results DIR
 
 Training cells are blanked independently at 10, 30 and 50 %; test rows are complete (`0`) or have 30 % blanks (`30`). Only what happens to the
-training rows differs between the methods. Results are cached in DIR and not computed again.
+training rows differs between the methods (with fewer than 10 complete rows left, dropping rows gives the majority class). Results are cached in DIR and not computed again.
 """
 import argparse
 import json
@@ -63,7 +63,7 @@ def train_rows(data, mask, method):
     if method == "drop rows":
         complete = np.flatnonzero(~mask.any(1))
         part = data.rows(complete)
-        return (part, None) if len(np.unique(part.y)) > 1 else None
+        return (part, None) if part.n >= 10 and len(np.unique(part.y)) > 1 else None
     return imputed(data, mask, method), None
 
 

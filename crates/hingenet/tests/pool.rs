@@ -205,6 +205,16 @@ fn few_rows_give_equal_weights_and_a_warning() {
 }
 
 #[test]
+fn two_to_eight_rows_are_enough_for_an_answer() {
+    for n in 2..=8 {
+        let mut train = data(n, 43);
+        train.class = (0..n).map(|i| Some(i % 2)).collect();
+        let proba = train.fit().log_proba(&data(30, 44).table()).unwrap();
+        assert!(proba.iter().all(|p| p.is_finite()), "{n} rows");
+    }
+}
+
+#[test]
 fn a_class_of_one_row_and_constant_columns_are_no_problem() {
     let mut train = data(60, 15);
     train.class.iter_mut().enumerate().for_each(|(i, c)| *c = Some(if i == 0 { 2 } else { i % 2 }));

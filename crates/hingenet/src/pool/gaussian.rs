@@ -226,7 +226,7 @@ pub(crate) fn choose(
         (0..training.len()).filter(|&i| keep(fold[i])).collect()
     };
     let (inside, outside) = (part(&|f| f < 2), part(&|f| f == 2));
-    let fit_rows = training.select(if outside.is_empty() { &outside } else { &inside });
+    let fit_rows = training.select(&inside);
     let held: Vec<usize> =
         random_subset(outside.len(), rows, random).into_iter().map(|i| outside[i]).collect();
     let held = training.select(&held);

@@ -5,10 +5,13 @@ use super::kernel::{Kernel, Side};
 use super::newton::Solution;
 use crate::numeric::linalg::{Matrix, dot};
 use crate::numeric::log::softmax;
-use crate::numeric::sum::ordered_chunks;
+use crate::numeric::sum::{add_into, ordered_chunks};
 
-/// Points per kernel block: enough to pay for preparing the support rows, small enough for the cache.
-const BLOCK: usize = 96;
+/// Points per kernel block with all support rows.
+const BLOCK: usize = 32;
+/// Points and support rows per panel: enough points to pay for preparing the support rows, 650 kB of kernel
+/// values, which stay in the cache.
+const PANEL: (usize, usize) = (320, 256);
 /// Values of the softmax scale b: this many, log-spaced.
 const SCALES: usize = 25;
 const SCALE_RANGE: (f64, f64) = (0.5, 60.0);
@@ -81,8 +84,26 @@ impl Machine {
 }
 
 impl Decision for Machine {
+    /// Panel by panel of the support rows, so that the kernel values of a block stay near the processor.
     fn values(&self, points: &Matrix, _: &[Option<usize>]) -> Matrix {
-        self.blocks(points, |_, _, _| {})
+        let left = self.kernel.left(points);
+        let rows: Vec<usize> = (0..points.rows()).collect();
+        let blocks: Vec<Side> = rows.chunks(PANEL.0).map(|block| left.select(block)).collect();
+        let support: Vec<usize> = (0..self.points.len()).collect();
+        let machines: Vec<usize> = (0..self.coefficients.cols()).collect();
+        let mut values = Matrix::zeros(points.rows(), machines.len());
+        let mut kernel = Matrix::default();
+        for panel in support.chunks(PANEL.1) {
+            let (near, coefficients) =
+                (self.points.select(panel), self.coefficients.select(panel, &machines));
+            for (block, out) in
+                blocks.iter().zip(values.data_mut().chunks_mut(PANEL.0 * machines.len().max(1)))
+            {
+                block.block_into(&near, &mut kernel);
+                add_into(out, kernel.mul(&coefficients).data());
+            }
+        }
+        values
     }
 }
 

@@ -14,9 +14,9 @@ use rayon::prelude::*;
 
 /// Most rows for the finite Newton method, which keeps the whole kernel matrix (288 MB at this size).
 pub(crate) const NEWTON_ROWS: usize = 6000;
-/// Rows of the first of the growing samples; with more than these the choices are looked at twice.
+/// Rows of the first of the growing samples.
 const FIRST_ROWS: usize = 4000;
-/// Rows of the second look, in units of those of the first.
+/// Rows of the second look at the choices, in units of those of the first.
 const SECOND_SEARCH: usize = 4;
 /// Most entries of the factors of all machines beyond [`NEWTON_ROWS`] (400 MB): one machine with 7000 active
 /// rows, or ten with 2200.
@@ -75,7 +75,7 @@ impl MachineFit<'_> {
         let n = self.class.len();
         let mut subset = random_subset(n, self.search_rows, random);
         let (mut choice, mut start) = self.choose(&subset, &self.candidates(), self.ridges, control)?;
-        if n > FIRST_ROWS {
+        if n > NEWTON_ROWS {
             // what is best for few rows is too smooth for many: look around once more with more of them
             subset = random_subset(n, SECOND_SEARCH * self.search_rows, random);
             let (kernels, ridges) = self.around(choice);

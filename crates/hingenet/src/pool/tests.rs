@@ -11,7 +11,7 @@ use super::machine::{Machine, choose_scale, probabilities, targets};
 use super::machine_fit::{left_out_values, solve_machines};
 use super::moments::Sample;
 use super::newton::{Gram, Problem};
-use super::predict::TermScores;
+use super::predict::{KernelTerms, TermScores};
 use super::rows::{Cells, Labelled, NO_LEVEL, Rows};
 use super::weights::{Cases, PoolWeights};
 use crate::control::Control;
@@ -214,6 +214,16 @@ fn the_kernel_machine_has_the_check_values() {
         (0..2).for_each(|c| mean[c] += p[c] / 4.0);
     }
     close(&mean, &[0.2296256655, 0.7703743345]);
+
+    // the term as a whole: the mean over completions; with nothing missing, softmax(b f)
+    let terms =
+        KernelTerms { density: &density, completion: &completion, decision: &machine, scale, draws: 4 };
+    let (_, k) = terms.scores(&queries(), &[]).unwrap();
+    let floored = |p: f64| ((p + 0.0005) / 1.001).ln();
+    close(&k[..2], &mean.map(floored));
+    let mut complete = [0.0; 2];
+    probabilities(decide(&third).data(), scale, &mut complete);
+    close(&k[4..], &complete.map(floored));
 }
 
 #[test]
