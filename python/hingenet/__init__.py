@@ -3,24 +3,35 @@
 Estimators follow scikit-learn; missing cells (NaN, None) are welcome everywhere.
 """
 
-from ._base import HingenetWarning
 from ._bayes_net import BayesNetClassifier
+from ._density import LogDensityClassifier, LogDensityTransformer
 from ._discretizer import MDLDiscretizer
-from ._display import MissingCurveDisplay, TermDisplay
+from ._display import CurveDisplay, MissingCurveDisplay, TermDisplay, TradeOffDisplay
 from ._engine import HingenetError, __version__
 from ._explanation import Explanation
+from ._gaussian import FisherVectorTransformer, GaussianNetwork, GaussianNetworkClassifier
+from ._input import HingenetWarning
 from ._io import load
 from ._network import Network
+from ._pool import HingenetClassifier
 
 __all__ = [
     "BayesNetClassifier",
+    "CurveDisplay",
     "Explanation",
+    "FisherVectorTransformer",
+    "GaussianNetwork",
+    "GaussianNetworkClassifier",
+    "HingenetClassifier",
     "HingenetError",
     "HingenetWarning",
+    "LogDensityClassifier",
+    "LogDensityTransformer",
     "MDLDiscretizer",
     "MissingCurveDisplay",
     "Network",
     "TermDisplay",
+    "TradeOffDisplay",
     "__version__",
     "load",
 ]

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 
-from ._base import params_of, spec_text
-from ._network import NetworkClassifier
-
-# Constructor parameters that are options of the engine, with their types.
-_OPTIONS: dict[str, type] = {
-    "alpha": float,
-    "root": str,
-    "edges": str,
-    "lambda_": float,
-    "gamma": float,
-    "kappa": float,
-    "ridge": float,
-    "norm": str,
-    "form": str,
-    "smooth": bool,
-    "solver": str,
-    "iterations": int,
-    "early_stopping": bool,
-}
+from ._base import EngineClassifier
+from ._network import GenerativeMixin, NetworkMixin
+from ._spec import Arcs
 
 
-class BayesNetClassifier(NetworkClassifier):
+class BayesNetClassifier(NetworkMixin, GenerativeMixin, EngineClassifier):
     """Bayesian network over the class and discretised features.
 
     Numbers are cut into intervals (Fayyad and Irani), categories stay as they are; a structure over
@@ -53,8 +36,9 @@ class BayesNetClassifier(NetworkClassifier):
     root : {"first", "min_params"}, default=None
         Root of the tree of ``"tan"``: the first feature (also for None), or the one that gives the fewest
         parameters.
-    edges : path-like, default=None
-        CSV file with the columns ``from`` and ``to``: the arcs of ``"dag"``.
+    edges : list of (str, str), networkx.DiGraph or path-like, default=None
+        Arcs of ``"dag"`` by column name, the target (by the name of `y`, or "class") being a node too: pairs
+        (from, to), a graph, or a CSV file with the columns ``from`` and ``to``.
     lambda_ : float, default=None
         Weight of the margin (``"ml-bn-svm"``, ``"bn-svm"``), or scale of the margins (``"mm"``).
     gamma : float, default=None
@@ -112,6 +96,22 @@ class BayesNetClassifier(NetworkClassifier):
     True
     """
 
+    _options = {
+        "alpha": ("alpha", float),
+        "root": ("root", str),
+        "edges": ("edges", Arcs),
+        "lambda_": ("lambda", float),
+        "gamma": ("gamma", float),
+        "kappa": ("kappa", float),
+        "ridge": ("ridge", float),
+        "norm": ("norm", str),
+        "form": ("form", str),
+        "smooth": ("smooth", bool),
+        "solver": ("solver", str),
+        "iterations": ("iterations", int),
+        "early_stopping": ("early_stopping", bool),
+    }
+
     def __init__(
         self,
         structure: str = "tan",
@@ -119,7 +119,7 @@ class BayesNetClassifier(NetworkClassifier):
         *,
         alpha: float | None = None,
         root: str | None = None,
-        edges: str | os.PathLike | None = None,
+        edges: Any = None,
         lambda_: float | None = None,
         gamma: float | None = None,
         kappa: float | None = None,
@@ -155,11 +155,10 @@ class BayesNetClassifier(NetworkClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _spec(self) -> str:
-        options = {name.rstrip("_"): getattr(self, name) for name in _OPTIONS}
-        return spec_text(f"{self.structure}:{self.learning}", options)
+    def _name(self) -> str:
+        return f"{self.structure}:{self.learning}"
 
     @classmethod
     def _params_of(cls, name: str, options: dict[str, str]) -> dict[str, Any]:
         structure, learning = name.split(":")
-        return {"structure": structure, "learning": learning, **params_of(options, _OPTIONS)}
+        return {"structure": structure, "learning": learning, **super()._params_of(name, options)}

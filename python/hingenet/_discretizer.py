@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _engine
-from ._base import check_labels
+from ._input import check_labels, check_numbers, check_weights
 
 
 class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -62,13 +62,12 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self : object
             The fitted transformer.
         """
-        X = self._validate(X, reset=True)
+        X = check_numbers(self, X, reset=True)
         labels, codes = check_labels(self, X, y)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            if not sample_weight.any():
-                raise ValueError("all sample weights are zero")
-        self.cuts_ = [np.array(c) for c in _engine.mdl_cuts(X, codes, len(labels), sample_weight)]
+        weights = check_weights(sample_weight, X)
+        if weights is not None and not weights.any():
+            raise ValueError("all sample weights are zero")
+        self.cuts_ = [np.array(c) for c in _engine.mdl_cuts(X, codes, len(labels), weights)]
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -85,15 +84,12 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             0 for the lowest interval; NaN where the cell is missing.
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
+        X = check_numbers(self, X, reset=False)
         codes = np.empty(X.shape)
         for j, cuts in enumerate(self.cuts_):
             codes[:, j] = np.searchsorted(cuts, X[:, j], side="left")
         codes[np.isnan(X)] = np.nan
         return codes
-
-    def _validate(self, X: Any, reset: bool) -> np.ndarray:
-        return validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,13 +8,16 @@ from typing import Any, Self
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.metrics import check_scoring
-from sklearn.utils import check_random_state
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing, check_random_state
 
 from ._base import EngineClassifier
+from ._density import LogDensityClassifier
 from ._frames import is_frame
 
-
+_FOR, _AGAINST = "#0072b2", "#d55e00"
 _KEEP = "__hingenet_keep__"  # a name no column has
 
 
@@ -38,7 +41,21 @@ def blank(X: Any, rate: float, random_state: Any = None) -> Any:
     return frame.with_columns(*columns).to_native()
 
 
-class MissingCurveDisplay:
+class _Display:
+    """A picture that keeps its numbers; ``plot`` draws it and sets ``ax_`` and ``figure_``."""
+
+    def _axes(self, ax: Any) -> Any:
+        import matplotlib.pyplot as plt
+
+        self.ax_ = plt.gca() if ax is None else ax
+        self.figure_ = self.ax_.figure
+        return self.ax_
+
+    def _drawn(self, plot: bool, ax: Any) -> Self:
+        return self.plot(ax) if plot else self
+
+
+class MissingCurveDisplay(_Display):
     """Score of a fitted classifier when more and more cells are missing.
 
     Parameters
@@ -118,24 +135,137 @@ class MissingCurveDisplay:
         display = cls(
             np.array(rates), np.array(scores), estimator_name=type(estimator).__name__, score_name=name
         )
-        return display.plot(ax) if plot else display
+        return display._drawn(plot, ax)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw mean and range; keyword arguments go to matplotlib's ``plot``."""
-        import matplotlib.pyplot as plt
-
-        ax = plt.gca() if ax is None else ax
+        ax = self._axes(ax)
         (line,) = ax.plot(self.rates, self.scores.mean(axis=1), **{"label": self.estimator_name, **kwargs})
         ax.fill_between(
             self.rates, self.scores.min(axis=1), self.scores.max(axis=1), color=line.get_color(), alpha=0.2
         )
         ax.set(xlabel="share of missing cells", ylabel=self.score_name)
         ax.legend()
-        self.ax_, self.figure_, self.line_ = ax, ax.figure, line
+        self.line_ = line
         return self
 
 
-class TermDisplay:
+class TradeOffDisplay(_Display):
+    """Likelihood against accuracy as an option of a generative classifier grows.
+
+    A network of maximum likelihood describes the rows best; the larger the weight of the margin, the more
+    likelihood it gives up for decisions. The curve shows what each value costs and brings.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values,)
+        Values of the option.
+    log_likelihoods, accuracies : ndarray of shape (n_values, n_folds)
+        Mean ``log P(class, features)`` of a test row, and accuracy, of each fold.
+    estimator_name : str
+        Name for the legend.
+    param_name : str
+        Name of the option.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hingenet import BayesNetClassifier, TradeOffDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesNetClassifier("nb", "ml-bn-svm", gamma=1.0)
+    >>> curve = TradeOffDisplay.from_estimator(model, X, y, values=[0.0, 1.0], cv=3, plot=False)
+    >>> curve.log_likelihoods.shape
+    (2, 3)
+    """
+
+    def __init__(
+        self,
+        values: np.ndarray,
+        log_likelihoods: np.ndarray,
+        accuracies: np.ndarray,
+        *,
+        estimator_name: str,
+        param_name: str,
+    ):
+        self.values = values
+        self.log_likelihoods = log_likelihoods
+        self.accuracies = accuracies
+        self.estimator_name = estimator_name
+        self.param_name = param_name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        param_name: str = "lambda_",
+        values: Sequence[float] = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
+        cv: Any = 5,
+        plot: bool = True,
+        ax: Any = None,
+    ) -> Self:
+        """Fit the estimator with every value in every fold.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A classifier with ``log_likelihood(X, y)``, for example ``BayesNetClassifier(gamma=1.0)``. Options
+            left None are chosen anew in every fit.
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        param_name : str, default="lambda_"
+            Option to change.
+        values : sequence of float
+            Its values.
+        cv : int, splitter or iterable, default=5
+            Folds, as in scikit-learn.
+        plot : bool, default=True
+            Whether to draw at once.
+        ax : matplotlib axes, default=None
+            Where to draw.
+
+        Returns
+        -------
+        display : TradeOffDisplay
+            The curve.
+        """
+        y = np.asarray(y)
+        splits = list(check_cv(cv, y, classifier=True).split(np.zeros(len(y)), y))
+
+        def point(value: float, train: np.ndarray, test: np.ndarray) -> tuple[float, float]:
+            model = clone(estimator).set_params(**{param_name: value})
+            model.fit(_safe_indexing(X, train), y[train])
+            rows = _safe_indexing(X, test)
+            return float(model.log_likelihood(rows, y[test]).mean()), float(model.score(rows, y[test]))
+
+        points = np.array([[point(value, *split) for split in splits] for value in values])
+        name = type(estimator).__name__
+        display = cls(
+            np.array(values), points[:, :, 0], points[:, :, 1], estimator_name=name, param_name=param_name
+        )
+        return display._drawn(plot, ax)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the means with their values; keyword arguments go to matplotlib's ``plot``."""
+        ax = self._axes(ax)
+        x, y = self.log_likelihoods.mean(axis=1), self.accuracies.mean(axis=1)
+        (self.line_,) = ax.plot(x, y, **{"marker": "o", "label": self.estimator_name, **kwargs})
+        for value, *place in zip(self.values, x, y, strict=True):
+            ax.annotate(f"{value:g}", place, xytext=(4, 4), textcoords="offset points", fontsize=8)
+        ax.set(
+            xlabel="mean log-likelihood of a test row",
+            ylabel="accuracy",
+            title=f"numbers are {self.param_name.rstrip('_')}",
+        )
+        ax.legend()
+        return self
+
+
+class TermDisplay(_Display):
     """The largest terms behind one decision.
 
     Parameters
@@ -199,27 +329,97 @@ class TermDisplay:
         row = X[:1]
         label = estimator.predict(row)[0] if label is None else label
         explanation = estimator.explain(row)
-        column = int(np.flatnonzero(explanation.classes == label)[0])
-        values = (explanation.terms - explanation.terms.mean(axis=1, keepdims=True))[:, column]
+        values = explanation.against_mean()[:, _column(estimator, label)]
         order = np.argsort(-np.abs(values), kind="stable")[:max_terms]
-        names = explanation.feature_names
-
-        def text(term: int) -> str:
-            given = ", ".join(str(names[i]) for i in explanation.given[term])
-            name = str(names[explanation.feature[term]])
-            return f"{name} | {given}" if given else name
-
-        display = cls([text(term) for term in order], values[order], label=label)
-        return display.plot(ax) if plot else display
+        display = cls([explanation.term_name(term) for term in order], values[order], label=label)
+        return display._drawn(plot, ax)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the terms as bars; keyword arguments go to matplotlib's ``barh``."""
-        import matplotlib.pyplot as plt
-
-        ax = plt.gca() if ax is None else ax
-        colours = np.where(self.values >= 0, "#0072b2", "#d55e00")
+        ax = self._axes(ax)
+        colours = np.where(self.values >= 0, _FOR, _AGAINST)
         ax.barh(self.labels[::-1], self.values[::-1], **{"color": colours[::-1], **kwargs})
         ax.axvline(0.0, color="#333333", linewidth=0.8)
         ax.set_xlabel(f"for {self.label} against the mean of the classes (log)")
-        self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+class CurveDisplay(_Display):
+    """What one feature adds to the class scores of a density model, along its values.
+
+    Parameters
+    ----------
+    feature : str
+        Name of the feature.
+    values : ndarray of shape (n_values,)
+        Values of the feature.
+    scores : ndarray of shape (n_values, n_classes)
+        Contribution to each class score, against the mean of all classes.
+    classes : ndarray of shape (n_classes,)
+        Class labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hingenet import CurveDisplay, LogDensityClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = LogDensityClassifier("kde-nb").fit(X, y)
+    >>> curve = CurveDisplay.from_estimator(model, "petal width (cm)", plot=False)
+    >>> curve.scores.shape[1]
+    3
+    """
+
+    def __init__(self, feature: str, values: np.ndarray, scores: np.ndarray, *, classes: np.ndarray):
+        self.feature = feature
+        self.values = values
+        self.scores = scores
+        self.classes = classes
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: LogDensityClassifier, feature: str | int, *, plot: bool = True, ax: Any = None
+    ) -> Self:
+        """Take the curves of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : LogDensityClassifier
+            A fitted classifier.
+        feature : str or int
+            Name of the feature, or its number among the features in use.
+        plot : bool, default=True
+            Whether to draw at once.
+        ax : matplotlib axes, default=None
+            Where to draw.
+
+        Returns
+        -------
+        display : CurveDisplay
+            The curves.
+        """
+        curves = estimator.curves()
+        name = list(curves)[feature] if isinstance(feature, (int, np.integer)) else feature
+        if name not in curves:
+            raise ValueError(f"there is no curve of {name!r}; the features in use are {', '.join(curves)}")
+        values, scores = curves[name]
+        centred = scores - scores.mean(axis=1, keepdims=True)
+        return cls(name, values, centred, classes=estimator.classes_)._drawn(plot, ax)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw a line for each class; keyword arguments go to matplotlib's ``plot``."""
+        ax = self._axes(ax)
+        self.lines_ = [
+            ax.plot(self.values, self.scores[:, c], **{"label": str(label), **kwargs})[0]
+            for c, label in enumerate(self.classes)
+        ]
+        ax.axhline(0.0, color="#333333", linewidth=0.8)
+        ax.set(xlabel=self.feature, ylabel="for the class against the mean of the classes (log)")
+        ax.legend()
+        return self
+
+
+def _column(estimator: EngineClassifier, label: Any) -> int:
+    found = np.flatnonzero(estimator.classes_ == label)
+    if len(found) == 0:
+        raise ValueError(f"{label!r} is none of the classes {estimator.classes_.tolist()}")
+    return int(found[0])

@@ -48,6 +48,16 @@ class Explanation:
         np.add.at(out, (self.row, self.feature), self.terms)
         return out
 
+    def against_mean(self) -> np.ndarray:
+        """Terms less their mean over all classes, of shape (n_terms, n_classes): what ranks them."""
+        return self.terms - self.terms.mean(axis=1, keepdims=True)
+
+    def term_name(self, term: int) -> str:
+        """Name of a term: its feature and, after a bar, the features it depends on."""
+        given = ", ".join(str(self.feature_names[i]) for i in self.given[term])
+        name = str(self.feature_names[self.feature[term]])
+        return f"{name} | {given}" if given else name
+
     def to_frame(self, backend: str = "pandas") -> Any:
         """The terms as a tidy frame: row, feature, given, class, contribution, against_mean.
 
@@ -57,14 +67,13 @@ class Explanation:
         n_classes = len(self.classes)
         names = self.feature_names
         given = [", ".join(str(names[i]) for i in features) for features in self.given]
-        against = self.terms - self.terms.mean(axis=1, keepdims=True)
         columns = {
             "row": np.repeat(self.row, n_classes),
             "feature": np.repeat(np.asarray(names, dtype=str)[self.feature], n_classes),
             "given": np.repeat(np.asarray(given, dtype=str), n_classes),
             "class": np.tile(self.classes, len(self.terms)),
             "contribution": self.terms.ravel(),
-            "against_mean": against.ravel(),
+            "against_mean": self.against_mean().ravel(),
         }
         columns = {name: values.tolist() for name, values in columns.items()}
         return nw.from_dict(columns, backend=backend).to_native()

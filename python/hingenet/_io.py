@@ -7,10 +7,16 @@ import os
 from . import _engine
 from ._base import EngineClassifier
 from ._bayes_net import BayesNetClassifier
+from ._density import LogDensityClassifier
+from ._gaussian import GaussianNetworkClassifier
+from ._pool import HingenetClassifier
 
 # Estimators by the first part of the model name.
 _ESTIMATORS: dict[str, type[EngineClassifier]] = {
-    name: BayesNetClassifier for name in ["nb", "tan", "kdb1", "kdb2", "kdb3", "kdb4", "dag", "aode"]
+    **dict.fromkeys(["nb", "tan", "kdb1", "kdb2", "kdb3", "kdb4", "dag", "aode"], BayesNetClassifier),
+    **dict.fromkeys(["slb", "slb-all", "lu", "kde-nb", "kde-tan", "kde-forest"], LogDensityClassifier),
+    **dict.fromkeys(["sgbn", "fisher"], GaussianNetworkClassifier),
+    "pool": HingenetClassifier,
 }
 
 

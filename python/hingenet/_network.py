@@ -11,29 +11,32 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from . import _engine
-from ._base import EngineClassifier, seed_of, threads_of
+from ._input import seed_of, threads_of
 from ._labels import texts_of
 
 
 @dataclass(frozen=True)
 class Network:
-    """A directed graph over the class and the features. Notebooks show it as a picture.
+    """A graph over the features and, in discrete networks, the class. Notebooks show it as a picture.
 
     Attributes
     ----------
     title : str
         What the network is.
     nodes : list of str
-        Names of the nodes; the class comes first.
+        Names of the nodes.
     edges : list of (str, str)
         Arcs from parent to child.
     strengths : ndarray of shape (n_edges,)
         Strength of each arc; 0 for the arcs of the class.
     strength_name : str or None
         What the strengths measure; None if all arcs are alike.
+    class_node : str or None
+        The node of the class, if it is one of the nodes.
+    directed : bool
+        Whether the edges have a direction; those of density models are pairs.
     """
 
     title: str
@@ -41,45 +44,71 @@ class Network:
     edges: list[tuple[str, str]]
     strengths: np.ndarray
     strength_name: str | None
-    _model: _engine.Model = field(repr=False, compare=False)
+    class_node: str | None = None
+    directed: bool = True
+    _model: _engine.Model | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def _of(cls, model: _engine.Model) -> Network:
-        picture = json.loads(_engine.picture(model))
+    def _all(cls, model: _engine.Model) -> list[Network]:
+        """The networks of a model: one, or one for each class of a Gaussian model."""
+        return [cls._of(picture, model) for picture in json.loads(_engine.pictures(model))]
+
+    @classmethod
+    def _of(cls, picture: dict[str, Any], model: _engine.Model) -> Network:
         names = [node["name"] for node in picture["nodes"]]
         return cls(
             title=picture["title"],
             nodes=names,
             edges=[(names[arc["from"]], names[arc["to"]]) for arc in picture["arcs"]],
-            strengths=np.array([arc["strength"] for arc in picture["arcs"]]),
+            strengths=np.array([arc["strength"] for arc in picture["arcs"]], dtype=np.float64),
             strength_name=picture["strength"],
+            class_node=next((node["name"] for node in picture["nodes"] if node["is_class"]), None),
+            directed=picture["is_directed"],
             _model=model,
         )
 
     def to_networkx(self) -> Any:
-        """The graph as a ``networkx.DiGraph`` with the edge attribute ``strength``."""
+        """The graph as a ``networkx.DiGraph`` (``Graph`` for pairs) with the edge attribute ``strength``."""
         import networkx
 
-        graph = networkx.DiGraph(title=self.title)
+        graph = (networkx.DiGraph if self.directed else networkx.Graph)(title=self.title)
         graph.add_nodes_from(self.nodes)
         for (parent, child), strength in zip(self.edges, self.strengths, strict=True):
             graph.add_edge(parent, child, strength=float(strength))
         return graph
 
     def to_bif(self, path: str | os.PathLike | None = None) -> str:
-        """The network in the Bayesian Interchange Format (other programs read it); also written to `path`."""
-        return _written(_engine.bif(self._model), path)
+        """A discrete network in the Bayesian Interchange Format (other programs read it); also written to `path`."""
+        return _written(_engine.bif(self._discrete()), path)
 
     def to_xmlbif(self, path: str | os.PathLike | None = None) -> str:
-        """The network in XMLBIF; also written to `path`."""
-        return _written(_engine.xmlbif(self._model), path)
+        """A discrete network in XMLBIF; also written to `path`."""
+        return _written(_engine.xmlbif(self._discrete()), path)
 
     def to_svg(self, path: str | os.PathLike | None = None) -> str:
         """The network as an SVG picture; also written to `path`."""
-        return _written(_engine.svg(self._model), path)
+        place = {name: k for k, name in enumerate(self.nodes)}
+        arcs = [
+            {"from": place[parent], "to": place[child], "strength": float(strength)}
+            for (parent, child), strength in zip(self.edges, self.strengths, strict=True)
+        ]
+        nodes = [{"name": name, "is_class": name == self.class_node, "note": ""} for name in self.nodes]
+        picture = {
+            "title": self.title,
+            "nodes": nodes,
+            "arcs": arcs,
+            "strength": self.strength_name,
+            "is_directed": self.directed,
+        }
+        return _written(_engine.svg(json.dumps(picture)), path)
 
     def _repr_svg_(self) -> str:
         return self.to_svg()
+
+    def _discrete(self) -> _engine.Model:
+        if self._model is None or self.class_node is None:
+            raise ValueError("only discrete networks have probability tables to write")
+        return self._model
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the network with matplotlib (and networkx); returns the axes."""
@@ -88,18 +117,22 @@ class Network:
 
         ax = plt.gca() if ax is None else ax
         graph = self.to_networkx()
-        for layer, nodes in enumerate(networkx.topological_generations(graph)):
+        for layer, nodes in enumerate(networkx.topological_generations(_acyclic(graph))):
             for node in nodes:
                 graph.nodes[node]["layer"] = -layer
         places = networkx.multipartite_layout(graph, subset_key="layer", align="horizontal")
-        widest = self.strengths.max(initial=0.0) or 1.0
+        strengths = np.array([graph.edges[edge]["strength"] for edge in graph.edges])
+        widest = np.abs(strengths).max(initial=0.0) or 1.0
         networkx.draw_networkx(
             graph,
             places,
             ax=ax,
-            width=[0.5 + 2.5 * s / widest for s in self.strengths],
-            node_color=["#cfe2f3" if node == self.nodes[0] else "#eeeeee" for node in graph],
-            edge_color=["#999999" if parent == self.nodes[0] else "#333333" for parent, _ in graph.edges],
+            width=[0.5 + 2.5 * abs(s) / widest for s in strengths],
+            node_color=["#cfe2f3" if node == self.class_node else "#eeeeee" for node in graph],
+            edge_color=[
+                "#999999" if parent == self.class_node else "#d55e00" if s < 0 else "#333333"
+                for (parent, _), s in zip(graph.edges, strengths, strict=True)
+            ],
             font_size=8,
         )
         ax.set_title(self.title)
@@ -107,19 +140,35 @@ class Network:
         return ax
 
 
-class NetworkClassifier(EngineClassifier):
-    """A classifier that is a Bayesian network: it can be drawn, sampled and asked for likelihoods."""
+def _acyclic(graph: Any) -> Any:
+    """The graph itself, or its edges in node order: pairs, and networks of several classes at once, have cycles."""
+    import networkx
+
+    if graph.is_directed() and networkx.is_directed_acyclic_graph(graph):
+        return graph
+    place = {node: k for k, node in enumerate(graph)}
+    forward = networkx.DiGraph()
+    forward.add_nodes_from(graph)
+    forward.add_edges_from(sorted(edge, key=place.get) for edge in graph.edges)
+    return forward
+
+
+class NetworkMixin:
+    """A classifier with a graph."""
 
     @property
     def network_(self) -> Network:
         """Network : the graph with its strengths, files and pictures."""
-        check_is_fitted(self)
-        return Network._of(self._model)
+        return Network._all(self._fitted())[0]
+
+
+class GenerativeMixin:
+    """A classifier that is a model of the rows: it can be sampled and asked for likelihoods."""
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Log-likelihood of the observed cells of each row, the class summed out.
 
-        Numbers count by the interval they lie in.
+        Discrete networks count a number by the interval it lies in; the others give densities.
 
         Parameters
         ----------
@@ -131,7 +180,7 @@ class NetworkClassifier(EngineClassifier):
         log_likelihood : ndarray of shape (n_samples,)
             Natural logarithms.
         """
-        return _engine.log_likelihood(self._model_checked(), self._features(X), threads=threads_of(self.n_jobs))
+        return _engine.log_likelihood(self._fitted(), self._features(X), threads=threads_of(self.n_jobs))
 
     def log_likelihood(self, X: Any, y: ArrayLike) -> np.ndarray:
         """Log-likelihood of class and observed cells of each row.
@@ -148,7 +197,7 @@ class NetworkClassifier(EngineClassifier):
         log_likelihood : ndarray of shape (n_samples,)
             Natural logarithms.
         """
-        model, features = self._model_checked(), self._features(X)
+        model, features = self._fitted(), self._features(X)
         position = {text: c for c, text in enumerate(model.classes)}
         labels, places = np.unique(np.asarray(y), return_inverse=True)
         unknown = [text for text in texts_of(labels.tolist()) if text not in position]
@@ -165,7 +214,7 @@ class NetworkClassifier(EngineClassifier):
         random_state: int | np.random.RandomState | None = None,
         backend: str = "pandas",
     ) -> Any:
-        """Draw rows from the network.
+        """Draw rows from the model.
 
         Parameters
         ----------
@@ -181,19 +230,15 @@ class NetworkClassifier(EngineClassifier):
         Returns
         -------
         rows : data frame
-            The features and the class (last), all as texts: of a number the network knows the interval.
+            The features and the class (last). Discrete networks know of a number the interval only: a text.
         """
         evidence = [(column, str(value)) for column, value in (given or {}).items()]
-        drawn = _engine.sample(self._model_checked(), n_samples, seed_of(random_state), evidence)
+        drawn = _engine.sample(self._fitted(), n_samples, seed_of(random_state), evidence)
         columns = {
             name: values.tolist() if states is None else [states[code] for code in values]
             for name, values, states in drawn
         }
         return nw.from_dict(columns, backend=backend).to_native()
-
-    def _model_checked(self) -> _engine.Model:
-        check_is_fitted(self)
-        return self._model
 
 
 def _written(text: str, path: str | os.PathLike | None) -> str:

@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sklearn.base import clone
+
 import hingenet
-from hingenet import BayesNetClassifier
+from hingenet import BayesNetClassifier, GaussianNetworkClassifier, HingenetClassifier, LogDensityClassifier
 
 PROGRAM = Path(__file__).parents[2] / "target" / "release" / "hingenet"
 
@@ -39,9 +41,23 @@ def predictions(path, classes):
     return np.array([row["prediction"] for row in rows]), np.array(proba)
 
 
-def test_fit_in_python_and_predict_on_the_command_line(files, run, tmp_path):
+# One model of each family, as the command line names it, and its estimator.
+MODELS = {
+    "tan:ml": BayesNetClassifier("tan", "ml"),
+    "kde-forest": LogDensityClassifier("kde-forest"),
+    "slb,class_weights=none,fraction=0.2": LogDensityClassifier("slb", fraction=0.2, balance="none"),
+    "sgbn:search": GaussianNetworkClassifier("search"),
+    "fisher:or,c=0.5,lambda1=10": GaussianNetworkClassifier("or", "fisher-svm", lambda1=10.0, C=0.5),
+    "pool,fast=true": HingenetClassifier(fast=True),
+}
+each_model = pytest.mark.parametrize("name,estimator", MODELS.items(), ids=list(MODELS))
+pytestmark = [pytestmark, pytest.mark.filterwarnings("ignore::UserWarning")]
+
+
+@each_model
+def test_fit_in_python_and_predict_on_the_command_line(name, estimator, files, run, tmp_path):
     X, y = files
-    model = BayesNetClassifier("tan", "ml").fit(X, y)
+    model = clone(estimator).fit(X, y)
     model.save(tmp_path / "model.hgn")
     run("predict", "model.hgn", "rows.csv", "--proba", "-o", "out.csv")
     label, proba = predictions(tmp_path / "out.csv", model.classes_)
@@ -49,20 +65,52 @@ def test_fit_in_python_and_predict_on_the_command_line(files, run, tmp_path):
     np.testing.assert_array_equal(proba, model.predict_proba(X))
 
 
-def test_fit_on_the_command_line_and_predict_in_python(files, run, tmp_path):
+@each_model
+def test_fit_on_the_command_line_and_predict_in_python(name, estimator, files, run, tmp_path):
     X, y = files
-    run("fit", "data.csv", "--target", "kind", "--model", "tan:ml", "-o", "model.hgn")
+    run("fit", "data.csv", "--target", "kind", "--model", name, "-o", "model.hgn")
     run("predict", "model.hgn", "rows.csv", "--proba", "-o", "out.csv")
     model = hingenet.load(tmp_path / "model.hgn")
-    assert isinstance(model, BayesNetClassifier) and model.score(X, y) > 0.9
+    assert type(model) is type(estimator) and model.score(X, y) > 0.9
+    assert model.get_params() == estimator.get_params()
     label, proba = predictions(tmp_path / "out.csv", model.classes_)
     np.testing.assert_array_equal(label, model.predict(X))
     np.testing.assert_array_equal(proba, model.predict_proba(X))
 
 
-def test_both_fit_the_same_model(files, run, tmp_path):
+@each_model
+def test_both_fit_the_same_model(name, estimator, files, run, tmp_path):
     X, y = files
     X = X.drop(columns="size")  # a file declares no order of categories
-    run("fit", "data.csv", "--target", "kind", "--model", "tan:ml", "--ignore", "size", "-o", "model.hgn")
-    one, other = hingenet.load(tmp_path / "model.hgn"), BayesNetClassifier("tan", "ml").fit(X, y)
+    run("fit", "data.csv", "--target", "kind", "--model", name, "--ignore", "size", "-o", "model.hgn")
+    one, other = hingenet.load(tmp_path / "model.hgn"), clone(estimator).fit(X, y)
     np.testing.assert_array_equal(one.predict_log_proba(X), other.predict_log_proba(X))
+
+
+def test_a_matrix_read_in_place_gives_the_bits_of_a_file(run, tmp_path):
+    """Without a frame, columns or categories: the way in that copies nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3)).round(3)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = np.where(np.nan_to_num(X[:, 0]) + rng.normal(size=200) > 0, "a", "b")
+    many = np.resize(X, (2500, 3))  # more than one block of rows
+    names = ["x0", "x1", "x2"]
+    pd.DataFrame(X, columns=names).assign(**{"class": y}).to_csv(tmp_path / "data.csv", index=False)
+    for name, estimator in list(MODELS.items())[:4]:
+        run("fit", "data.csv", "--target", "class", "--model", name, "-o", "model.hgn")
+        file = hingenet.load(tmp_path / "model.hgn")
+        matrix = clone(estimator).fit(X, y)
+        np.testing.assert_array_equal(file.predict_log_proba(X), matrix.predict_log_proba(X))
+        columns = [np.ascontiguousarray(column) for column in many.T]
+        np.testing.assert_array_equal(file._model.proba(columns)[0], file._model.proba(many)[0])
+
+
+def test_a_graph_of_python_is_one_of_the_command_line(files, run, tmp_path):
+    X, y = files
+    edges = [("kind", name) for name in X.columns] + [("size", "weight")]
+    BayesNetClassifier("dag", "ml", edges=edges).fit(X, y).save(tmp_path / "one.hgn")
+    arcs = ";".join(f"{a}->{b}" for a, b in edges)
+    run("fit", "data.csv", "--target", "kind", "--model", f"dag:ml,edges={arcs}", "-o", "other.hgn")
+    one, other = (hingenet.load(tmp_path / name) for name in ("one.hgn", "other.hgn"))
+    assert one.edges == other.edges == edges
+    assert set(one.network_.edges) == set(other.network_.edges) == set(edges)

@@ -5,10 +5,32 @@ import threading
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
+from estimators import KINDS, TRANSFORMERS, name_of
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from hingenet import BayesNetClassifier, HingenetError, MDLDiscretizer
+from hingenet import (
+    BayesNetClassifier,
+    FisherVectorTransformer,
+    GaussianNetwork,
+    GaussianNetworkClassifier,
+    HingenetClassifier,
+    HingenetError,
+    LogDensityClassifier,
+    LogDensityTransformer,
+)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+each_kind = pytest.mark.parametrize("estimator", KINDS, ids=name_of)
+each_transformer = pytest.mark.parametrize("estimator", TRANSFORMERS, ids=name_of)
+
+
+@pytest.fixture
+def small(cancer):
+    return cancer[0][:160, :5], cancer[1][:160]
 
 
 @pytest.fixture
@@ -16,53 +38,100 @@ def fitted(cancer):
     return BayesNetClassifier("nb", "ml").fit(*cancer)
 
 
-def test_unfitted_use_is_an_error(cancer, tmp_path):
+@each_kind
+def test_unfitted_use_is_an_error(estimator, cancer, tmp_path):
     X, _ = cancer
-    model = BayesNetClassifier()
+    model = clone(estimator)
     for use in (model.predict, model.predict_proba, model.decision_function, model.explain):
         with pytest.raises(NotFittedError):
             use(X)
     with pytest.raises(NotFittedError):
         model.save(tmp_path / "model.hgn")
+
+
+@each_transformer
+def test_unfitted_transformers_are_errors(estimator, cancer):
     with pytest.raises(NotFittedError):
-        MDLDiscretizer().transform(X)
+        clone(estimator).transform(cancer[0])
+    with pytest.raises(NotFittedError):
+        clone(estimator).get_feature_names_out()
 
 
-def test_a_wrong_number_of_columns_is_an_error(fitted, cancer):
-    with pytest.raises(ValueError, match="29 features, but .* expecting 30 features"):
-        fitted.predict(cancer[0][:, :29])
+def test_an_unfitted_network_is_an_error(cancer):
+    model = GaussianNetwork()
+    for use in (model.score, model.score_samples, model.impute):
+        with pytest.raises(NotFittedError):
+            use(cancer[0])
+    with pytest.raises(NotFittedError):
+        model.sample()
 
 
-def test_renamed_and_reordered_columns_are_errors(pets):
-    X, y = pets
-    model = BayesNetClassifier("nb", "ml").fit(X, y)
-    with pytest.raises(ValueError, match="feature names should match.*\n.*unseen at fit time:\n- feet"):
-        model.predict(X.rename(columns={"legs": "feet"}))
+@pytest.mark.parametrize("estimator", KINDS + TRANSFORMERS, ids=name_of)
+def test_wrong_columns_are_errors(estimator, small):
+    X, y = small
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = clone(estimator).fit(frame, y)
+    use = model.predict if hasattr(model, "predict") else model.transform
+    with pytest.raises(ValueError, match="feature names should match.*\n.*unseen at fit time:\n- A"):
+        use(frame.rename(columns={"a": "A"}))
     with pytest.raises(ValueError, match="same order"):
-        model.predict(X[X.columns[::-1]])
+        use(frame[frame.columns[::-1]])
+    with pytest.raises(ValueError, match="feature names"):
+        use(frame.drop(columns="a"))
+    unnamed = clone(estimator).fit(X, y)
+    use = unnamed.predict if hasattr(unnamed, "predict") else unnamed.transform
+    with pytest.raises(ValueError, match="4 features, but .* expecting 5 features"):
+        use(X[:, :4])
 
 
 @pytest.mark.parametrize("bad", [np.inf, -np.inf])
-def test_infinity_is_an_error(fitted, cancer, bad):
-    X, y = cancer
+@pytest.mark.parametrize("estimator", KINDS + TRANSFORMERS, ids=name_of)
+def test_infinity_is_an_error(estimator, small, bad):
+    X, y = small
+    model = clone(estimator).fit(X, y)
     X = X.copy()
     X[1, 2] = bad
-    with pytest.raises(ValueError, match="infinity"):
-        BayesNetClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="infinity"):
-        fitted.predict(X)
+    use = model.predict if hasattr(model, "predict") else model.transform
+    for order in ("C", "F"):
+        with pytest.raises(ValueError, match="infinity"):
+            clone(estimator).fit(np.asarray(X, order=order), y)
+        with pytest.raises(ValueError, match="infinity"):
+            use(np.asarray(X, order=order))
 
 
-def test_labels_must_be_known_and_of_two_classes(cancer):
-    X, y = cancer
+@each_kind
+def test_one_feature_works_or_is_told(estimator, small):
+    X, y = small
+    try:
+        model = clone(estimator).fit(X[:, :1], y)
+    except ValueError as error:
+        assert "1 feature(s)" in str(error)
+    else:
+        assert model.score(X[:, :1], y) > 0.5
+    with pytest.raises(ValueError, match="feature"):
+        clone(estimator).fit(pd.DataFrame(index=range(len(y))), y)
+
+
+@each_kind
+def test_columns_that_say_nothing_are_borne(estimator, small):
+    """Constant, equal and all-missing columns."""
+    X, y = small
+    X = np.column_stack([X, np.full(len(y), 3.0), X[:, 0], np.full(len(y), np.nan)])
+    model = clone(estimator).fit(X, y)
+    assert np.isfinite(model.predict_log_proba(X)).all() and model.score(X, y) > 0.8
+
+
+@each_kind
+def test_labels_must_be_known_and_of_two_classes(estimator, small):
+    X, y = small
     with pytest.raises(HingenetError, match="one class only.*\nhint: "):
-        BayesNetClassifier().fit(X, np.zeros_like(y))
+        clone(estimator).fit(X, np.zeros_like(y))
     with pytest.raises(ValueError, match="NaN"):
-        BayesNetClassifier().fit(X, np.where(y == 0, np.nan, 1.0))
+        clone(estimator).fit(X, np.where(y == 0, np.nan, 1.0))
     with pytest.raises(ValueError, match="None"):
-        BayesNetClassifier().fit(X, np.where(y == 0, None, "a"))
+        clone(estimator).fit(X, np.where(y == 0, None, "a"))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        BayesNetClassifier().fit(X, y[1:])
+        clone(estimator).fit(X, y[1:])
 
 
 def test_bad_options_name_what_is_allowed(cancer):
@@ -72,18 +141,53 @@ def test_bad_options_name_what_is_allowed(cancer):
         BayesNetClassifier(alpha=-1.0).fit(*cancer)
     with pytest.raises(ValueError, match="alpha"):
         BayesNetClassifier(alpha="much").fit(*cancer)
+    with pytest.raises(ValueError, match="expected one of .*kde-nb"):
+        LogDensityClassifier("kde").fit(*cancer)
+    with pytest.raises(ValueError, match="`kde-nb` = fraction: expected one of bandwidth, floor"):
+        LogDensityClassifier("kde-nb", fraction=0.5).fit(*cancer)
+    with pytest.raises(ValueError, match="expected one of network, fisher-svm"):
+        GaussianNetworkClassifier(classifier="svm").fit(*cancer)
+    with pytest.raises(ValueError, match="lambda1"):
+        GaussianNetworkClassifier("or", lambda1=0.0).fit(*cancer)
+    with pytest.raises(ValueError, match="draws"):
+        HingenetClassifier(draws=0).fit(*cancer)
+    with pytest.raises(ValueError, match="expected one of search, or, h"):
+        GaussianNetwork("glasso").fit(cancer[0])
+    with pytest.raises(ValueError, match="penalty"):
+        GaussianNetwork(penalty=-1.0).fit(cancer[0])
 
 
-def test_negative_weights_are_an_error(cancer):
-    X, y = cancer
+@pytest.mark.parametrize("estimator", KINDS + TRANSFORMERS + [GaussianNetwork()], ids=name_of)
+def test_bad_weights_are_errors(estimator, small):
+    X, y = small
     with pytest.raises(ValueError, match="[Nn]egative"):
-        BayesNetClassifier().fit(X, y, sample_weight=-np.ones(len(y)))
+        clone(estimator).fit(X, y, sample_weight=-np.ones(len(y)))
+    with pytest.raises(ValueError, match="zero"):
+        clone(estimator).fit(X, y, sample_weight=np.zeros(len(y)))
+    with pytest.raises(ValueError, match="sample_weight"):
+        clone(estimator).fit(X, y, sample_weight=np.ones(len(y) - 1))
 
 
-def test_interrupt_stops_a_long_fit_within_a_second():
+LONG = [
+    BayesNetClassifier("tan", "ml-bn-svm"),
+    LogDensityClassifier("slb"),
+    LogDensityClassifier("kde-tan"),
+    GaussianNetworkClassifier("mm"),
+    GaussianNetworkClassifier("search", rounds=10_000),
+    HingenetClassifier(),
+    LogDensityTransformer(fraction=1.0),
+    FisherVectorTransformer("mm"),
+    GaussianNetwork(rounds=10_000),
+]
+
+
+@pytest.mark.parametrize("estimator", LONG, ids=name_of)
+def test_interrupt_stops_a_long_fit_within_a_second(estimator):
     rng = np.random.default_rng(0)
-    # pure noise with eight classes: choosing lambda and gamma takes minutes
+    # pure noise with eight classes: all of these take many seconds
     X, y = rng.integers(0, 3, size=(5_000, 60)).astype(float), rng.integers(0, 8, size=5_000)
+    if not isinstance(estimator, BayesNetClassifier):
+        X += rng.normal(size=X.shape)
 
     pressed = []
 
@@ -94,6 +198,6 @@ def test_interrupt_stops_a_long_fit_within_a_second():
     timer = threading.Timer(0.5, press)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        BayesNetClassifier("tan", "ml-bn-svm").fit(X, y)
+        clone(estimator).fit(X, y)
     # time of this process on one thread, because other programs may have taken the processor
     assert time.process_time() - pressed[0] < 1.0

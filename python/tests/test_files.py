@@ -5,17 +5,18 @@ import pickle
 
 import numpy as np
 import pytest
-from estimators import QUICK
+from estimators import KINDS, TRANSFORMERS, VARIANTS, name_of
 from sklearn.base import clone
 
 import hingenet
-from hingenet import BayesNetClassifier, HingenetError
+from hingenet import BayesNetClassifier, GaussianNetwork, HingenetError
 
 
-@pytest.mark.parametrize("estimator", QUICK, ids=str)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("estimator", KINDS + VARIANTS, ids=name_of)
 def test_a_fitted_model_survives_pickles_copies_and_files(estimator, cancer, tmp_path):
-    X, y = cancer
-    model = clone(estimator).fit(X[:150], y[:150])
+    X, y = cancer[0][:150, :6], cancer[1][:150]
+    model = clone(estimator).fit(X, y)
     model.save(tmp_path / "model.hgn")
     file = hingenet.load(tmp_path / "model.hgn")
     assert type(file) is type(model) and file.get_params() == model.get_params()
@@ -25,9 +26,27 @@ def test_a_fitted_model_survives_pickles_copies_and_files(estimator, cancer, tmp
         assert other.predict(X).dtype == model.predict(X).dtype
 
 
-def test_names_and_text_labels_survive_files(pets, tmp_path):
+@pytest.mark.parametrize("estimator", TRANSFORMERS, ids=name_of)
+def test_transformers_survive_pickles_and_copies(estimator, cancer):
+    X, y = cancer[0][:150, :6], cancer[1][:150]
+    model = clone(estimator).fit(X[:100], y[:100])
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        np.testing.assert_array_equal(other.transform(X), model.transform(X))
+
+
+def test_a_network_without_classes_survives_pickles(cancer):
+    X = cancer[0][:150, :6]
+    model = GaussianNetwork(rounds=3).fit(X)
+    other = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(other.score_samples(X), model.score_samples(X))
+    assert other.network_.edges == model.network_.edges
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("estimator", KINDS, ids=name_of)
+def test_names_and_text_labels_survive_files(estimator, pets, tmp_path):
     X, y = pets
-    model = BayesNetClassifier("nb", "ml").fit(X, y)
+    model = clone(estimator).fit(X, y)
     model.save(tmp_path / "model.hgn")
     file = hingenet.load(str(tmp_path / "model.hgn"))
     assert list(file.feature_names_in_) == list(X.columns)

@@ -12,9 +12,12 @@ import pandas as pd
 import pyagrum
 import pytest
 from scipy.special import logsumexp
+from sklearn.base import clone
+from sklearn.covariance import empirical_covariance
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from hingenet import BayesNetClassifier
+from hingenet import BayesNetClassifier, GaussianNetwork, GaussianNetworkClassifier, LogDensityClassifier
 
 
 @pytest.fixture
@@ -32,8 +35,29 @@ def weather():
 def test_a_given_graph(weather, tmp_path):
     X, y = weather
     (tmp_path / "arcs.csv").write_text("from,to\nrain,wind\nrain,sky\nwind,walk\nrain,walk\n")
-    model = BayesNetClassifier("dag", "ml", edges=tmp_path / "arcs.csv").fit(X, y)
-    assert set(model.network_.edges) == {("rain", "wind"), ("rain", "sky"), ("wind", "walk"), ("rain", "walk")}
+    arcs = {("rain", "wind"), ("rain", "sky"), ("wind", "walk"), ("rain", "walk")}
+    models = [
+        BayesNetClassifier("dag", "ml", edges=edges).fit(X, y)
+        for edges in (tmp_path / "arcs.csv", sorted(arcs), networkx.DiGraph(sorted(arcs)))
+    ]
+    for model in models:
+        assert set(model.network_.edges) == arcs
+        np.testing.assert_array_equal(model.predict_proba(X), models[0].predict_proba(X))
+
+
+def test_names_of_given_arcs_may_hold_any_character(weather):
+    X, y = weather
+    X = X.rename(columns={"wind": "wind, 10 m; north->south", "sky": "ciel é=%41"})
+    edges = [("rain", name) for name in X.columns]
+    model = BayesNetClassifier("dag", "ml", edges=edges).fit(X, y)
+    assert set(model.network_.edges) == set(edges)
+    assert clone(model).get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("edges", [[], [("rain",)], [("rain", "wind"), ("wind", "rain")], [("rain", "snow")]])
+def test_arcs_that_make_no_graph_are_errors(weather, edges):
+    with pytest.raises(ValueError):
+        BayesNetClassifier("dag", "ml", edges=edges).fit(*weather)
 
 
 @pytest.fixture
@@ -121,3 +145,104 @@ def test_an_average_of_networks_is_no_network(weather):
     model = BayesNetClassifier("aode", "ml").fit(*weather)
     with pytest.raises(ValueError, match="network.*\nhint: "):
         model.network_
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True, as_frame=True)
+
+
+def test_class_networks_of_a_gaussian_classifier(iris):
+    X, y = iris
+    model = GaussianNetworkClassifier("search").fit(X, y)
+    assert list(model.networks_) == [0, 1, 2]
+    for network in model.networks_.values():
+        assert network.nodes == list(X.columns)
+        assert networkx.is_directed_acyclic_graph(network.to_networkx())
+        assert network._repr_svg_().startswith("<svg") and network.plot().get_title() == network.title
+    union = model.network_
+    assert set(union.edges) == {edge for n in model.networks_.values() for edge in n.edges}
+    assert union.plot() is not None and "petal" in union.to_svg()
+    with pytest.raises(ValueError, match="only discrete networks"):
+        union.to_bif()
+    assert not hasattr(GaussianNetworkClassifier(), "networks_")
+
+
+def test_likelihood_and_samples_of_a_gaussian_classifier(iris):
+    X, y = iris
+    model = GaussianNetworkClassifier("search", priors="empirical").fit(X, y)
+    joint = np.transpose([model.log_likelihood(X, np.full(len(y), c)) for c in model.classes_])
+    np.testing.assert_allclose(logsumexp(joint, axis=1), model.score_samples(X), atol=1e-9)
+    rows = model.sample(3000, random_state=1)
+    assert list(rows.columns) == [*X.columns, "target"]
+    np.testing.assert_allclose(rows[X.columns].mean(), X.mean(), atol=0.1)
+    assert model.score(rows[X.columns], rows["target"].astype(int)) > 0.9
+
+
+def test_pairs_of_a_density_classifier_are_its_network(iris):
+    X, y = iris
+    network = LogDensityClassifier("kde-tan").fit(X, y).network_
+    assert network.nodes == list(X.columns) and 3 <= len(network.edges) <= 6 and not network.directed
+    assert not network.to_networkx().is_directed() and network.plot() is not None
+    assert network._repr_svg_().startswith("<svg") and network.to_networkx().number_of_nodes() == 4
+
+
+def chain(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, n))
+    c = a + b + 0.5 * rng.normal(size=n)
+    return np.column_stack([100.0 + 7.0 * a, b, 0.01 * c, 3.0 * c + rng.normal(size=n)])
+
+
+@pytest.mark.parametrize("method", ["search", "or", "h"])
+def test_a_network_without_classes_is_a_normal_distribution(method):
+    X = chain()
+    model = GaussianNetwork(method).fit(X)
+    np.testing.assert_allclose(model.covariance_ @ model.precision_, np.eye(4), atol=1e-6)
+    np.testing.assert_allclose(model.location_, X.mean(axis=0), rtol=0.02, atol=0.05)
+    from scipy.stats import multivariate_normal
+
+    normal = multivariate_normal(model.location_, model.covariance_)
+    np.testing.assert_allclose(model.score_samples(X), normal.logpdf(X), atol=1e-6)
+    part = multivariate_normal(model.location_[1:3], model.covariance_[1:3, 1:3])
+    half = X.copy()
+    half[:, [0, 3]] = np.nan
+    np.testing.assert_allclose(model.score_samples(half), part.logpdf(X[:, 1:3]), atol=1e-6)
+    np.testing.assert_allclose(model.score(X), model.score_samples(X).mean())
+    drawn = model.sample(20_000, random_state=3)
+    scale = np.sqrt(np.diag(model.covariance_))
+    np.testing.assert_allclose(
+        empirical_covariance(drawn / scale), model.covariance_ / np.outer(scale, scale), atol=0.05
+    )
+    np.testing.assert_array_equal(drawn, model.sample(20_000, random_state=3))
+
+
+def test_a_network_without_classes_finds_the_arcs_the_data_determine():
+    model = GaussianNetwork().fit(pd.DataFrame(chain(), columns=["a", "b", "c", "d"]))
+    assert set(model.network_.edges) >= {("a", "c"), ("b", "c")}
+    assert ("a", "b") not in model.network_.edges and model.undirected_edges_ == []
+    assert model.weights_[0, 2] != 0 and model.weights_[2, 0] == 0
+    assert model.network_.plot().get_title() == model.network_.title and "<svg" in model.network_.to_svg()
+    assert model.bic_ > 0 and not hasattr(GaussianNetwork(), "network_")
+
+
+def test_missing_cells_are_learnt_around_and_filled_in():
+    X = chain()
+    holes = X.copy()
+    holes[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
+    model = GaussianNetwork(rounds=10).fit(holes)
+    scale = np.outer(X.std(axis=0), X.std(axis=0))
+    np.testing.assert_allclose(model.covariance_ / scale, np.cov(X.T) / scale, atol=0.1)
+    filled = model.impute(holes)
+    seen = ~np.isnan(holes)
+    np.testing.assert_array_equal(filled[seen], X[seen])
+    gone = np.abs(filled - X)[~seen[:, 3], 3]
+    assert np.mean(gone) < 0.5 * np.std(X[:, 3])
+
+
+def test_weights_of_rows_equal_repetition_in_a_network_without_classes():
+    X = chain(200)
+    weight = np.random.default_rng(0).integers(0, 3, size=200)
+    one = GaussianNetwork(rounds=3).fit(X, sample_weight=weight)
+    other = GaussianNetwork(rounds=3).fit(np.repeat(X, weight, axis=0)[::-1])
+    np.testing.assert_array_equal(one.weights_, other.weights_)

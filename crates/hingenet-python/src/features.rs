@@ -1,7 +1,7 @@
 //! Arrays of Python as a table: a matrix of numbers, or a list of columns.
 
 use crate::error::{HingenetError, to_python};
-use hingenet::table::{Codes, Column, Table};
+use hingenet::table::{Codes, Column, NumberRows, Table};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -33,7 +33,18 @@ impl Features<'_> {
         }
     }
 
-    /// The table with these column names.
+    /// The numbers where they lie, if this is a C-ordered matrix: nothing is copied.
+    pub fn in_place(&self) -> PyResult<Option<NumberRows<'_>>> {
+        match self {
+            Features::Matrix(x) if x.is_c_contiguous() && x.shape()[1] > 0 => {
+                let cells = x.as_slice().map_err(|e| PyTypeError::new_err(e.to_string()))?;
+                NumberRows::new(cells, x.shape()[1]).map(Some).map_err(to_python)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The table with these column names: a copy.
     pub fn table<'a>(&self, names: impl ExactSizeIterator<Item = &'a str>) -> PyResult<Table> {
         let (n_rows, n_columns) = self.shape();
         if names.len() != n_columns {

@@ -6,8 +6,10 @@
 mod encode;
 mod error;
 mod features;
+mod gaussian;
 mod model;
 mod network;
+mod transform;
 mod work;
 
 use pyo3::prelude::*;
@@ -25,9 +27,15 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(encode::category_order, m)?)?;
     m.add_function(wrap_pyfunction!(network::bif, m)?)?;
     m.add_function(wrap_pyfunction!(network::xmlbif, m)?)?;
-    m.add_function(wrap_pyfunction!(network::picture, m)?)?;
+    m.add_function(wrap_pyfunction!(network::pictures, m)?)?;
     m.add_function(wrap_pyfunction!(network::svg, m)?)?;
     m.add_function(wrap_pyfunction!(network::sample, m)?)?;
     m.add_function(wrap_pyfunction!(network::log_likelihood, m)?)?;
+    m.add_class::<transform::LogDensities>()?;
+    m.add_function(wrap_pyfunction!(transform::curves, m)?)?;
+    m.add_function(wrap_pyfunction!(transform::fisher_vectors, m)?)?;
+    m.add_function(wrap_pyfunction!(transform::fisher_names, m)?)?;
+    m.add_class::<gaussian::GaussianNetwork>()?;
+    m.add_function(wrap_pyfunction!(gaussian::fit_network, m)?)?;
     Ok(())
 }

@@ -4,8 +4,8 @@ use crate::error::to_python;
 use crate::features::{Features, codes};
 use crate::work;
 use hingenet::ExplanationKind;
-use hingenet::model::{self, Dataset, FitOptions, ModelSpec};
-use hingenet::table::{AlignReport, Table, UnseenPolicy, category_order};
+use hingenet::model::{self, Dataset, FitOptions, ModelSpec, NumberData};
+use hingenet::table::{AlignReport, NumberRows, Table, UnseenPolicy, category_order};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -21,6 +21,40 @@ type Unseen = (String, usize, String);
 /// A fitted model.
 #[pyclass(frozen, module = "hingenet._engine")]
 pub struct Model(pub model::Model);
+
+/// What a fit learns from: numbers where they lie, or a table.
+pub enum Data<'a> {
+    /// A C-ordered matrix of Python.
+    InPlace(NumberData<'a>),
+    /// Columns.
+    Table(Dataset),
+}
+
+impl<'a> Data<'a> {
+    /// Features with class codes (in the order of `classes`) and weights.
+    pub fn new(
+        features: &'a Features<'_>,
+        names: Vec<String>,
+        y: &PyReadonlyArray1<'_, i64>,
+        classes: Vec<String>,
+        target: &str,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Self> {
+        let mut ordered = classes.clone();
+        category_order(&mut ordered);
+        let class =
+            hingenet::table::Column::categorical(target, classes.clone(), codes(target, y, classes.len())?);
+        let class = class.as_categorical().map(|c| c.recode(&ordered));
+        let class = class.ok_or_else(|| PyValueError::new_err("the classes cannot be read"))?;
+        let weights = weights.map(|w| w.as_array().to_vec());
+        let target = target.to_string();
+        if let Some(rows) = features.in_place()? {
+            return Ok(Data::InPlace(NumberData { target, rows, names, classes: ordered, class, weights }));
+        }
+        let table = features.table(names.iter().map(String::as_str))?;
+        Dataset::from_parts(target, table, ordered, class, weights).map(Data::Table).map_err(to_python)
+    }
+}
 
 /// Fits the model named `spec` to features, class codes with class names, and weights.
 #[pyfunction]
@@ -40,17 +74,10 @@ pub fn fit(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Model> {
     let spec: ModelSpec = spec.parse().map_err(to_python)?;
-    let features = features.table(names.iter().map(String::as_str))?;
-    let mut ordered = classes.clone();
-    category_order(&mut ordered);
-    let given = codes(target, &y, classes.len())?;
-    let class = hingenet::table::Column::categorical(target, classes, given);
-    let class = class.as_categorical().map(|c| c.recode(&ordered));
-    let class = class.ok_or_else(|| PyValueError::new_err("the classes cannot be read"))?;
-    let weights = weights.map(|w| w.as_array().to_vec());
-    let data = Dataset::from_parts(target, features, ordered, class, weights).map_err(to_python)?;
-    work::run(py, threads, progress.as_ref(), |control| {
-        model::fit(&spec, &data, FitOptions { seed }, control)
+    let data = Data::new(&features, names, &y, classes, target, weights)?;
+    work::run(py, threads, progress.as_ref(), |control| match &data {
+        Data::InPlace(data) => model::fit_numbers(&spec, data, FitOptions { seed }, control),
+        Data::Table(data) => model::fit(&spec, data, FitOptions { seed }, control),
     })
     .map(Model)
 }
@@ -146,9 +173,12 @@ impl Model {
         log: bool,
         threads: usize,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<Unseen>)> {
-        let table = self.table(&features)?;
-        let predict = || self.0.predict(&table, UnseenPolicy::Missing);
-        let predictions = if table.n_rows().saturating_mul(table.n_columns()) <= SMALL {
+        let (rows, (n_rows, n_columns)) = (self.rows(&features)?, features.shape());
+        let predict = || match &rows {
+            Rows::InPlace(rows) => self.0.predict_numbers(rows, UnseenPolicy::Missing),
+            Rows::Table(table) => self.0.predict(table, UnseenPolicy::Missing),
+        };
+        let predictions = if n_rows.saturating_mul(n_columns) <= SMALL {
             py.detach(predict).map_err(to_python)?
         } else {
             work::run(py, threads, None, |_| predict())?
@@ -198,10 +228,41 @@ impl Model {
     }
 }
 
+/// Rows in the order of the training columns.
+pub enum Rows<'a> {
+    /// Numbers where they lie.
+    InPlace(NumberRows<'a>),
+    /// Columns.
+    Table(Table),
+}
+
 impl Model {
     /// The table of `features`, which stand in the order of training.
     pub fn table(&self, features: &Features<'_>) -> PyResult<Table> {
         features.table(self.0.schema.features.iter().map(|f| f.name.as_str()))
+    }
+
+    /// The rows of `features`, in place where that is possible.
+    pub fn rows<'a>(&self, features: &'a Features<'_>) -> PyResult<Rows<'a>> {
+        match features.in_place()? {
+            Some(rows) if rows.n_columns() == self.0.schema.features.len() => Ok(Rows::InPlace(rows)),
+            _ => self.table(features).map(Rows::Table),
+        }
+    }
+
+    /// `work` on the rows of `features`, in blocks where they lie in place; its numbers one after the other.
+    pub fn row_by_row(
+        &self,
+        py: Python<'_>,
+        features: &Features<'_>,
+        threads: usize,
+        work: impl Fn(&Table) -> hingenet::Result<Vec<f64>> + Sync,
+    ) -> PyResult<Vec<f64>> {
+        let rows = self.rows(features)?;
+        work::run(py, threads, None, |_| match &rows {
+            Rows::InPlace(rows) => Ok(self.0.in_blocks(rows, &work)?.concat()),
+            Rows::Table(table) => work(table),
+        })
     }
 }
 

@@ -4,8 +4,11 @@ use crate::error::to_python;
 use crate::features::{Features, codes};
 use crate::model::Model;
 use crate::work;
+use hingenet::gaussian::GaussianClassifier;
+use hingenet::gaussian::network::GaussianNetwork;
+use hingenet::model::Fitted;
 use hingenet::model::exchange::{bif as bif_file, xmlbif as xmlbif_file};
-use hingenet::report::NetworkPicture;
+use hingenet::report::{NetworkPicture, PictureArc, PictureNode};
 use hingenet::table::{Column, ColumnData, Table, UnseenPolicy};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -26,16 +29,43 @@ pub fn xmlbif(model: &Model) -> PyResult<String> {
     model.0.network().map(|net| xmlbif_file::write(&net)).map_err(to_python)
 }
 
-/// Nodes, arcs with strengths, title and legend, as JSON.
+/// The networks of a model as JSON, each with nodes, arcs with strengths, title and legend: the network of a
+/// discrete model, those of all classes of a Gaussian one, the pairs that a density model uses.
 #[pyfunction]
-pub fn picture(model: &Model) -> PyResult<String> {
-    serde_json::to_string(&drawing(model)?).map_err(|e| PyValueError::new_err(e.to_string()))
+pub fn pictures(model: &Model) -> PyResult<String> {
+    let pictures = match &model.0.fitted {
+        Fitted::Gaussian(fitted) => class_networks(fitted, &model.0.classes),
+        _ => vec![NetworkPicture::of_model(&model.0).map_err(to_python)?],
+    };
+    serde_json::to_string(&pictures).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
-/// The network drawn as SVG.
+/// The network of every class; a page of a model shows the first ones only.
+fn class_networks(model: &GaussianClassifier, classes: &[String]) -> Vec<NetworkPicture> {
+    let name =
+        |k: usize| PictureNode { name: model.features().node_name(k), is_class: false, note: String::new() };
+    let nodes: Vec<PictureNode> = (0..model.features().nodes().len()).map(name).collect();
+    let arcs = |network: &GaussianNetwork| {
+        let into =
+            |to: usize| network.parents(to).map(move |(from, strength)| PictureArc { from, to, strength });
+        (0..network.nodes()).flat_map(into).collect()
+    };
+    let picture = |(network, class): (&GaussianNetwork, &String)| NetworkPicture {
+        title: format!("class {class}"),
+        nodes: nodes.clone(),
+        arcs: arcs(network),
+        strength: Some("weight on standardised values; orange is negative".into()),
+        is_directed: true,
+    };
+    model.networks().iter().zip(classes).map(picture).collect()
+}
+
+/// A network (one of `pictures`) drawn as SVG.
 #[pyfunction]
-pub fn svg(model: &Model) -> PyResult<String> {
-    Ok(hingenet_view::network::network_svg(&drawing(model)?))
+pub fn svg(picture: &str) -> PyResult<String> {
+    let picture: NetworkPicture =
+        serde_json::from_str(picture).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    Ok(hingenet_view::network::network_svg(&picture))
 }
 
 /// `n` rows drawn from the model given `column = value` pairs, column by column, the class last.
@@ -72,19 +102,16 @@ pub fn log_likelihood<'py>(
     y: Option<PyReadonlyArray1<'_, i64>>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let mut table = model.table(&features)?;
-    if let Some(y) = y {
-        let class = codes(&model.0.target, &y, model.0.classes.len())?;
-        let class = Column::categorical(&model.0.target, model.0.classes.clone(), class);
-        let columns = table.columns().iter().cloned().chain([class]).collect();
-        table = Table::new(columns).map_err(to_python)?;
-    }
-    let rows = work::run(py, threads, None, |_| model.0.log_likelihood(&table, UnseenPolicy::Missing))?;
-    Ok(PyArray1::from_iter(py, rows.iter().map(|row| row.joint.unwrap_or(row.features))))
-}
-
-fn drawing(model: &Model) -> PyResult<NetworkPicture> {
-    let network = model.0.network().map_err(to_python)?;
-    NetworkPicture::of_network(&network, format!("{} for {}", model.0.spec, model.0.target))
-        .map_err(to_python)
+    let log_likelihood = |table: &Table| {
+        let rows = model.0.log_likelihood(table, UnseenPolicy::Missing)?;
+        Ok(rows.iter().map(|row| row.joint.unwrap_or(row.features)).collect())
+    };
+    let Some(y) = y else {
+        return Ok(model.row_by_row(py, &features, threads, log_likelihood)?.into_pyarray(py));
+    };
+    let class = codes(&model.0.target, &y, model.0.classes.len())?;
+    let class = Column::categorical(&model.0.target, model.0.classes.clone(), class);
+    let columns = model.table(&features)?.columns().iter().cloned().chain([class]).collect();
+    let table = Table::new(columns).map_err(to_python)?;
+    Ok(work::run(py, threads, None, |_| log_likelihood(&table))?.into_pyarray(py))
 }

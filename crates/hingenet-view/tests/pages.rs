@@ -203,7 +203,7 @@ fn a_page_of_networks_keeps_names_as_text_and_tells_changes_without_colour() {
     let params = StudyParams { rounds: 2, ..StudyParams::default() };
     let class = Some((&data.class, data.classes.as_slice()));
     let free = Constraints::none(40);
-    let study = study_networks(&data.features, class, &free, &params, &Control::default()).unwrap();
+    let study = study_networks(&data.features, None, class, &free, &params, &Control::default()).unwrap();
     let facts: Vec<NodeFacts> = (0..40)
         .map(|k| NodeFacts { group: Some(format!("{HOSTILE}{}", k / 10)), ..NodeFacts::default() })
         .collect();

@@ -19,7 +19,7 @@ fn data(n: usize) -> Dataset {
 fn learn(data: &Dataset, params: &StudyParams) -> NetworkStudy {
     let free = Constraints::none(data.features.n_columns());
     let class = Some((&data.class, data.classes.as_slice()));
-    study_networks(&data.features, class, &free, params, &Control::default()).unwrap()
+    study_networks(&data.features, None, class, &free, params, &Control::default()).unwrap()
 }
 
 fn quick(method: StructureMethod) -> StudyParams {
@@ -109,7 +109,7 @@ fn a_direction_that_is_forbidden_is_not_open() {
     let open = |forbidden: &[(usize, usize)]| {
         let known = Constraints::new(2, forbidden, &[], None).unwrap();
         let params = quick(StructureMethod::Search);
-        let study = study_networks(&table, None, &known, &params, &Control::default()).unwrap();
+        let study = study_networks(&table, None, None, &known, &params, &Control::default()).unwrap();
         let report = NetworkReport::of_study(&study, 0.01, &[], None).unwrap();
         let arc = &report.networks[0].arcs[0];
         (arc.from.clone(), arc.is_compelled)
@@ -132,11 +132,11 @@ fn bad_settings_and_facts_are_refused() {
         StudyParams { resampling: Some((Resampling::Bootstrap, 0)), ..StudyParams::default() },
     ];
     for params in bad {
-        assert!(study_networks(&data.features, class, &free, &params, &Control::default()).is_err());
+        assert!(study_networks(&data.features, None, class, &free, &params, &Control::default()).is_err());
     }
     let few = Constraints::none(3);
     let fine = StudyParams::default();
-    assert!(study_networks(&data.features, class, &few, &fine, &Control::default()).is_err());
+    assert!(study_networks(&data.features, None, class, &few, &fine, &Control::default()).is_err());
     let names: Vec<String> = ["a", "b"].map(String::from).to_vec();
     let tier = |t: Option<usize>| NodeFacts { tier: t, ..NodeFacts::default() };
     assert!(constraints(&names, &Default::default(), &[tier(Some(0)), tier(None)]).is_err());

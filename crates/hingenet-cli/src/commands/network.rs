@@ -145,7 +145,7 @@ impl Network {
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
         let control = heard(session, &warnings);
         let codes = class.as_ref().map(|(codes, names)| (codes, names.as_slice()));
-        let study = study_networks(&table, codes, &constraints, &params, &control)?;
+        let study = study_networks(&table, None, codes, &constraints, &params, &control)?;
         let mut report = NetworkReport::of_study(&study, self.cutoff, &facts, truth.as_ref())?;
         report.source = page::file_name(&self.data);
         report.target = self.target.clone();

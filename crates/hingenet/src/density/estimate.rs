@@ -4,7 +4,7 @@
 
 use super::bandwidth::{LineBandwidth, Symmetric, normal_scale, normal_scale_plane};
 use super::columns::{Columns, Kind};
-use super::kernel::{LineKde, Own, PlaneKde};
+use super::kernel::{LineKde, Own, PlaneKde, one_row};
 use super::mixed::Mixed;
 use super::sample::{PairSample, Sample};
 use super::settings::Settings;
@@ -99,7 +99,7 @@ impl Marginal {
                 let total: f64 = counts.iter().sum();
                 for q in seen {
                     let less = match omitted(rows, own(q)) {
-                        Own::Omit(k) => weights[k],
+                        Own::Omit(k) => one_row(weights[k]),
                         Own::Keep => 0.0,
                     };
                     let count = (counts[queries[q] as usize] - less).max(0.0);
@@ -257,7 +257,7 @@ impl Joint {
                 let total: f64 = counts.iter().sum();
                 let value = |&q: &usize| {
                     let less = match omitted(rows, own(q)) {
-                        Own::Omit(k) => weights[k],
+                        Own::Omit(k) => one_row(weights[k]),
                         Own::Keep => 0.0,
                     };
                     let count = (counts[x[q] as usize * columns + y[q] as usize] - less).max(0.0);

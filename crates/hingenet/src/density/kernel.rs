@@ -18,7 +18,7 @@ const LOG_ROOT_TAU: f64 = 0.918_938_533_204_672_7;
 pub enum Own {
     /// The query is no training row, or counts as such: all kernels.
     Keep,
-    /// The query is training row i: its kernel is left out.
+    /// The query is training row i: its kernel is left out (one copy of it, if the row has a weight above 1).
     Omit(usize),
 }
 
@@ -214,7 +214,15 @@ impl PlaneKde {
     }
 }
 
-/// Weights of the kernels, with the one of the present query's own row set to zero.
+/// What leaving a row out takes from the weight of the merged row it belongs to: one row, so that the other
+/// copies of a repeated row stay. (Without them a row of a table of categories would make its own class look
+/// less likely than the others.)
+#[inline(always)]
+pub fn one_row(weight: f64) -> f64 {
+    weight.min(1.0)
+}
+
+/// Weights of the kernels, one row of the present query's own kernel left out.
 struct Terms {
     weights: Vec<f64>,
     total: f64,
@@ -236,9 +244,9 @@ impl Terms {
             Own::Keep => self.total,
             Own::Omit(i) => {
                 let w = self.weights[i];
-                self.weights[i] = 0.0;
+                self.weights[i] = w - one_row(w);
                 self.left_out = Some((i, w));
-                self.total - w
+                self.total - one_row(w)
             }
         }
     }
@@ -322,10 +330,11 @@ pub enum Floor {
 }
 
 impl Floor {
-    /// The smallest log density for an estimate with this peak and total weight.
+    /// The smallest log density for an estimate with this peak and total weight. Less than one row counts as
+    /// one: the floor must not lie above the peak.
     pub fn log_value(&self, log_peak: f64, total: f64) -> f64 {
         match self {
-            Floor::Bandwidths(r) => log_peak - total.ln() - 0.5 * r * r,
+            Floor::Bandwidths(r) => log_peak - total.max(1.0).ln() - 0.5 * r * r,
             Floor::Absolute(v) => *v,
             Floor::None => f64::NEG_INFINITY,
         }

@@ -2,7 +2,7 @@
 //! estimate on the rows with value a, shrunk towards the density of all rows.
 
 use super::estimate::{line_bandwidth, omitted};
-use super::kernel::{LineKde, Own};
+use super::kernel::{LineKde, Own, one_row};
 use super::sample::Sample;
 use super::settings::Settings;
 use crate::error::Result;
@@ -93,7 +93,7 @@ impl Mixed {
 
     fn log_density(&self, level: usize, x: f64, log_whole: f64, own: Own) -> f64 {
         let less = match own {
-            Own::Omit(k) => self.weights[k],
+            Own::Omit(k) => one_row(self.weights[k]),
             Own::Keep => 0.0,
         };
         let total: f64 = self.counts.iter().sum::<f64>() - less;

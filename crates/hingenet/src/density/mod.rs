@@ -26,6 +26,7 @@ pub mod selection;
 pub mod settings;
 mod shape;
 pub mod structure;
+pub mod transform;
 
 pub use predict::{DensityClassifier, Summary};
 pub use settings::{Settings, Variant};

@@ -28,6 +28,7 @@ mod rows;
 mod select;
 pub mod structure;
 pub mod study;
+mod units;
 
 pub use fit::{GaussianFit, fit};
 pub use machine::FisherMachine;

@@ -92,14 +92,13 @@ impl GaussianNetwork {
         Ok(GaussianNetwork { dag, weights, bias, variance })
     }
 
-    /// The learnt structure with the maximum-likelihood variances `‖r_j‖² / n`, floored.
+    /// The learnt structure with the maximum-likelihood variances `‖r_j‖² / n`, floored. A column with hardly
+    /// any variance (of 1 over all rows) counts as constant: expectation-maximisation would let the variance
+    /// of a constant column with missing cells shrink for ever.
     pub fn from_structure(fit: &StructureFit, rows: f64, column_variance: &[f64]) -> Result<Self> {
-        let variance = fit
-            .squared_error
-            .iter()
-            .zip(column_variance)
-            .map(|(error, v)| (error / rows).max(VARIANCE_FLOOR * if *v > 0.0 { *v } else { 1.0 }))
-            .collect();
+        let least = |v: f64| VARIANCE_FLOOR * if v > VARIANCE_FLOOR { v } else { 1.0 };
+        let errors = fit.squared_error.iter().zip(column_variance);
+        let variance = errors.map(|(error, v)| (error / rows).max(least(*v))).collect();
         Self::new(&fit.theta, fit.bias.clone(), variance)
     }
 

@@ -2,6 +2,7 @@
 //! features are marginalised exactly; the machine takes the Fisher vector of the observed part.
 
 use super::features::FeatureMap;
+use super::fisher::fisher_vector;
 use super::machine::FisherMachine;
 use super::missing::{Conditional, PatternRows, patterns};
 use super::network::GaussianNetwork;
@@ -130,6 +131,30 @@ impl GaussianClassifier {
         let x = self.features.encode(rows)?;
         let joint = self.log_joint(&x)?;
         Ok((0..x.rows()).map(|a| log_sum_exp(&joint[a]) - self.features.log_scale(x.row(a))).collect())
+    }
+
+    /// Fisher vector of each row (class by class, node by node: the arcs from the other nodes, then the bias),
+    /// row by row, on standardised nodes; [`Self::fisher_names`] tells the order.
+    pub fn fisher_vectors(&self, rows: &Table) -> Result<Vec<f64>> {
+        let x = self.features.encode(rows)?;
+        let vectors: Vec<Vec<f64>> = (0..x.rows())
+            .into_par_iter()
+            .map(|a| fisher_vector(&self.networks, x.row(a)))
+            .collect::<Result<_>>()?;
+        Ok(vectors.into_iter().flatten().collect())
+    }
+
+    /// Class and parameter behind each component of a Fisher vector: `from->to`, or the node for its bias.
+    pub fn fisher_names(&self) -> Vec<(usize, String)> {
+        let m = self.features.nodes().len();
+        let of_node = |c: usize, j: usize| {
+            let name =
+                move |i: usize| format!("{}->{}", self.features.node_name(i), self.features.node_name(j));
+            let arcs = (0..m).filter(move |&i| i != j).map(move |i| (c, name(i)));
+            arcs.chain(std::iter::once((c, self.features.node_name(j))))
+        };
+        let of_class = |c: usize| (0..m).flat_map(move |j| of_node(c, j));
+        (0..self.networks.len()).flat_map(of_class).collect()
     }
 
     /// Draws rows with their classes, the classes by their priors.

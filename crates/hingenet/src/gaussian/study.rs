@@ -1,6 +1,6 @@
 //! Networks learnt for their own sake, not to classify: one for a table, or one for each class of its target, on values
 //! standardised over all rows, so that the weights of different classes compare. Rows are sorted first: their order in
-//! the file never matters.
+//! the file never matters. A row of weight 2 counts as two rows.
 
 use super::confidence::{ArcConfidence, Resampling, ResamplingParams, arc_confidence};
 use super::constraints::Constraints;
@@ -11,6 +11,7 @@ use super::moments::Moments;
 use super::network::GaussianNetwork;
 use super::params::StructureMethod;
 use super::structure::{HParams, Learnt, Method, OrParams, SearchParams};
+use crate::classifier::check_weights;
 use crate::control::Control;
 use crate::error::{Error, Result, require, require_len};
 use crate::numeric::linalg::Matrix;
@@ -109,24 +110,29 @@ pub fn node_names(table: &Table) -> Result<Vec<String>> {
 /// Learns one network, or one for each class that has rows. `class` holds the codes and the names of the classes.
 pub fn study_networks(
     table: &Table,
+    weights: Option<&[f64]>,
     class: Option<(&Codes, &[String])>,
     constraints: &Constraints,
     params: &StudyParams,
     control: &Control,
 ) -> Result<NetworkStudy> {
     params.check()?;
+    if let Some(weights) = weights {
+        check_weights(weights, table.n_rows())?;
+    }
     let order = sorted_rows(table);
     let table = table.rows(&order);
-    let features = FeatureMap::learn(&table, None)?;
+    let weights: Vec<f64> = order.iter().map(|&a| weights.map_or(1.0, |w| w[a])).collect();
+    let features = FeatureMap::learn(&table, Some(&weights))?;
     let x = features.encode(&table)?;
     check_nodes(&x, &features, constraints, control)?;
     let learner = Learner { params, constraints, control };
     let classes = match class {
-        None => vec![learner.learn(&x, None)?],
+        None => vec![learner.learn(&x, &weights, None)?],
         Some((codes, names)) => {
             require_len("class labels", order.len(), codes.len())?;
             let codes: Vec<Option<usize>> = order.iter().map(|&a| codes.get(a)).collect();
-            by_class(&x, &codes, names, &learner)?
+            by_class(&x, &weights, &codes, names, &learner)?
         }
     };
     Ok(NetworkStudy { features, constraints: constraints.clone(), classes })
@@ -134,6 +140,7 @@ pub fn study_networks(
 
 fn by_class(
     x: &Matrix,
+    weights: &[f64],
     codes: &[Option<usize>],
     names: &[String],
     learner: &Learner<'_>,
@@ -149,7 +156,8 @@ fn by_class(
             learner.control.warn(&format!("class `{name}` has no rows and is left out"));
             continue;
         }
-        classes.push(learner.learn(&x.select(&rows, &all), Some(name))?);
+        let own: Vec<f64> = rows.iter().map(|&a| weights[a]).collect();
+        classes.push(learner.learn(&x.select(&rows, &all), &own, Some(name))?);
     }
     Ok(classes)
 }
@@ -197,23 +205,23 @@ struct Learner<'a> {
 }
 
 impl Learner<'_> {
-    fn learn(&self, x: &Matrix, class: Option<&String>) -> Result<ClassStudy> {
+    fn learn(&self, x: &Matrix, weights: &[f64], class: Option<&String>) -> Result<ClassStudy> {
         let of_class = class.map(|c| format!("class `{c}`: ")).unwrap_or_default();
-        if x.rows() < 2 {
+        let total: f64 = weights.iter().sum();
+        if total < 2.0 {
             return Err(Error::data(
-                format!("{of_class}a network needs at least 2 rows, found {}", x.rows()),
+                format!("{of_class}a network needs at least 2 rows, found {total}"),
                 "add rows, or merge rare classes",
             ));
         }
         let lambda1 = (self.params.method != StructureMethod::Search)
-            .then(|| self.params.lambda1.unwrap_or(LAMBDA1_PER_ROW * x.rows() as f64));
+            .then(|| self.params.lambda1.unwrap_or(LAMBDA1_PER_ROW * total));
         let method = self.method(lambda1.unwrap_or(1.0));
-        let weights = vec![1.0; x.rows()];
         let step = |moments: &Moments| -> Result<GaussianNetwork> {
             let learnt = method.learn(moments, self.constraints, &self.control.quiet())?;
             GaussianNetwork::from_structure(&learnt.structure, moments.rows(), &moments.variance())
         };
-        let (moments, settled) = expected_moments(x, &weights, self.control, step)?;
+        let (moments, settled) = expected_moments(x, weights, self.control, step)?;
         let mut learnt = method.learn(&moments, self.constraints, self.control)?;
         learnt.structure.report.converged &= settled;
         if !learnt.structure.report.converged {
@@ -221,12 +229,12 @@ impl Learner<'_> {
         }
         let network =
             GaussianNetwork::from_structure(&learnt.structure, moments.rows(), &moments.variance())?;
-        let (complete, log_likelihood) = completed(x, &network)?;
+        let (complete, log_likelihood) = completed(x, weights, &network)?;
         Ok(ClassStudy {
             class: class.cloned(),
             rows: x.rows(),
             lambda1,
-            confidence: self.confidence(x, &complete, lambda1)?,
+            confidence: self.confidence(x, weights, &complete, lambda1)?,
             learnt,
             network,
             log_likelihood,
@@ -248,6 +256,7 @@ impl Learner<'_> {
     fn confidence(
         &self,
         x: &Matrix,
+        weights: &[f64],
         complete: &Matrix,
         lambda1: Option<f64>,
     ) -> Result<Option<ArcConfidence>> {
@@ -267,18 +276,18 @@ impl Learner<'_> {
             standardise: false,
             seed: self.params.seed,
         };
-        arc_confidence(complete, None, &method, self.constraints, &draws, self.control).map(Some)
+        arc_confidence(complete, Some(weights), &method, self.constraints, &draws, self.control).map(Some)
     }
 }
 
 /// The rows with missing cells replaced by their means given the observed ones, and the log-likelihood of the latter.
-fn completed(x: &Matrix, network: &GaussianNetwork) -> Result<(Matrix, f64)> {
+fn completed(x: &Matrix, weights: &[f64], network: &GaussianNetwork) -> Result<(Matrix, f64)> {
     let mut complete = x.clone();
     let mut log_likelihood = 0.0;
     for group in patterns(x) {
         let conditional = Conditional::new(network, &group.missing)?;
         for &a in &group.rows {
-            log_likelihood += conditional.log_density(x.row(a));
+            log_likelihood += weights[a] * conditional.log_density(x.row(a));
             complete.row_mut(a).copy_from_slice(&conditional.complete(x.row(a)));
         }
     }

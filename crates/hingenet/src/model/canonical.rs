@@ -1,7 +1,8 @@
 //! The one order of the training rows: what every fit starts from, so that neither the order of the rows
 //! nor their duplication matters, and a weight means the same as repetition.
 
-use super::Dataset;
+use super::{Dataset, NumberData};
+use crate::error::Result;
 use crate::table::{Column, ColumnData, Table};
 use rayon::slice::ParallelSliceMut;
 use std::cmp::Ordering;
@@ -11,20 +12,7 @@ impl Dataset {
     /// weights, and sorts: by the features in column order, then by class; missing cells come last, −0 is 0.
     /// Weights are `None` when all are 1. Classes and categories keep their codes.
     pub fn canonical(&self) -> Dataset {
-        let weight = |m: usize| self.weights.as_ref().map_or(1.0, |w| w[m]);
-        let order = self.content_order();
-        let mut kept: Vec<usize> = Vec::with_capacity(order.len());
-        let mut weights: Vec<f64> = Vec::with_capacity(order.len());
-        for m in order {
-            match (kept.last(), weights.last_mut()) {
-                (Some(&last), Some(total)) if self.compare(last, m).is_eq() => *total += weight(m),
-                _ => {
-                    kept.push(m);
-                    weights.push(weight(m));
-                }
-            }
-        }
-        let weights = weights.iter().any(|w| *w != 1.0).then_some(weights);
+        let (kept, weights) = merged(&self.content_order(), |a, b| self.compare(a, b), |m| self.weight(m));
         let mut data = self.rows(&kept);
         data.features = without_negative_zero(data.features);
         Dataset { weights, ..data }
@@ -34,12 +22,11 @@ impl Dataset {
     /// content of the rows only. Equal rows stand in the order of their weights, so that a sum over them
     /// has the same bits for any order of the file.
     pub fn content_order(&self) -> Vec<usize> {
-        let weight = |m: usize| self.weights.as_ref().map_or(1.0, |w| w[m]);
-        let mut order: Vec<usize> = (0..self.n_rows()).filter(|&m| weight(m) > 0.0).collect();
-        order.par_sort_unstable_by(|&a, &b| {
-            self.compare(a, b).then(weight(a).total_cmp(&weight(b))).then(a.cmp(&b))
-        });
-        order
+        sorted(self.n_rows(), |a, b| self.compare(a, b), |m| self.weight(m))
+    }
+
+    fn weight(&self, m: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[m])
     }
 
     /// Order of two rows by features, then class.
@@ -51,6 +38,64 @@ impl Dataset {
         let different = self.features.columns().iter().map(by_cell).find(|o| o.is_ne());
         different.unwrap_or_else(|| missing_last(self.class.get(a), self.class.get(b), |x, y| x.cmp(&y)))
     }
+}
+
+impl NumberData<'_> {
+    /// [`Dataset::canonical`] of rows that stay with the caller: the sorted rows are the only copy.
+    pub fn canonical(&self) -> Result<Dataset> {
+        self.check()?;
+        let weight = |m: usize| self.weights.as_ref().map_or(1.0, |w| w[m]);
+        let compare = |a: usize, b: usize| {
+            let cells = self.rows.row(a).iter().zip(self.rows.row(b));
+            let seen = |x: &f64| (!x.is_nan()).then_some(*x);
+            let different = cells.map(|(x, y)| compare_numbers(seen(x), seen(y))).find(|o| o.is_ne());
+            different.unwrap_or_else(|| missing_last(self.class.get(a), self.class.get(b), |x, y| x.cmp(&y)))
+        };
+        let (kept, weights) = merged(&sorted(self.rows.n_rows(), compare, weight), compare, weight);
+        let features = self.rows.table(self.names.iter().map(String::as_str), kept.iter().copied())?;
+        Ok(Dataset {
+            target: self.target.clone(),
+            features: without_negative_zero(features),
+            classes: self.classes.clone(),
+            class: self.class.rows(&kept),
+            weights,
+        })
+    }
+}
+
+/// The rows of positive weight by content, then weight, then place.
+fn sorted(
+    n_rows: usize,
+    compare: impl Fn(usize, usize) -> Ordering + Sync,
+    weight: impl Fn(usize) -> f64 + Sync,
+) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n_rows).filter(|&m| weight(m) > 0.0).collect();
+    order.par_sort_unstable_by(|&a, &b| {
+        compare(a, b).then_with(|| weight(a).total_cmp(&weight(b))).then(a.cmp(&b))
+    });
+    order
+}
+
+/// The first of every run of equal rows of a sorted list, with the total weight of the run; no weights
+/// when all are 1.
+fn merged(
+    order: &[usize],
+    compare: impl Fn(usize, usize) -> Ordering,
+    weight: impl Fn(usize) -> f64,
+) -> (Vec<usize>, Option<Vec<f64>>) {
+    let mut kept: Vec<usize> = Vec::with_capacity(order.len());
+    let mut weights: Vec<f64> = Vec::with_capacity(order.len());
+    for &m in order {
+        match (kept.last(), weights.last_mut()) {
+            (Some(&last), Some(total)) if compare(last, m).is_eq() => *total += weight(m),
+            _ => {
+                kept.push(m);
+                weights.push(weight(m));
+            }
+        }
+    }
+    let weights = weights.iter().any(|w| *w != 1.0).then_some(weights);
+    (kept, weights)
 }
 
 fn compare_numbers(a: Option<f64>, b: Option<f64>) -> Ordering {
@@ -82,7 +127,7 @@ fn without_negative_zero(table: Table) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Codes;
+    use crate::table::{Codes, NumberRows};
     use proptest::prelude::*;
 
     type Row = (Option<i8>, Option<usize>, usize, u8);
@@ -136,6 +181,27 @@ mod tests {
             prop_assert_eq!(n, rows.iter().map(|r| f64::from(r.3)).sum::<f64>());
             prop_assert!((1..data.n_rows()).all(|m| data.compare(m - 1, m).is_lt()));
             prop_assert_eq!(&data.canonical(), &data);
+        }
+    }
+
+    proptest! {
+        /// Rows of numbers that are read in place give the data set their table gives.
+        #[test]
+        fn rows_in_place_give_the_same_data_set(
+            rows in prop::collection::vec((prop::option::of(-1i8..2), prop::option::of(0i8..2), 0usize..2, 0u8..3), 1..20)
+        ) {
+            let number = |x: Option<i8>| x.map_or(f64::NAN, |x| if x < 0 { -0.0 } else { f64::from(x) });
+            let cells: Vec<f64> = rows.iter().flat_map(|r| [number(r.0), number(r.1)]).collect();
+            let data = NumberData {
+                target: "y".into(),
+                rows: NumberRows::new(&cells, 2).unwrap(),
+                names: vec!["a".into(), "b".into()],
+                classes: vec!["0".into(), "1".into()],
+                class: Codes::from_options(2, rows.iter().map(|r| Some(r.2))),
+                weights: Some(rows.iter().map(|r| f64::from(r.3)).collect()),
+            };
+            prop_assume!(data.dataset().is_ok());
+            prop_assert_eq!(data.canonical().unwrap(), data.dataset().unwrap().canonical());
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::classifier::{Training, check_weights};
 use crate::error::{Error, Result, require_len};
-use crate::table::{Codes, Column, ColumnData, Table};
+use crate::table::{Codes, Column, ColumnData, NumberRows, Table};
 
 /// Features, class and weights of the same rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,13 +46,6 @@ impl Dataset {
         weights: Option<Vec<f64>>,
     ) -> Result<Self> {
         require_len("class labels", features.n_rows(), class.len())?;
-        if class.max().is_some_and(|c| c >= classes.len()) {
-            return Err(Error::Shape {
-                what: "class names".into(),
-                expected: class.max().unwrap_or_default() + 1,
-                found: classes.len(),
-            });
-        }
         let dataset = Dataset { target: target.into(), features, classes, class, weights };
         dataset.check()?;
         dataset.require_labels()?;
@@ -100,6 +93,13 @@ impl Dataset {
     /// Rows, features, classes and weights that can be learnt from.
     pub(crate) fn check(&self) -> Result<()> {
         let n = self.n_rows();
+        if let Some(c) = self.class.max().filter(|&c| c >= self.classes.len()) {
+            return Err(Error::Shape {
+                what: "class names".into(),
+                expected: c + 1,
+                found: self.classes.len(),
+            });
+        }
         if n == 0 {
             return Err(Error::data("there are no rows", "give at least two rows of different classes"));
         }
@@ -128,6 +128,45 @@ impl Dataset {
             ));
         }
         Ok(())
+    }
+}
+
+/// Numeric features that stay with the caller, with class and weights: what [`super::fit_numbers`] learns
+/// from without a copy of the matrix.
+#[derive(Debug, Clone)]
+pub struct NumberData<'a> {
+    /// Name of the target.
+    pub target: String,
+    /// The features.
+    pub rows: NumberRows<'a>,
+    /// Their names.
+    pub names: Vec<String>,
+    /// Class names in code order.
+    pub classes: Vec<String>,
+    /// Class code of each row.
+    pub class: Codes,
+    /// Sample weights, if any.
+    pub weights: Option<Vec<f64>>,
+}
+
+impl NumberData<'_> {
+    /// A copy as a data set, with all its checks.
+    pub fn dataset(&self) -> Result<Dataset> {
+        let names = self.names.iter().map(String::as_str);
+        let features = self.rows.table(names, 0..self.rows.n_rows())?;
+        Dataset::from_parts(
+            self.target.clone(),
+            features,
+            self.classes.clone(),
+            self.class.clone(),
+            self.weights.clone(),
+        )
+    }
+
+    /// Lengths and weights that fit the rows.
+    pub(super) fn check(&self) -> Result<()> {
+        require_len("class labels", self.rows.n_rows(), self.class.len())?;
+        self.weights.as_ref().map_or(Ok(()), |w| check_weights(w, self.rows.n_rows()))
     }
 }
 

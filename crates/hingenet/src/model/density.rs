@@ -1,12 +1,15 @@
 //! How the density family is named and fitted: `slb`, `slb-all`, `lu`, `kde-nb`, `kde-tan`, `kde-forest`.
 
-use super::{Dataset, FitOptions, ModelSpec};
+use super::spec::unescaped;
+use super::{Dataset, FitOptions, Fitted, Model, ModelSpec};
 use crate::control::Control;
 use crate::density::bandwidth::{LineBandwidth, PlaneBandwidth};
 use crate::density::kernel::Floor;
-use crate::density::settings::{ClassWeights, Penalty, Threshold, TrainingFeatures};
+use crate::density::settings::{ClassWeights, Penalty, Prior, Threshold, TrainingFeatures};
+use crate::density::transform::{LogDensity, OwnDensities};
 use crate::density::{DensityClassifier, Settings, Variant};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::table::{Table, UnseenPolicy};
 use std::collections::BTreeMap;
 
 /// Fits a density classifier; also what inner cross-validation chose.
@@ -17,7 +20,8 @@ pub fn fit(
     options: FitOptions,
     control: &Control,
 ) -> Result<(DensityClassifier, BTreeMap<String, f64>)> {
-    let model = DensityClassifier::fit(&data.training(), &settings(variant, spec, options)?, control)?;
+    let settings = settings(variant, spec, data, options)?;
+    let model = DensityClassifier::fit(&data.training(), &settings, control)?;
     let mut chosen = BTreeMap::new();
     if variant == Variant::Slb && spec.text("fraction").is_none() {
         chosen.extend(model.summary().fraction.map(|f| ("fraction".to_string(), f)));
@@ -28,7 +32,52 @@ pub fn fit(
     Ok((model, chosen))
 }
 
-fn settings(variant: Variant, spec: &ModelSpec, options: FitOptions) -> Result<Settings> {
+/// Fits the feature map of SLB alone: the model `slb` (whose tables give the log densities of new rows) and,
+/// unless `resubstitution` is asked for, the log densities of the training rows without themselves.
+pub fn fit_log_densities(
+    spec: &ModelSpec,
+    data: &Dataset,
+    options: FitOptions,
+    control: &Control,
+) -> Result<(Model, OwnDensities)> {
+    let rows = data.canonical();
+    rows.check()?;
+    let model = super::fit(spec, &rows, options, control)?;
+    let fitted = model.densities()?;
+    let settings = settings(fitted.variant(), spec, &rows, options)?;
+    let own = match settings.training_features {
+        TrainingFeatures::Resubstitution => OwnDensities::default(),
+        _ => fitted.own_densities(&rows.training(), &settings, control)?,
+    };
+    Ok((model, own))
+}
+
+impl Model {
+    /// Names of the log densities of [`Model::log_densities`]: class, column and, of a pair, other column.
+    pub fn log_density_list(&self) -> Result<Vec<LogDensity>> {
+        Ok(self.densities()?.log_density_list())
+    }
+
+    /// Log densities of every row of a table, row by row, as the density model sees them.
+    pub fn log_densities(&self, table: &Table, own: &OwnDensities, unseen: UnseenPolicy) -> Result<Vec<f64>> {
+        let (rows, _) = self.schema.align(table, unseen)?;
+        self.densities()?.log_densities(&rows, own)
+    }
+
+    /// The density model behind this one.
+    pub fn densities(&self) -> Result<&DensityClassifier> {
+        match &self.fitted {
+            Fitted::Density(fitted) => Ok(fitted),
+            _ => Err(Error::Unsupported {
+                model: self.spec.to_string(),
+                problem: "this model has no log densities".into(),
+                hint: "fit a density model such as slb or kde-tan".into(),
+            }),
+        }
+    }
+}
+
+fn settings(variant: Variant, spec: &ModelSpec, data: &Dataset, options: FitOptions) -> Result<Settings> {
     let mut settings = Settings { seed: options.seed, ..Settings::new(variant) };
     if let Some(r) = spec.parsed("floor", "a number")? {
         settings.floor = Floor::Bandwidths(r);
@@ -36,10 +85,8 @@ fn settings(variant: Variant, spec: &ModelSpec, options: FitOptions) -> Result<S
     if let Some(fraction) = spec.parsed("fraction", "a number from 0 to 1")? {
         settings.threshold = Threshold::Fraction(fraction);
     }
-    if spec.text("class_weights").is_some() {
-        let choices = [("none", false), ("balanced", true)];
-        let balanced = spec.choice("class_weights", &choices)?;
-        settings.class_weights = if balanced { ClassWeights::Balanced } else { ClassWeights::None };
+    if let Some(text) = spec.text("class_weights") {
+        (settings.class_weights, settings.prior) = class_weights(text, spec, data)?;
     }
     settings.cost = spec.number("c", settings.cost)?;
     settings.penalty = spec.choice("penalty", &[("l2", Penalty::TwoNorm), ("l1", Penalty::OneNorm)])?;
@@ -60,4 +107,36 @@ fn settings(variant: Variant, spec: &ModelSpec, options: FitOptions) -> Result<S
         ],
     )?;
     Ok(settings)
+}
+
+/// Class weights of a machine, and the class prior they mean for densities: `none`, `balanced`, or weights by
+/// name such as `ill:2;well:1`.
+fn class_weights(text: &str, spec: &ModelSpec, data: &Dataset) -> Result<(ClassWeights, Prior)> {
+    let expected = "none, balanced, or weights by class such as ill:2;well:1";
+    let bad = || spec.bad("class_weights", text, expected);
+    match text {
+        "none" => return Ok((ClassWeights::None, Prior::Empirical)),
+        "balanced" => return Ok((ClassWeights::Balanced, Prior::Uniform)),
+        _ => {}
+    }
+    let mut weights = vec![1.0; data.classes.len()];
+    for part in text.split(';').filter(|part| !part.trim().is_empty()) {
+        let (name, weight) = part.rsplit_once(':').ok_or_else(bad)?;
+        let name = unescaped(name.trim()).ok_or_else(bad)?;
+        let class = data.classes.iter().position(|c| *c == name).ok_or_else(bad)?;
+        let weight: f64 = weight.trim().parse().map_err(|_| bad())?;
+        if !(weight.is_finite() && weight > 0.0) {
+            return Err(bad());
+        }
+        weights[class] = weight;
+    }
+    let row = |m: usize| data.weights.as_ref().map_or(1.0, |w| w[m]);
+    let mut prior = vec![0.0; weights.len()];
+    data.class
+        .iter()
+        .enumerate()
+        .for_each(|(m, c)| c.into_iter().for_each(|c| prior[c] += row(m) * weights[c]));
+    let total: f64 = prior.iter().sum();
+    prior.iter_mut().for_each(|p| *p /= total);
+    Ok((ClassWeights::Given(weights), Prior::Given(prior)))
 }

@@ -1,6 +1,7 @@
-//! How the discrete family is named and fitted: `nb:ml`, `tan:ml`, `kdb2:ml`, `dag:ml,edges=FILE.csv`.
+//! How the discrete family is named and fitted: `nb:ml`, `tan:ml`, `kdb2:ml`, `dag:ml,edges=FILE.csv`, `dag:ml,edges=a->b;a->c`.
 
 use super::registry::{Graph, Rule};
+use super::spec::unescaped;
 use super::{Dataset, ModelSpec};
 use crate::control::Control;
 use crate::discrete::learn::Root;
@@ -171,18 +172,36 @@ fn ml_bn_svm(spec: &ModelSpec) -> Result<Learning> {
     Ok(Learning::MlBnSvm { params, grid: (lambda.is_none() || gamma.is_none()).then_some(grid) })
 }
 
-/// The arcs of a CSV file with the columns `from` and `to`.
+/// The arcs of a CSV file with the columns `from` and `to`, or those that stand in the option itself.
 fn arcs(spec: &ModelSpec, control: &Control) -> Result<Vec<(String, String)>> {
-    let file = spec.text("edges").ok_or_else(|| Error::Parameter {
-        name: format!("option `edges` of model `{}`", spec.name),
-        value: "(absent)".into(),
-        expected: "a CSV file with the columns from,to".into(),
-    })?;
+    let given = spec.text("edges").ok_or_else(|| bad_edges(spec, "(absent)"))?;
+    if given.contains(ARROW) {
+        let arc = |text: &str| written_arc(text).ok_or_else(|| bad_edges(spec, text));
+        return given.split(';').filter(|text| !text.trim().is_empty()).map(arc).collect();
+    }
     let names = vec!["from".to_string(), "to".to_string()];
     let options = ReadOptions { categorical: names, ..ReadOptions::default() };
-    let table = read(Path::new(file), &options, control)?.table;
+    let table = read(Path::new(given), &options, control)?.table;
     let (from, to) = (texts(&table, "from")?, texts(&table, "to")?);
     Ok(from.into_iter().zip(to).collect())
+}
+
+/// What stands between the ends of an arc that is written out.
+const ARROW: &str = "->";
+
+fn bad_edges(spec: &ModelSpec, value: &str) -> Error {
+    Error::Parameter {
+        name: format!("option `edges` of model `{}`", spec.name),
+        value: value.into(),
+        expected: "a CSV file with the columns from,to, or arcs such as a->b;a->c".into(),
+    }
+}
+
+/// Both ends of `from->to`; characters that mean something else are written as `%2C`.
+fn written_arc(text: &str) -> Option<(String, String)> {
+    let (from, to) = text.split_once(ARROW)?;
+    Some((unescaped(from.trim())?, unescaped(to.trim())?))
+        .filter(|(from, to)| !from.is_empty() && !to.is_empty())
 }
 
 fn texts(table: &Table, name: &str) -> Result<Vec<String>> {
@@ -191,4 +210,27 @@ fn texts(table: &Table, name: &str) -> Result<Vec<String>> {
         |m: usize| Error::column(name, format!("row {} is empty", m + 1), "give both ends of every arc");
     let cells = column.as_categorical().ok_or_else(|| empty(0))?;
     (0..table.n_rows()).map(|m| cells.get(m).map(String::from).ok_or_else(|| empty(m))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arcs_of(edges: &str) -> Result<Vec<(String, String)>> {
+        arcs(&format!("dag:ml,edges={edges}").parse()?, &Control::default())
+    }
+
+    #[test]
+    fn arcs_may_stand_in_the_name_of_the_model() {
+        let pair = |a: &str, b: &str| (a.to_string(), b.to_string());
+        assert_eq!(arcs_of("a->b; b -> c;").unwrap(), [pair("a", "b"), pair("b", "c")]);
+        assert_eq!(arcs_of("a%2C %C3%BC%3B->x%2D>y").unwrap(), [pair("a, ü;", "x->y")]);
+    }
+
+    #[test]
+    fn arcs_that_cannot_be_read_are_named() {
+        for bad in ["a->b;c", "a->", "->b", "a%2->b", "a%zz->b", "a%FF->b"] {
+            assert!(arcs_of(bad).unwrap_err().to_string().contains("a->b;a->c"), "{bad}");
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! From a data set and a model name to a fitted model.
 
 use super::registry::{Recipe, Rule};
-use super::{Dataset, Facts, Fitted, Majority, Model, ModelSpec, density, discrete, gaussian, pool};
+use super::{
+    Dataset, Facts, Fitted, Majority, Model, ModelSpec, NumberData, density, discrete, gaussian, pool,
+};
 use crate::classifier::SolverReport;
 use crate::control::Control;
 use crate::error::Result;
@@ -22,47 +24,85 @@ pub struct FitOptions {
 /// numbers only has that property by itself and is spared the sorting.
 pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Control) -> Result<Model> {
     control.check()?;
-    let info = super::find(&spec.name)?;
-    if !matches!(info.recipe, Recipe::Discrete(_, Rule::Ml | Rule::MlBnSvm)) {
+    let recipe = super::find(&spec.name)?.recipe;
+    if !matches!(recipe, Recipe::Discrete(_, Rule::Ml | Rule::MlBnSvm)) {
         data.require_labels()?;
     }
+    let order_free = matches!(recipe, Recipe::Discrete(_, rule) if discrete::is_order_free(rule, data));
+    let rows = if order_free { Cow::Borrowed(data) } else { Cow::Owned(data.canonical()) };
+    let cells = Cells { rows: data.n_rows(), missing: data.features.n_missing() };
+    fit_canonical(recipe, spec, &rows, cells, options, control)
+}
+
+/// Fits the named model to numbers that stay with the caller, with the same bits as [`fit`]. The sorted rows
+/// are the only copy, except for discrete networks: they need no sorting, but columns.
+pub fn fit_numbers(
+    spec: &ModelSpec,
+    data: &NumberData<'_>,
+    options: FitOptions,
+    control: &Control,
+) -> Result<Model> {
+    control.check()?;
+    let recipe = super::find(&spec.name)?.recipe;
+    if matches!(recipe, Recipe::Discrete(..)) {
+        return fit(spec, &data.dataset()?, options, control);
+    }
+    let rows = data.canonical()?;
+    rows.check()?;
+    rows.require_labels()?;
+    let cells = Cells { rows: data.rows.n_rows(), missing: data.rows.n_missing() };
+    fit_canonical(recipe, spec, &rows, cells, options, control)
+}
+
+/// Size of the table a fit was asked for, before equal rows were merged.
+struct Cells {
+    rows: usize,
+    missing: usize,
+}
+
+fn fit_canonical(
+    recipe: Recipe,
+    spec: &ModelSpec,
+    rows: &Dataset,
+    cells: Cells,
+    options: FitOptions,
+    control: &Control,
+) -> Result<Model> {
     let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
     let control = &collecting(control, &warnings);
-    let order_free = matches!(info.recipe, Recipe::Discrete(_, rule) if discrete::is_order_free(rule, data));
-    let rows = if order_free { Cow::Borrowed(data) } else { Cow::Owned(data.canonical()) };
-    let (fitted, solver, chosen) = match info.recipe {
+    let (fitted, solver, chosen) = match recipe {
         Recipe::Majority => (Fitted::Majority(Majority::fit(&rows.training())), None, BTreeMap::new()),
         Recipe::Discrete(graph, rule) => {
-            let (fitted, chosen) = discrete::fit(graph, rule, spec, &rows, control)?;
+            let (fitted, chosen) = discrete::fit(graph, rule, spec, rows, control)?;
             let report = fitted.report().cloned();
             (Fitted::Discrete(fitted), report, chosen)
         }
         Recipe::Density(variant) => {
-            let (fitted, chosen) = density::fit(variant, spec, &rows, options, control)?;
+            let (fitted, chosen) = density::fit(variant, spec, rows, options, control)?;
             let report = worst(&fitted.summary().reports);
             (Fitted::Density(fitted), report, chosen)
         }
         Recipe::Gaussian { rule, fisher } => {
-            let fit = gaussian::fit(rule, fisher, spec, &rows, options, control)?;
+            let fit = gaussian::fit(rule, fisher, spec, rows, options, control)?;
             let report = worst(&fit.reports);
             (Fitted::Gaussian(fit.classifier), report, fit.chosen)
         }
         Recipe::Pool => {
-            let fitted = pool::fit(spec, &rows, options, control)?;
+            let fitted = pool::fit(spec, rows, options, control)?;
             let facts = fitted.facts();
             let reports: Vec<SolverReport> =
                 facts.pool_report.iter().chain([&facts.machine_report]).cloned().collect();
             (Fitted::Pool(Box::new(fitted)), worst(&reports), BTreeMap::new())
         }
         Recipe::Averaged { margin } => {
-            let (fitted, chosen) = discrete::fit_average(margin, spec, &rows, control)?;
+            let (fitted, chosen) = discrete::fit_average(margin, spec, rows, control)?;
             let report = fitted.report().cloned();
             (Fitted::Averaged(fitted), report, chosen)
         }
     };
     let facts = Facts {
-        rows: data.n_rows(),
-        missing_cells: data.features.n_missing(),
+        rows: cells.rows,
+        missing_cells: cells.missing,
         seed: options.seed,
         solver,
         chosen,
@@ -70,9 +110,9 @@ pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Cont
     };
     Ok(Model {
         spec: spec.clone(),
-        target: data.target.clone(),
-        classes: data.classes.clone(),
-        schema: Schema::of(&data.features),
+        target: rows.target.clone(),
+        classes: rows.classes.clone(),
+        schema: Schema::of(&rows.features),
         facts,
         fitted,
     })

@@ -14,13 +14,16 @@ mod fit;
 mod gaussian;
 mod generative;
 mod majority;
+mod numbers;
 mod pool;
 mod registry;
 mod spec;
 
 pub use class_weight::ClassWeight;
-pub use dataset::Dataset;
-pub use fit::{FitOptions, fit};
+pub use dataset::{Dataset, NumberData};
+pub use density::fit_log_densities;
+pub use fit::{FitOptions, fit, fit_numbers};
+pub use gaussian::{NetworkFit, fit_network};
 pub use generative::RowLikelihood;
 pub use majority::Majority;
 pub use registry::{DEFAULT_MODEL, ModelInfo, OptionInfo, find, models};

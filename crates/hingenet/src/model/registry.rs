@@ -130,7 +130,7 @@ const ROOT: OptionInfo = OptionInfo {
 const EDGES: OptionInfo = OptionInfo {
     key: "edges",
     default: "none: it must be given",
-    range: "a CSV file with the columns from,to",
+    range: "a CSV file with the columns from,to, or a->b;a->c",
     about: "the arcs of the graph, by column name; the target is a node too",
 };
 
@@ -352,8 +352,8 @@ const COST: OptionInfo = OptionInfo {
 };
 const CLASS_WEIGHTS: OptionInfo = OptionInfo {
     key: "class_weights",
-    default: "chosen by inner cross-validation",
-    range: "none, balanced",
+    default: "chosen by inner cross-validation; none for densities",
+    range: "none, balanced, or weights such as ill:2;well:1",
     about: "whether small classes count as much as large ones",
 };
 const FEATURES: OptionInfo = OptionInfo {
@@ -373,7 +373,7 @@ const fn density(name: &'static str, variant: Variant, about: &'static str) -> M
     let options: &[OptionInfo] = match variant {
         Variant::Slb => &[BANDWIDTH, FLOOR, FRACTION, COST, CLASS_WEIGHTS, FEATURES, PENALTY_NORM],
         Variant::SlbAll | Variant::Lu => &[BANDWIDTH, FLOOR, COST, CLASS_WEIGHTS, FEATURES, PENALTY_NORM],
-        Variant::KdeNaiveBayes | Variant::KdeTan | Variant::KdeForest => &[BANDWIDTH, FLOOR],
+        Variant::KdeNaiveBayes | Variant::KdeTan | Variant::KdeForest => &[BANDWIDTH, FLOOR, CLASS_WEIGHTS],
     };
     ModelInfo { name, about, options, recipe: Recipe::Density(variant) }
 }

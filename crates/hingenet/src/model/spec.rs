@@ -39,13 +39,30 @@ impl ModelSpec {
             .ok_or_else(|| self.bad(key, text, &format!("one of {}", names.join(", "))))
     }
 
-    fn bad(&self, key: &str, value: &str, expected: &str) -> Error {
+    pub(super) fn bad(&self, key: &str, value: &str, expected: &str) -> Error {
         Error::Parameter {
             name: format!("option `{key}` of model `{}`", self.name),
             value: value.into(),
             expected: expected.into(),
         }
     }
+}
+
+/// A name in which characters that mean something else in options are written as `%2C`.
+pub(super) fn unescaped(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        if first != b'%' {
+            bytes.push(first);
+            continue;
+        }
+        let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = &rest[2..];
+    }
+    String::from_utf8(bytes).ok()
 }
 
 impl FromStr for ModelSpec {

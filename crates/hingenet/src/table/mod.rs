@@ -4,6 +4,7 @@
 mod category;
 mod codes;
 mod column;
+mod numbers;
 pub mod read;
 mod schema;
 mod write;
@@ -11,6 +12,7 @@ mod write;
 pub use category::{category_order, parse_number};
 pub use codes::Codes;
 pub use column::{Categorical, Column, ColumnData, Numeric};
+pub use numbers::NumberRows;
 pub use read::{Format, Note, ReadOptions, ReadResult, Record, Records, Source, read, read_records};
 pub use schema::{AlignReport, FeatureKind, FeatureSpec, Schema, Unseen, UnseenPolicy};
 pub use write::write_csv;

@@ -1,0 +1,578 @@
+"""Sparse Gaussian networks: as a classifier, as Fisher vectors, and without classes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from . import _engine
+from ._base import EngineClassifier, EngineEstimator, tell
+from ._input import check_numbers, check_weights, feature_names, run_options, seed_of, threads_of
+from ._network import GenerativeMixin, Network
+
+_STRUCTURE = {
+    "lambda1": ("lambda1", float),
+    "fused": ("fused", float),
+    "penalty": ("penalty", float),
+    "rounds": ("rounds", int),
+    "start": ("start", str),
+    "k": ("k", int),
+    "slack": ("slack", float),
+    "nu": ("nu", float),
+    "variance": ("variance", str),
+}
+
+
+class _ClassNetworks:
+    """An estimator with a Gaussian network for each class."""
+
+    @property
+    def networks_(self) -> dict[Any, Network]:
+        """dict : the network of each class label; strengths are weights on standardised values."""
+        networks = Network._all(self._fitted())
+        return {label: networks[c] for label, c in zip(self.classes_, self._columns, strict=True)}
+
+    @property
+    def network_(self) -> Network:
+        """Network : the arcs of any class, each with the weight of the class where it is strongest."""
+        strongest: dict[tuple[str, str], float] = {}
+        for network in self.networks_.values():
+            for edge, strength in zip(network.edges, network.strengths, strict=True):
+                strongest[edge] = max(strongest.get(edge, 0.0), float(strength), key=abs)
+        return Network(
+            title=f"{self._model.spec}, all classes",
+            nodes=network.nodes,
+            edges=list(strongest),
+            strengths=np.array(list(strongest.values()), dtype=np.float64),
+            strength_name=network.strength_name,
+        )
+
+
+class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, EngineClassifier):
+    """A sparse Gaussian Bayesian network for each class, made discriminative.
+
+    Numbers are standardised (categories become indicators); every class gets a directed network whose arcs
+    are linear regressions. Rows are decided by the likelihoods of the networks, or by a kernel machine on
+    their Fisher vectors. Missing cells are integrated out exactly when predicting, and filled in by
+    expectation when fitting. Options that are None take the engine's default, or are chosen by inner
+    cross-validation (`lambda1`, `k`, `nu`, `C`; see ``fit_report_["chosen"]``).
+
+    Parameters
+    ----------
+    learning : str, default="mm"
+        ``"or"`` (order-constrained lasso), ``"h"`` (block descent, depends on the order of the columns),
+        ``"search"`` (search over orders), ``"kl"`` (weights moved to improve the Fisher kernel), ``"mm"``
+        (weights moved to a large margin).
+    classifier : {"network", "fisher-svm"}, default="network"
+        What decides: the likelihoods, or a kernel machine on the Fisher vectors.
+    lambda1 : float, default=None
+        Penalty of an arc (``"or"``, ``"h"``, and where they start ``"kl"`` and ``"mm"``).
+    fused : float, default=None
+        Penalty of differences between the weights of two classes, in a common order (``"or"``).
+    penalty : float, default=None
+        Penalty of an arc of the order search in units of log n; None is 2.
+    rounds : int, default=None
+        Restarts of the order search; None is 20.
+    start : {"or", "h", "search"}, default=None
+        How the graphs of ``"kl"`` and ``"mm"`` are learnt; None is ``"or"``.
+    k : int, default=None
+        Number of arc weights and intercepts that ``"kl"`` and ``"mm"`` may move.
+    slack : float, default=None
+        Share by which the fitting error may grow in ``"kl"`` and ``"mm"``; None is 0.01.
+    nu : float, default=None
+        Share of rows that ``"mm"`` allows below the margin.
+    solver : {"smooth", "ccp"}, default=None
+        Solver of ``"mm"``; None is ``"smooth"``.
+    variance : {"ml", "pooled", "fixed"}, default=None
+        Noise of the nodes: for each class (also for None), one for all classes, or 1.
+    priors : {"equal", "empirical"}, default=None
+        Class priors of the likelihoods; None is ``"equal"``, or ``"empirical"`` (by the weighted rows) where
+        `class_weight` is given.
+    C : float, default=None
+        Weight of the squared slacks of the kernel machine, and in ``"kl"``.
+    components : int, default=None
+        Fisher components with the largest correlation with the class that the machine uses; None is all.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the weights of the rows of each class.
+    random_state : int, RandomState instance or None, default=None
+        Seed of random choices; None is 0, so that a fit is always reproducible.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors. Results do not depend on it.
+    verbose : int, default=0
+        Whether to print progress.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    networks_ : dict
+        The network of each class label.
+    network_ : Network
+        The arcs of any class.
+    fit_report_ : dict
+        Facts of the fit: rows, missing cells, options chosen, how the solver ended, warnings.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, when `X` is a data frame with text names.
+
+    References
+    ----------
+    Zhou, Wang, Liu, Ogunbona, Shen: Learning Discriminative Bayesian Networks from High-dimensional
+    Continuous Neuroimaging Data, 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from hingenet import GaussianNetworkClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GaussianNetworkClassifier("search").fit(X, y)
+    >>> model.predict([[5.1, np.nan, 1.4, np.nan]])
+    array([0])
+    >>> float(model.score(X, y)) > 0.95
+    True
+    """
+
+    _min_features = 2
+    _options = {
+        **_STRUCTURE,
+        "solver": ("solver", str),
+        "priors": ("priors", str),
+        "C": ("c", float),
+        "components": ("components", int),
+    }
+
+    def __init__(
+        self,
+        learning: str = "mm",
+        classifier: str = "network",
+        *,
+        lambda1: float | None = None,
+        fused: float | None = None,
+        penalty: float | None = None,
+        rounds: int | None = None,
+        start: str | None = None,
+        k: int | None = None,
+        slack: float | None = None,
+        nu: float | None = None,
+        solver: str | None = None,
+        variance: str | None = None,
+        priors: str | None = None,
+        C: float | None = None,
+        components: int | None = None,
+        class_weight: dict | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.learning = learning
+        self.classifier = classifier
+        self.lambda1 = lambda1
+        self.fused = fused
+        self.penalty = penalty
+        self.rounds = rounds
+        self.start = start
+        self.k = k
+        self.slack = slack
+        self.nu = nu
+        self.solver = solver
+        self.variance = variance
+        self.priors = priors
+        self.C = C
+        self.components = components
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _name(self) -> str:
+        kinds = {"network": "sgbn", "fisher-svm": "fisher"}
+        if self.classifier not in kinds:
+            raise ValueError(f"classifier = {self.classifier!r}: expected one of {', '.join(kinds)}")
+        name = f"{kinds[self.classifier]}:{self.learning}"
+        weighted = self.classifier == "network" and self.priors is None and self.class_weight is not None
+        return f"{name},priors=empirical" if weighted else name
+
+    @classmethod
+    def _params_of(cls, name: str, options: dict[str, str]) -> dict[str, Any]:
+        kind, learning = name.split(":")
+        classifier = "network" if kind == "sgbn" else "fisher-svm"
+        return {"learning": learning, "classifier": classifier, **super()._params_of(name, options)}
+
+
+class FisherVectorTransformer(_ClassNetworks, TransformerMixin, EngineEstimator):
+    """Fisher vectors of sparse Gaussian class networks, as features for other estimators.
+
+    The Fisher vector of a row is the gradient of its log-likelihood in every arc weight and intercept of
+    every class network, on standardised values: how the row would like each network to change. A row with
+    missing cells gets the gradient of the likelihood of what is there.
+
+    Parameters
+    ----------
+    learning : str, default="or"
+        How the networks are learnt, as in :class:`GaussianNetworkClassifier`.
+    lambda1 : float, default=None
+        Penalty of an arc (``"or"``, ``"h"``, and where they start ``"kl"`` and ``"mm"``).
+    fused : float, default=None
+        Penalty of differences between the weights of two classes, in a common order (``"or"``).
+    penalty : float, default=None
+        Penalty of an arc of the order search in units of log n; None is 2.
+    rounds : int, default=None
+        Restarts of the order search; None is 20.
+    start : {"or", "h", "search"}, default=None
+        How the graphs of ``"kl"`` and ``"mm"`` are learnt; None is ``"or"``.
+    k : int, default=None
+        Number of arc weights and intercepts that ``"kl"`` and ``"mm"`` may move.
+    slack : float, default=None
+        Share by which the fitting error may grow in ``"kl"`` and ``"mm"``; None is 0.01.
+    nu : float, default=None
+        Share of rows that ``"mm"`` allows below the margin.
+    variance : {"ml", "pooled", "fixed"}, default=None
+        Noise of the nodes: for each class (also for None), one for all classes, or 1.
+    random_state : int, RandomState instance or None, default=None
+        Seed of random choices; None is 0, so that a fit is always reproducible.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors. Results do not depend on it.
+    verbose : int, default=0
+        Whether to print progress.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    networks_ : dict
+        The network of each class label.
+    network_ : Network
+        The arcs of any class.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, when `X` is a data frame with text names.
+
+    References
+    ----------
+    Zhou, Wang, Liu, Ogunbona, Shen: Learning Discriminative Bayesian Networks from High-dimensional
+    Continuous Neuroimaging Data, 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hingenet import FisherVectorTransformer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> FisherVectorTransformer("search").fit(X, y).transform(X).shape
+    (150, 48)
+    """
+
+    _min_features = 2
+    _options = _STRUCTURE
+
+    def __init__(
+        self,
+        learning: str = "or",
+        *,
+        lambda1: float | None = None,
+        fused: float | None = None,
+        penalty: float | None = None,
+        rounds: int | None = None,
+        start: str | None = None,
+        k: int | None = None,
+        slack: float | None = None,
+        nu: float | None = None,
+        variance: str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.learning = learning
+        self.lambda1 = lambda1
+        self.fused = fused
+        self.penalty = penalty
+        self.rounds = rounds
+        self.start = start
+        self.k = k
+        self.slack = slack
+        self.nu = nu
+        self.variance = variance
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _name(self) -> str:
+        return f"sgbn:{self.learning}"
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the class networks.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Features; NaN (and None) is a missing cell.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. A weight of 2 means the same as the row twice.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        self._set_model(*self._fit(_engine.fit, X, y, sample_weight))
+        self._tell()
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Fisher vector of every row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows; missing cells are allowed.
+
+        Returns
+        -------
+        vectors : ndarray of shape (n_samples, n_classes * n_nodes ** 2)
+            Columns as in ``get_feature_names_out()``.
+        """
+        features = self._features(X)
+        return _engine.fisher_vectors(self._model, features, threads=threads_of(self.n_jobs))
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
+        """Names of the columns: ``from->to | class`` for an arc, ``node | class`` for an intercept.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Must be the names of training, if given.
+
+        Returns
+        -------
+        names : ndarray of str objects
+            One name for each column.
+        """
+        check_is_fitted(self)
+        _check_feature_names_in(self, input_features)
+        names = [f"{name} | {self._labels[c]}" for c, name in _engine.fisher_names(self._model)]
+        return np.array(names, dtype=object)
+
+
+class GaussianNetwork(BaseEstimator):
+    """Sparse directed Gaussian network of all rows, without classes.
+
+    Every feature is a linear regression on its parents; which arcs there are is learnt. The precision matrix
+    of the network is sparse, as that of :class:`sklearn.covariance.GraphicalLasso`, and the arcs have
+    directions where the data determine them. Missing cells (NaN) are filled in by expectation when fitting
+    and integrated out when scoring.
+
+    Parameters
+    ----------
+    method : {"search", "or", "h"}, default="search"
+        Search over orders by BIC, order-constrained lasso, or block descent (which depends on the order of
+        the columns).
+    lambda1 : float, default=None
+        Penalty of an arc of ``"or"`` and ``"h"``; None is 0.6 times the number of rows.
+    penalty : float, default=None
+        Penalty of an arc of ``"search"`` in units of log n; None is 2.
+    rounds : int, default=None
+        Restarts of ``"search"``; None is 100.
+    random_state : int, RandomState instance or None, default=None
+        Seed of random choices; None is 0, so that a fit is always reproducible.
+    n_jobs : int, default=None
+        Number of threads; -1 uses all processors. Results do not depend on it.
+    verbose : int, default=0
+        Whether to print progress.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features, n_features)
+        Regression weights in the units of the columns; ``weights_[i, j]`` is that of the arc from i to j.
+    standardized_weights_ : ndarray of shape (n_features, n_features)
+        The same on standardised columns: comparable between arcs.
+    intercept_, noise_variance_ : ndarray of shape (n_features,)
+        Intercept and noise variance of each regression.
+    location_ : ndarray of shape (n_features,)
+        Mean of the network.
+    covariance_, precision_ : ndarray of shape (n_features, n_features)
+        Covariance matrix of the network and its inverse.
+    undirected_edges_ : list of (int, int)
+        Arcs whose direction the data do not determine.
+    bic_ : float or None
+        Score of ``"search"``.
+    network_ : Network
+        The graph with its strengths and pictures.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, when `X` is a data frame with text names.
+
+    References
+    ----------
+    Zhou, Wang, Liu, Ogunbona, Shen: Learning Discriminative Bayesian Networks from High-dimensional
+    Continuous Neuroimaging Data, 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hingenet import GaussianNetwork
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.normal(size=500)
+    >>> b = rng.normal(size=500)
+    >>> X = np.column_stack([a, b, a + b + rng.normal(size=500)])
+    >>> GaussianNetwork().fit(X).network_.edges
+    [('x0', 'x2'), ('x1', 'x2')]
+    """
+
+    def __init__(
+        self,
+        method: str = "search",
+        *,
+        lambda1: float | None = None,
+        penalty: float | None = None,
+        rounds: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.method = method
+        self.lambda1 = lambda1
+        self.penalty = penalty
+        self.rounds = rounds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers; NaN is a missing cell.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. A weight of 2 means the same as the row twice.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X = check_numbers(self, X, reset=True, ensure_min_samples=2, ensure_min_features=2)
+        network, facts = _engine.fit_network(
+            X,
+            feature_names(self),
+            str(self.method),
+            weights=check_weights(sample_weight, X),
+            lambda1=self.lambda1,
+            penalty=self.penalty,
+            rounds=self.rounds,
+            **run_options(self),
+        )
+        self.weights_ = network.weights
+        self.standardized_weights_ = facts["weights"]
+        self.intercept_, self.noise_variance_ = network.intercept, network.variance
+        self.location_, self.covariance_ = network.joint()
+        self.precision_ = network.precision()
+        self.undirected_edges_ = facts["undirected"]
+        self.bic_ = facts["score"]
+        self.fit_report_ = {"solver": json.loads(facts["solver"])}
+        tell([], self.fit_report_["solver"])
+        return self
+
+    def _network(self) -> _engine.GaussianNetwork:
+        check_is_fitted(self)
+        return _engine.GaussianNetwork(self.weights_, self.intercept_, self.noise_variance_)
+
+    @property
+    def network_(self) -> Network:
+        """Network : the graph with its strengths and pictures."""
+        check_is_fitted(self)
+        names = feature_names(self)
+        arcs = [(i, j) for j, i in zip(*np.nonzero(self.standardized_weights_.T), strict=True)]
+        return Network(
+            title=f"Gaussian network of {len(names)} features",
+            nodes=names,
+            edges=[(names[i], names[j]) for i, j in arcs],
+            strengths=np.array([self.standardized_weights_[i, j] for i, j in arcs], dtype=np.float64),
+            strength_name="weight on standardised values; orange is negative",
+        )
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Log density of the observed cells of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; NaN is a missing cell.
+
+        Returns
+        -------
+        log_density : ndarray of shape (n_samples,)
+            Natural logarithms, in the units of the columns.
+        """
+        network = self._network()
+        return network.log_densities(check_numbers(self, X, reset=False), threads=threads_of(self.n_jobs))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log density of the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; NaN is a missing cell.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        score : float
+            Mean of ``score_samples``.
+        """
+        return float(np.mean(self.score_samples(X)))
+
+    def impute(self, X: Any) -> np.ndarray:
+        """The rows with missing cells replaced by their means given the observed ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; NaN is a missing cell.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            Complete rows.
+        """
+        network = self._network()
+        return network.completed(check_numbers(self, X, reset=False), threads=threads_of(self.n_jobs))
+
+    def sample(
+        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
+    ) -> np.ndarray:
+        """Draw rows from the network.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of rows.
+        random_state : int, RandomState instance or None, default=None
+            Seed; None is 0.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The rows.
+        """
+        return self._network().sample(n_samples, seed_of(random_state))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,122 @@
+"""What comes in: features, labels, weights, seeds, threads and progress, checked as scikit-learn asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
+from sklearn.utils.multiclass import check_classification_targets
+
+from ._frames import array_columns, frame_columns, is_frame
+
+
+class HingenetWarning(UserWarning):
+    """A stated rule was applied to unusual data."""
+
+
+def check_features(
+    estimator: BaseEstimator, X: Any, *, reset: bool, min_features: int = 1
+) -> np.ndarray | list:
+    """Features for the engine: a float64 matrix, or a list of columns; sets or checks names and counts."""
+    if is_frame(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        _require_size(X, min_features)
+        return frame_columns(X)
+    X = validate_data(
+        estimator, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_features=min_features
+    )
+    if X.dtype.kind in "OUS":
+        return array_columns(X)
+    return check_array(X, dtype=np.float64, ensure_all_finite="allow-nan", input_name="X")
+
+
+def check_numbers(estimator: BaseEstimator, X: Any, *, reset: bool, **least: int) -> np.ndarray:
+    """A C-ordered float64 matrix; NaN is a missing cell. A matrix that is one already is not copied."""
+    return validate_data(
+        estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan", **least
+    )
+
+
+def _require_size(X: Any, min_features: int) -> None:
+    rows, columns = X.shape
+    if rows < 1 or columns < min_features:
+        raise ValueError(
+            f"Found array with {rows} sample(s) and {columns} feature(s) (shape={(rows, columns)}) while a"
+            f" minimum of 1 sample(s) and {min_features} feature(s) is required."
+        )
+
+
+def check_labels(estimator: BaseEstimator, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct labels in order, and the code of each row."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    check_consistent_length(X, y)
+    y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
+    if y.dtype.kind == "O" and any(label is None for label in y):
+        raise ValueError("Input y contains None; remove rows without a class, or fill them in")
+    check_classification_targets(y)
+    labels, codes = np.unique(y, return_inverse=True)
+    return labels, codes.reshape(-1).astype(np.int64)
+
+
+def check_weights(sample_weight: ArrayLike | None, X: Any) -> np.ndarray | None:
+    """Weights as float64, finite and not negative; None stays None."""
+    if sample_weight is None:
+        return None
+    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+
+def feature_names(estimator: BaseEstimator) -> list[str]:
+    """Names of the features in model files: those of the frame, or x0, x1, ..."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return [f"x{j}" for j in range(estimator.n_features_in_)] if names is None else list(names)
+
+
+def free_name(name: str, taken: list[str]) -> str:
+    """`name`, with underscores as long as it is taken."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def seed_of(random_state: Any) -> int:
+    """Seed of the engine; None is 0, so that a fit is always reproducible."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def threads_of(n_jobs: int | None) -> int:
+    """Number of threads; results do not depend on it."""
+    return 1 if n_jobs is None else effective_n_jobs(n_jobs)
+
+
+def run_options(estimator: Any) -> dict[str, Any]:
+    """Seed, threads and progress of a fit, from the constructor parameters all estimators have."""
+    return {
+        "seed": seed_of(estimator.random_state),
+        "threads": threads_of(estimator.n_jobs),
+        "progress": print_progress if estimator.verbose else None,
+    }
+
+
+def print_progress(stage: str, done: int, total: int) -> None:
+    """Shows progress on one line per piece of news."""
+    print(f"[hingenet] {stage} {done}/{total}" if total else f"[hingenet] {stage} {done}", flush=True)
