@@ -177,7 +177,8 @@ def print_tables(options):
                 used = [counts[method][s] for s in common]
                 span = f"{min(used)}" if min(used) == max(used) else f"{min(used)}-{max(used)}"
                 print(f"| {NAMES.get(method, method)} | {span} | {' | '.join(f'{c:.2f}' for c in cells)} |")
-        print_differences(options.subject, means, methods, common)
+        same = [m for m in methods if all(counts.get(m, {}).get(s) == counts[options.subject][s] for s in common)]
+        print_differences(options.subject, means, same, common)
     print_sets(options.subject, means, counts)
     print_sentences(options.subject, means)
 
