@@ -30,6 +30,7 @@ process.exit(faults.length > 0 ? 1 : 0);
 async function look(file, width, colorScheme) {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
   const page = await context.newPage();
+  page.setDefaultTimeout(180000); // machines that test are busy
   const url = pathToFileURL(path.resolve(file)).href;
   const fault = (text) => faults.push(`${path.basename(file)} at ${width} px, ${colorScheme}: ${text}`);
   page.on("console", (m) => { if (m.type() === "error" || m.type() === "warning") fault(`console: ${m.text()}`); });
@@ -276,6 +277,8 @@ async function checkPrint(page, fault) {
   });
   problems.forEach((p) => fault(`printed: ${p}`));
   await page.setViewportSize({ width: 718, height: 1000 });
+  const cut = await page.$$eval(".scroll > table", (list) => list.filter((t) => t.checkVisibility() && t.offsetWidth > t.parentElement.clientWidth + 1).map((t) => t.caption.textContent));
+  cut.forEach((caption) => fault(`printed: the table “${caption}” is cut off`));
   (await page.evaluate(inspectPage, 718)).forEach((p) => fault(`printed: ${p}`));
   const pdf = await page.pdf({ format: "A4" });
   if (pdf.length < 10000) fault("the page does not print");

@@ -205,7 +205,11 @@ pub fn trade_off(trade_off: &TradeOff, style: SeriesStyle, number: usize) -> Fig
     let likelihoods: Option<Vec<f64>> = trade_off.points.iter().map(|p| p.log_likelihood).collect();
     let (x, places): (Axis, Vec<f64>) = match &likelihoods {
         Some(values) => {
-            (Axis::over("log-likelihood of a test row, nats", values.iter().copied()), values.clone())
+            let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
+            // room for the label of the point at the right
+            let room = high + 0.08 * (high - low);
+            let axis = Axis::over("log-likelihood of a test row, nats", values.iter().copied().chain([room]));
+            (axis, values.clone())
         }
         None => {
             let n = trade_off.points.len();
