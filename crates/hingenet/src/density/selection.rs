@@ -208,7 +208,7 @@ fn incomplete_class(
 
 /// Small classes afford factors that are exact to rounding.
 fn residual(rows: usize) -> f64 {
-    if rows <= 2000 { 1e-4 * DEFAULT_RESIDUAL } else { DEFAULT_RESIDUAL }
+    if rows <= 2000 { 1e-3 * DEFAULT_RESIDUAL } else { DEFAULT_RESIDUAL }
 }
 
 fn log_p(all: &AllPairs, i: usize, j: usize) -> f64 {

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 /// Mean residual diagonal at which a factorisation stops. The error of the criterion is at most the sum of
 /// the two residuals and was 100 to 1000 times smaller in every measurement.
-pub const DEFAULT_RESIDUAL: f64 = 1e-8;
+pub const DEFAULT_RESIDUAL: f64 = 1e-9;
 
 /// Factor columns that go into one matrix product.
 const PANEL: usize = 192;
