@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
+
+from ._frames import new_frame
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,11 @@ class Explanation:
         name = str(self.feature_names[self.feature[term]])
         return f"{name} | {given}" if given else name
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def to_frame(self, backend: str | None = None) -> Any:
         """The terms as a tidy frame: row, feature, given, class, contribution, against_mean.
 
         ``against_mean`` is the contribution to the class less the mean over all classes: what ranks
-        the terms. ``backend`` is ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        the terms. ``backend`` is ``"pandas"``, ``"polars"`` or ``"pyarrow"``; None is the first that is installed.
         """
         n_classes = len(self.classes)
         names = self.feature_names
@@ -75,5 +76,4 @@ class Explanation:
             "contribution": self.terms.ravel(),
             "against_mean": self.against_mean().ravel(),
         }
-        columns = {name: values.tolist() for name, values in columns.items()}
-        return nw.from_dict(columns, backend=backend).to_native()
+        return new_frame({name: values.tolist() for name, values in columns.items()}, backend)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -37,6 +38,14 @@ def some_columns(X: Any, keep: np.ndarray) -> list[Column]:
     if is_frame(X):
         return frame_columns(nw.from_native(X, eager_only=True).filter(keep.tolist()).to_native())
     return array_columns(np.asarray(X)[keep])
+
+
+def new_frame(columns: dict[str, list[Any]], backend: str | None) -> Any:
+    """A data frame of the named kind; None is pandas, or what is installed."""
+    if backend is None:
+        kinds = ("pandas", "polars", "pyarrow")
+        backend = next((kind for kind in kinds if importlib.util.find_spec(kind) is not None), kinds[0])
+    return nw.from_dict(columns, backend=backend).to_native()
 
 
 def _series_column(series: nw.Series, name: Any) -> Column:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _engine
+from ._frames import new_frame
 from ._input import seed_of, threads_of
 from ._labels import texts_of
 
@@ -212,7 +212,7 @@ class GenerativeMixin:
         *,
         given: dict[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
-        backend: str = "pandas",
+        backend: str | None = None,
     ) -> Any:
         """Draw rows from the model.
 
@@ -224,8 +224,8 @@ class GenerativeMixin:
             Known cells by column name; the others are drawn given these.
         random_state : int, RandomState instance or None, default=None
             Seed; None is 0.
-        backend : str, default="pandas"
-            Kind of frame: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        backend : str, default=None
+            Kind of frame: ``"pandas"``, ``"polars"`` or ``"pyarrow"``; None is the first that is installed.
 
         Returns
         -------
@@ -238,7 +238,7 @@ class GenerativeMixin:
             name: values.tolist() if states is None else [states[code] for code in values]
             for name, values, states in drawn
         }
-        return nw.from_dict(columns, backend=backend).to_native()
+        return new_frame(columns, backend)
 
 
 def _written(text: str, path: str | os.PathLike | None) -> str:
