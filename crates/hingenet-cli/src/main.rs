@@ -26,6 +26,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    keep_quiet_about_damaged_files();
     // within a worker thread, so that parallel steps need no hand-over between threads
     let run = |session: session::Session| rayon::scope(|_| arguments.command.run(&session));
     let outcome = session::Session::start(&arguments.common).and_then(run);
@@ -33,4 +34,15 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failure::report(&error),
     }
+}
+
+/// Decoders that panic on damaged Parquet or Arrow files give an ordinary error in the end; their panic
+/// message would only frighten.
+fn keep_quiet_about_damaged_files() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !hingenet::table::read::is_decoding() {
+            usual(panic);
+        }
+    }));
 }

@@ -22,6 +22,8 @@ mod records;
 mod scanner;
 
 pub use options::{Format, MISSING_TOKENS, Note, Place, ReadOptions, ReadResult, Source};
+#[cfg(feature = "parquet")]
+pub use parquet::is_decoding;
 pub use records::{Record, Records, read_records};
 
 use crate::control::Control;

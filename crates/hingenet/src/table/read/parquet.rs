@@ -15,6 +15,7 @@ use arrow::ipc::reader::{FileReader, StreamReader};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::reader::ChunkReader;
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -89,9 +90,22 @@ fn parquet_batches<T: ChunkReader + 'static>(
     collect(columns, batches.map(|b| b.map(widen)), Format::Parquet, context, control)
 }
 
+thread_local! {
+    static DECODING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside a decoder of Parquet or Arrow bytes. Some of them panic on damaged files;
+/// that becomes an ordinary error, and a program's panic hook should say nothing meanwhile.
+pub fn is_decoding() -> bool {
+    DECODING.get()
+}
+
 /// Runs a decoder of untrusted bytes; should it panic on a damaged file, that is an error like others.
 fn guarded(context: &Context<'_>, work: impl FnOnce() -> Result<ReadResult>) -> Result<ReadResult> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(damaged(context, "it cannot be decoded")))
+    DECODING.set(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    DECODING.set(false);
+    done.unwrap_or_else(|_| Err(damaged(context, "it cannot be decoded")))
 }
 
 fn damaged(context: &Context<'_>, problem: impl std::fmt::Display) -> Error {
