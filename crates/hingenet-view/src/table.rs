@@ -21,6 +21,8 @@ pub struct Cell {
     pub text: String,
     /// The full value of a number.
     pub value: Option<String>,
+    /// Stands where numbers stand.
+    pub is_number: bool,
 }
 
 impl DataTable {
@@ -34,33 +36,38 @@ impl DataTable {
 impl Cell {
     /// Text.
     pub fn text(text: impl Into<String>) -> Self {
-        Cell { text: text.into(), value: None }
+        Cell { text: text.into(), value: None, is_number: false }
+    }
+
+    /// A number and how it is shown.
+    pub fn shown(text: String, value: f64) -> Self {
+        Cell { text, value: Some(value.to_string()), is_number: true }
     }
 
     /// A number with this many decimals.
     pub fn number(value: f64, decimals: usize) -> Self {
-        Cell { text: format!("{value:.decimals$}"), value: Some(value.to_string()) }
+        Cell::shown(format!("{value:.decimals$}"), value)
     }
 
     /// A number of any size: five significant digits.
     pub fn digits(value: f64) -> Self {
         let rounded: f64 = format!("{value:.4e}").parse().unwrap_or(value);
-        Cell { text: rounded.to_string(), value: Some(value.to_string()) }
+        Cell::shown(rounded.to_string(), value)
     }
 
     /// A share in per cent.
     pub fn percent(value: f64) -> Self {
-        Cell { text: percent(value), value: Some(value.to_string()) }
+        Cell::shown(percent(value), value)
     }
 
     /// A share in per cent with the half-width of its interval.
     pub fn percent_interval(value: f64, half: f64) -> Self {
-        Cell { text: format!("{} ± {}", percent(value), percent(half)), value: Some(value.to_string()) }
+        Cell::shown(format!("{} ± {}", percent(value), percent(half)), value)
     }
 
     /// A number that may be absent.
     pub fn optional(value: Option<f64>, cell: impl Fn(f64) -> Cell) -> Self {
-        value.map_or(Cell::text("–"), cell)
+        value.map_or(Cell { is_number: true, ..Cell::text("–") }, cell)
     }
 
     /// A count or weight: whole numbers without decimals.

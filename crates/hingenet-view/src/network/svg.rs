@@ -5,7 +5,8 @@ use crate::escape;
 use hingenet::report::{NetworkPicture, PictureArc};
 use std::fmt::Write;
 
-const LEGEND_HEIGHT: f64 = 22.0;
+const LEGEND_HEIGHT: f64 = 36.0;
+const LEGEND_LINE: f64 = 14.0;
 
 /// A self-contained SVG picture; follows the reader's light or dark setting.
 pub fn network_svg(picture: &NetworkPicture) -> String {
@@ -36,7 +37,7 @@ fn draw(picture: &NetworkPicture, dress: &Dress) -> String {
     let layout = layout(picture);
     let height = layout.height + if picture.strength.is_some() { LEGEND_HEIGHT } else { 0.0 };
     // room for the legend, which may be wider than a small network
-    let legend = picture.strength.as_ref().map_or(0.0, |s| 16.0 + 6.6 * (s.chars().count() + 40) as f64);
+    let legend = picture.strength.as_ref().map_or(0.0, |s| 16.0 + 6.6 * (s.chars().count() + 14) as f64);
     let width = layout.width.max(legend);
     let mut out = String::new();
     // Writing to a string cannot fail; the results are dropped on purpose.
@@ -57,13 +58,12 @@ fn draw(picture: &NetworkPicture, dress: &Dress) -> String {
         draw_node(&mut out, picture, &layout, i, dress.links);
     }
     if let Some(strength) = &picture.strength {
-        let _ = writeln!(
-            out,
-            "<text class=\"legend\" x=\"16\" y=\"{:.1}\">{} width: {}; the widest is {strongest:.3}</text>",
-            height - 8.0,
-            if picture.is_directed { "arc" } else { "line" },
-            escape(strength)
-        );
+        let what = if picture.is_directed { "arc" } else { "line" };
+        let lines = [format!("{what} width: {}", escape(strength)), format!("the widest is {strongest:.3}")];
+        for (line, up) in lines.iter().zip([LEGEND_LINE + 8.0, 8.0]) {
+            let y = height - up;
+            let _ = writeln!(out, "<text class=\"legend\" x=\"16\" y=\"{y:.1}\">{line}</text>");
+        }
     }
     out.push_str("</svg>\n");
     out

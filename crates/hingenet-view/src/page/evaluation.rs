@@ -416,7 +416,7 @@ fn reproduction(report: &EvaluationReport) -> Section {
             Cell::number(model.solvers.len() as f64, 0),
             Cell::number(converged as f64, 0),
             Cell::number(iterations as f64, 0),
-            Cell::optional(gap, |g| Cell { text: format!("{g:.1e}"), value: Some(g.to_string()) }),
+            Cell::optional(gap, |g| Cell::shown(format!("{g:.1e}"), g)),
         ]);
     }
     if !solvers.rows.is_empty() {

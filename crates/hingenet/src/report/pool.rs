@@ -3,7 +3,7 @@
 
 use super::{Curve, CurveFigure, ModelReport};
 use crate::model::Model;
-use crate::pool::{PoolClassifier, TermSummary};
+use crate::pool::{PoolClassifier, TermSummary, Transform};
 
 /// Features whose information is shown.
 const FEATURES: usize = 30;
@@ -24,7 +24,7 @@ pub(super) fn describe(report: &mut ModelReport, model: &Model, fitted: &PoolCla
     let d = &facts.density;
     add(
         "kernel density",
-        format!("{:?} scale, information exponent {}, τ {:.4}", d.transform, d.exponent, d.tau),
+        format!("{}, information exponent {}, τ {:.4}", scale(d.transform), d.exponent, d.tau),
     );
     let m = &facts.machine;
     let metric = if m.informed { "weighted by information" } else { "unweighted" };
@@ -32,7 +32,7 @@ pub(super) fn describe(report: &mut ModelReport, model: &Model, fitted: &PoolCla
     match &facts.gaussian {
         Some(g) => add(
             "shrunk Gaussians",
-            format!("{:?} scale, pooled share {}, diagonal share {}", g.transform, g.pooled, g.diagonal),
+            format!("{}, pooled share {}, diagonal share {}", scale(g.transform), g.pooled, g.diagonal),
         ),
         None => add("shrunk Gaussians", "left out".into()),
     }
@@ -84,5 +84,12 @@ fn information(model: &Model, fitted: &PoolClassifier) -> CurveFigure {
         }],
         places: ranked.into_iter().map(|(name, _)| name).collect(),
         shares: Vec::new(),
+    }
+}
+
+fn scale(transform: Transform) -> &'static str {
+    match transform {
+        Transform::Identity => "numbers as they are",
+        Transform::Asinh => "numbers by asinh",
     }
 }

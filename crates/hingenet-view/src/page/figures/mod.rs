@@ -39,7 +39,7 @@ pub fn legend(drawn: &[Drawn]) -> Vec<LegendEntry> {
 /// A p-value; very small ones are told as such.
 pub fn p_value(p: f64) -> Cell {
     let text = if p < 0.001 { "< 0.001".to_string() } else { format!("{p:.3}") };
-    Cell { text, value: Some(p.to_string()) }
+    Cell::shown(text, p)
 }
 
 fn line<'a>(d: &'a Drawn, points: &'a [(f64, f64)]) -> Line<'a> {
