@@ -303,13 +303,19 @@ fn robustness(drawn: &[Drawn]) -> Option<Section> {
     Some(section)
 }
 
+/// What the margin costs in likelihood. Without a sweep a margin-trained model's page says how to see it:
+/// every point of the curve is an evaluation of its own, which is asked for and not taken.
 fn trade_offs(report: &EvaluationReport) -> Option<Section> {
+    let (id, title) = ("trade-off", "Margin against likelihood");
     if report.trade_offs.is_empty() {
-        return None;
+        let margin = report.models.iter().any(|m| m.model.contains(":ml-bn-svm"));
+        let how = "A margin-trained network gives up some likelihood for accuracy. This run did not ask how much: \
+             evaluate again with --sweep lambda=0,1,4,16 for the curve.";
+        return margin.then(|| Section::new(id, title, how));
     }
     let mut section = Section::new(
-        "trade-off",
-        "Margin against likelihood",
+        id,
+        title,
         "A margin-trained network gives up some likelihood for accuracy; the swept option says how much.",
     );
     let names: Vec<&str> = report.trade_offs.iter().map(|t| t.model.as_str()).collect();
