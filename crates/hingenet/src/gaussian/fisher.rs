@@ -45,21 +45,31 @@ pub fn fisher_vector(networks: &[GaussianNetwork], row: &[f64]) -> Result<Vec<f6
 /// The components of one class; `spread` is the covariance of the row where it is uncertain.
 fn push_class(network: &GaussianNetwork, row: &[f64], spread: Option<&Matrix>, vector: &mut Vec<f64>) {
     for j in 0..row.len() {
-        let r = network.residual(j, row);
         let v = network.variance()[j];
-        for i in (0..row.len()).filter(|&i| i != j) {
-            // Cov(x_i, r_j), zero for observed x_i
-            let extra = spread
-                .map_or(0.0, |s| s[(i, j)] - network.parents(j).map(|(k, w)| w * s[(i, k)]).sum::<f64>());
-            vector.push((r * row[i] + extra) / v);
+        let u = network.residual(j, row) / v;
+        let first = vector.len();
+        vector.extend(row[..j].iter().chain(&row[j + 1..]).map(|x| u * x));
+        vector.push(u);
+        if let Some(s) = spread {
+            for (k, i) in (0..row.len()).filter(|&i| i != j).enumerate() {
+                // Cov(x_i, r_j), zero for observed x_i
+                let covariance = s[(i, j)] - network.parents(j).map(|(p, w)| w * s[(i, p)]).sum::<f64>();
+                vector[first + k] += covariance / v;
+            }
         }
-        vector.push(r / v);
     }
 }
 
-/// Scaled residuals `u_aj = r_j(x_a) / σ²_j` of all rows.
-pub fn scaled_residuals(network: &GaussianNetwork, x: &Matrix) -> Matrix {
-    Matrix::from_fn(x.rows(), x.cols(), |a, j| network.residual(j, x.row(a)) / network.variance()[j])
+/// Scaled residuals `u_aj = r_j(x_a) / σ²_j` of node j on all rows.
+pub(super) fn scaled_residuals(network: &GaussianNetwork, j: usize, x: &Matrix) -> Vec<f64> {
+    (0..x.rows()).map(|a| network.residual(j, x.row(a)) / network.variance()[j]).collect()
+}
+
+/// Scaled residuals of all nodes, one row a node.
+pub(super) fn all_scaled_residuals(network: &GaussianNetwork, x: &Matrix) -> Matrix {
+    let mut u = Matrix::zeros(x.cols(), x.rows());
+    (0..x.cols()).for_each(|j| u.row_mut(j).copy_from_slice(&scaled_residuals(network, j, x)));
+    u
 }
 
 /// `x_a · x_b + 1` for all pairs of rows.
@@ -72,28 +82,26 @@ pub fn products(x: &Matrix) -> Matrix {
 /// Fisher kernel of complete rows without forming the vectors, in O(n² m):
 /// `K_ab = Σ_c Σ_j u_aj u_bj (x_a·x_b + 1 − x_aj x_bj)`.
 pub fn fisher_kernel(networks: &[GaussianNetwork], x: &Matrix) -> Matrix {
-    let t = products(x);
+    let (t, inputs) = (products(x), x.transpose());
     let mut kernel = Matrix::zeros(x.rows(), x.rows());
     for network in networks {
-        let u = scaled_residuals(network, x);
-        add_class_kernel(&mut kernel, &t, &u, x);
+        add_node_kernel(&mut kernel, &t, &all_scaled_residuals(network, x), &inputs);
     }
     kernel
 }
 
-/// Adds the kernel of one class with scaled residuals u.
-pub(super) fn add_class_kernel(kernel: &mut Matrix, t: &Matrix, u: &Matrix, x: &Matrix) {
-    let z = hadamard(u, x);
-    let uu = u.mul_transpose(u);
-    let zz = z.mul_transpose(&z);
-    let parts = uu.data().iter().zip(t.data()).zip(zz.data());
-    kernel.data_mut().iter_mut().zip(parts).for_each(|(k, ((u, t), z))| *k += u * t - z);
-}
-
-pub(super) fn hadamard(a: &Matrix, b: &Matrix) -> Matrix {
-    let mut out = a.clone();
-    out.data_mut().iter_mut().zip(b.data()).for_each(|(x, y)| *x *= y);
-    out
+/// Adds the kernel of some nodes, `Σ_j u_aj u_bj (t_ab − x_aj x_bj)`; u and x have one row a node.
+pub(super) fn add_node_kernel(kernel: &mut Matrix, t: &Matrix, u: &Matrix, x: &Matrix) {
+    let mut z = u.clone();
+    z.data_mut().iter_mut().zip(x.data()).for_each(|(u, x)| *u *= x);
+    let (uu, zz) = (u.gram_of_columns(), z.gram_of_columns());
+    for a in 0..kernel.rows() {
+        for b in 0..=a {
+            let value = kernel[(a, b)] + uu[(a, b)] * t[(a, b)] - zz[(a, b)];
+            kernel[(a, b)] = value;
+            kernel[(b, a)] = value;
+        }
+    }
 }
 
 /// Weighted Pearson correlation of a component with labels; 0 for a constant component.

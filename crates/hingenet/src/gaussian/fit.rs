@@ -5,7 +5,7 @@ use super::constraints::Constraints;
 use super::discriminative::{KlParams, Labelled, MmParams, fit_kl, fit_mm};
 use super::expected::expected_moments;
 use super::fisher::fisher_kernel;
-use super::machine::{FisherMachine, plain_weight};
+use super::machine::{FisherMachine, FisherRows, plain_weight};
 use super::missing::{Conditional, patterns};
 use super::moments::Moments;
 use super::network::{GaussianNetwork, VARIANCE_FLOOR};
@@ -88,24 +88,74 @@ impl FittedRows {
     }
 }
 
-pub(super) fn fit_rows(rows: &Rows, settings: &Settings, control: &Control) -> Result<FittedRows> {
-    let prior = priors(rows, settings.params.priors);
-    let (networks, mut reports) = class_networks(rows, settings, control)?;
-    let needs_rows =
-        settings.params.learning != Learning::Generative || settings.params.decision != Decision::Network;
-    if !needs_rows {
-        return Ok(FittedRows { networks, prior, machine: None, reports });
+fn fit_rows(rows: &Rows, settings: &Settings, control: &Control) -> Result<FittedRows> {
+    let class = ClassModels::learn(rows, settings, control)?;
+    let moved = class.discriminate(rows, settings, control)?;
+    moved.decide(rows, &class, settings)
+}
+
+/// The networks of the classes before discriminative learning: what λ1 decides.
+pub(super) struct ClassModels {
+    networks: Vec<GaussianNetwork>,
+    prior: Vec<f64>,
+    /// The rows without missing cells, where something is learnt from them after the networks.
+    complete: Option<Matrix>,
+    reports: Vec<SolverReport>,
+}
+
+impl ClassModels {
+    pub fn learn(rows: &Rows, settings: &Settings, control: &Control) -> Result<Self> {
+        let params = &settings.params;
+        let prior = priors(rows, params.priors);
+        let (networks, reports) = class_networks(rows, settings, control)?;
+        let needs_rows = params.learning != Learning::Generative || params.decision != Decision::Network;
+        let complete = needs_rows.then(|| completed(rows, &networks, &prior)).transpose()?;
+        Ok(ClassModels { networks, prior, complete, reports })
     }
-    let complete = completed(rows, &networks, &prior)?;
-    let networks = discriminate(rows, &complete, networks, settings, &mut reports, control)?;
-    let mut machine = None;
-    if let Decision::FisherSvm(components) = settings.params.decision {
-        let data = Labelled { x: &complete, class: &rows.class, weights: &rows.weights, networks: &networks };
-        let (trained, report) = FisherMachine::train(&data, components, settings.c)?;
-        reports.push(report);
-        machine = Some(trained);
+
+    /// The classifier by the likelihoods of these networks.
+    pub fn as_they_are(&self) -> FittedRows {
+        let (networks, prior) = (self.networks.clone(), self.prior.clone());
+        FittedRows { networks, prior, machine: None, reports: self.reports.clone() }
     }
-    Ok(FittedRows { networks, prior, machine, reports })
+
+    /// Makes the networks discriminate, where asked for, and prepares the Fisher vectors of the machine.
+    pub fn discriminate(&self, rows: &Rows, settings: &Settings, control: &Control) -> Result<MovedModels> {
+        let Some(x) = &self.complete else {
+            return Ok(MovedModels { networks: self.networks.clone(), fisher: None, report: None });
+        };
+        let (networks, report) = discriminate(rows, x, &self.networks, settings, control)?;
+        let data = Labelled { x, class: &rows.class, weights: &rows.weights, networks: &networks };
+        let fisher = match settings.params.decision {
+            Decision::Network => None,
+            Decision::FisherSvm(components) => Some(FisherRows::new(&data, components)?),
+        };
+        Ok(MovedModels { networks, fisher, report })
+    }
+}
+
+/// The networks after discriminative learning: what k, ν and, for KL, C decide.
+pub(super) struct MovedModels {
+    networks: Vec<GaussianNetwork>,
+    fisher: Option<FisherRows>,
+    report: Option<SolverReport>,
+}
+
+impl MovedModels {
+    /// Trains the machine, where there is one.
+    pub fn decide(&self, rows: &Rows, class: &ClassModels, settings: &Settings) -> Result<FittedRows> {
+        let mut reports = class.reports.clone();
+        reports.extend(self.report.clone());
+        let mut machine = None;
+        if let (Some(x), Some(fisher)) = (&class.complete, &self.fisher) {
+            let networks = &self.networks;
+            let data = Labelled { x, class: &rows.class, weights: &rows.weights, networks };
+            let (trained, report) = FisherMachine::train(&data, fisher, settings.c)?;
+            reports.push(report);
+            machine = Some(trained);
+        }
+        Ok(FittedRows { networks: self.networks.clone(), prior: class.prior.clone(), machine, reports })
+    }
 }
 
 fn priors(rows: &Rows, priors: Priors) -> Vec<f64> {
@@ -232,18 +282,18 @@ fn completed(rows: &Rows, networks: &[GaussianNetwork], prior: &[f64]) -> Result
     Ok(x)
 }
 
+/// KL-SGBN or MM-SGBN on complete rows x, with how the solver ended.
 fn discriminate(
     rows: &Rows,
     x: &Matrix,
-    networks: Vec<GaussianNetwork>,
+    networks: &[GaussianNetwork],
     settings: &Settings,
-    reports: &mut Vec<SolverReport>,
     control: &Control,
-) -> Result<Vec<GaussianNetwork>> {
-    let data = Labelled { x, class: &rows.class, weights: &rows.weights, networks: &networks };
+) -> Result<(Vec<GaussianNetwork>, Option<SolverReport>)> {
+    let data = Labelled { x, class: &rows.class, weights: &rows.weights, networks };
     let slack = settings.params.slack;
     let end = match settings.params.learning {
-        Learning::Generative => return Ok(networks),
+        Learning::Generative => return Ok((networks.to_vec(), None)),
         Learning::Mm => {
             let mm = MmParams { free: settings.free, slack, nu: settings.nu, solver: settings.params.solver };
             fit_mm(&data, &mm, &control.quiet())?
@@ -251,11 +301,10 @@ fn discriminate(
         Learning::Kl => {
             let c = match settings.c {
                 SlackWeight::Plain(c) => c,
-                scaled => plain_weight(scaled, &fisher_kernel(&networks, x), &rows.weights),
+                scaled => plain_weight(scaled, &fisher_kernel(networks, x), &rows.weights),
             };
             fit_kl(&data, &KlParams { free: settings.free, slack, c }, &control.quiet())?
         }
     };
-    reports.push(end.report);
-    Ok(end.networks)
+    Ok((end.networks, Some(end.report)))
 }

@@ -2,7 +2,7 @@
 //! decisions for rows the machine has not seen.
 
 use super::discriminative::Labelled;
-use super::fisher::{correlation, fisher_kernel, fisher_vector, one_against_rest, scaled_residuals};
+use super::fisher::{all_scaled_residuals, correlation, fisher_kernel, fisher_vector, one_against_rest};
 use super::network::GaussianNetwork;
 use super::params::SlackWeight;
 use crate::classifier::SolverReport;
@@ -27,30 +27,22 @@ pub struct FisherMachine {
 }
 
 impl FisherMachine {
-    /// Trains on complete rows; `components` limits the Fisher components to those with the largest correlation.
+    /// Trains with slack weight c.
     pub(super) fn train(
         data: &Labelled<'_>,
-        components: Option<usize>,
+        vectors: &FisherRows,
         c: SlackWeight,
     ) -> Result<(Self, SolverReport)> {
         let classes = data.networks.len();
-        let m = data.x.cols();
-        let length = classes * m * m;
-        let components = components.filter(|k| *k < length).map(|k| largest_components(data, k));
-        let features = FeatureRows { networks: data.networks, components: components.as_deref() };
-        let vectors = components.is_some().then(|| features.all(data.x)).transpose()?;
-        let mut kernel = match &vectors {
-            Some(v) => v.mul_transpose(v),
-            None => fisher_kernel(data.networks, data.x),
-        };
+        let mut kernel = vectors.kernel.clone();
         let c = plain_weight(c, &kernel, data.weights);
         for a in 0..kernel.rows() {
             kernel[(a, a)] += 1.0 / (c * data.weights[a]);
         }
         let mut machine = FisherMachine {
             classes,
-            length,
-            components: components.clone(),
+            length: classes * data.x.cols() * data.x.cols(),
+            components: vectors.selected.as_ref().map(|(components, _)| components.clone()),
             directions: vec![],
             biases: vec![],
             temperature: 1.0,
@@ -59,7 +51,7 @@ impl FisherMachine {
         for y in one_against_rest(data.class, classes) {
             let svm = l2_svm(&kernel, &y, None, 1e-6, 1_000_000);
             let beta: Vec<f64> = svm.alpha.iter().zip(&y).map(|(a, y)| a * y).collect();
-            machine.directions.push(features.combine(data.x, vectors.as_ref(), &beta)?);
+            machine.directions.push(vectors.combine(data, &beta));
             machine.biases.push(svm.bias);
             last = Some(svm.report);
         }
@@ -88,7 +80,7 @@ impl FisherMachine {
 
     /// Decision values of a row (NaN where missing), one per class: for two classes `f/2` and `−f/2`.
     pub fn decision(&self, networks: &[GaussianNetwork], row: &[f64]) -> Result<Vec<f64>> {
-        let vector = FeatureRows { networks, components: self.components.as_deref() }.one(row)?;
+        let vector = used_components(fisher_vector(networks, row)?, self.components.as_deref());
         let f: Vec<f64> =
             self.directions.iter().zip(&self.biases).map(|(w, b)| dot(w, &vector) + b).collect();
         Ok(if self.classes == 2 { vec![0.5 * f[0], -0.5 * f[0]] } else { f })
@@ -122,43 +114,55 @@ pub(super) fn plain_weight(c: SlackWeight, kernel: &Matrix, weights: &[f64]) -> 
     }
 }
 
-struct FeatureRows<'a> {
-    networks: &'a [GaussianNetwork],
-    components: Option<&'a [usize]>,
+/// Fisher vectors of training rows as the machine needs them, whatever its slack weight.
+pub(super) struct FisherRows {
+    /// The components in use and the vectors, one row a sample; `None` uses all, and no vector is formed.
+    selected: Option<(Vec<usize>, Matrix)>,
+    kernel: Matrix,
 }
 
-impl FeatureRows<'_> {
-    fn one(&self, row: &[f64]) -> Result<Vec<f64>> {
-        let full = fisher_vector(self.networks, row)?;
-        Ok(match self.components {
-            None => full,
-            Some(list) => list.iter().map(|&k| full[k]).collect(),
-        })
+impl FisherRows {
+    /// Of complete rows; `components` limits the components to those with the largest correlation with the label.
+    pub fn new(data: &Labelled<'_>, components: Option<usize>) -> Result<Self> {
+        let m = data.x.cols();
+        let Some(count) = components.filter(|k| *k < data.networks.len() * m * m) else {
+            return Ok(FisherRows { selected: None, kernel: fisher_kernel(data.networks, data.x) });
+        };
+        let components = largest_components(data, count);
+        let one = |a: usize| {
+            fisher_vector(data.networks, data.x.row(a)).map(|v| used_components(v, Some(&components)))
+        };
+        let rows: Result<Vec<Vec<f64>>> = (0..data.x.rows()).into_par_iter().map(one).collect();
+        let vectors = Matrix::from_vec(data.x.rows(), count, rows?.into_iter().flatten().collect())?;
+        Ok(FisherRows { kernel: vectors.gram_of_rows(), selected: Some((components, vectors)) })
     }
 
-    fn all(&self, x: &Matrix) -> Result<Matrix> {
-        let rows: Result<Vec<Vec<f64>>> = (0..x.rows()).into_par_iter().map(|a| self.one(x.row(a))).collect();
-        let rows = rows?;
-        let length = rows.first().map_or(0, Vec::len);
-        Matrix::from_vec(rows.len(), length, rows.into_iter().flatten().collect())
+    /// `Σ_a β_a φ(x_a)`.
+    fn combine(&self, data: &Labelled<'_>, beta: &[f64]) -> Vec<f64> {
+        match &self.selected {
+            Some((_, vectors)) => vectors.transpose().mul_vec(beta),
+            None => data.networks.iter().flat_map(|g| combined_class(g, data.x, beta)).collect(),
+        }
     }
+}
 
-    /// `Σ_a β_a φ(x_a)`, forming one vector at a time when they are long.
-    fn combine(&self, x: &Matrix, vectors: Option<&Matrix>, beta: &[f64]) -> Result<Vec<f64>> {
-        let mut sum: Vec<f64> = Vec::new();
-        for a in (0..x.rows()).filter(|&a| beta[a] != 0.0) {
-            let vector = match vectors {
-                Some(v) => v.row(a).to_vec(),
-                None => self.one(x.row(a))?,
-            };
-            sum.resize(vector.len(), 0.0);
-            sum.iter_mut().zip(&vector).for_each(|(s, v)| *s += beta[a] * v);
-        }
-        if sum.is_empty() {
-            let m = x.cols();
-            sum = vec![0.0; self.components.map_or(self.networks.len() * m * m, <[usize]>::len)];
-        }
-        Ok(sum)
+/// The components of one class of `Σ_a β_a φ(x_a)`: for the arc i -> j `Σ_a β_a u_aj x_ai`, without forming vectors.
+fn combined_class(network: &GaussianNetwork, x: &Matrix, beta: &[f64]) -> Vec<f64> {
+    let m = x.cols();
+    let mut u = all_scaled_residuals(network, x);
+    (0..m).for_each(|j| u.row_mut(j).iter_mut().zip(beta).for_each(|(u, b)| *u *= b));
+    let arcs = u.mul(x);
+    let node = |j: usize| {
+        let others = arcs.row(j).iter().enumerate().filter(move |(i, _)| *i != j).map(|(_, v)| *v);
+        others.chain([u.row(j).iter().sum::<f64>()])
+    };
+    (0..m).flat_map(node).collect()
+}
+
+fn used_components(full: Vec<f64>, components: Option<&[usize]>) -> Vec<f64> {
+    match components {
+        None => full,
+        Some(list) => list.iter().map(|&k| full[k]).collect(),
     }
 }
 
@@ -166,16 +170,19 @@ impl FeatureRows<'_> {
 fn largest_components(data: &Labelled<'_>, count: usize) -> Vec<usize> {
     let (x, m) = (data.x, data.x.cols());
     let labels = one_against_rest(data.class, data.networks.len());
-    let scaled: Vec<Matrix> = data.networks.iter().map(|g| scaled_residuals(g, x)).collect();
+    let inputs = x.transpose();
+    let scaled: Vec<Matrix> = data.networks.iter().map(|g| all_scaled_residuals(g, x)).collect();
     let sizes: Vec<f64> = (0..data.networks.len() * m)
         .into_par_iter()
         .flat_map_iter(|node| {
-            let (u, j) = (&scaled[node / m], node % m);
+            let (u, j) = (scaled[node / m].row(node % m), node % m);
             let others = (0..m).filter(move |&i| i != j).map(Some).chain([None]);
             let sizes: Vec<f64> = others
                 .map(|i| {
-                    let values: Vec<f64> =
-                        (0..x.rows()).map(|a| u[(a, j)] * i.map_or(1.0, |i| x[(a, i)])).collect();
+                    let values: Vec<f64> = match i {
+                        Some(i) => u.iter().zip(inputs.row(i)).map(|(u, x)| u * x).collect(),
+                        None => u.to_vec(),
+                    };
                     labels.iter().map(|y| correlation(&values, y, data.weights).abs()).fold(0.0, f64::max)
                 })
                 .collect();

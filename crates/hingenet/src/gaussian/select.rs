@@ -1,7 +1,8 @@
 //! Choosing λ1, k, ν and C by inner cross-validation: one after the other, each by accuracy on held-out rows, then by
-//! log loss. The decisions of the chosen settings on held-out rows also calibrate the Fisher machine.
+//! log loss. A fold keeps what does not depend on the value being chosen. The decisions of the chosen settings on
+//! held-out rows also calibrate the Fisher machine.
 
-use super::fit::{Settings, fit_rows};
+use super::fit::{ClassModels, MovedModels, Settings};
 use super::params::{Decision, GaussianParams, Learning, SlackWeight, StructureMethod};
 use super::rows::Rows;
 use crate::control::Control;
@@ -39,16 +40,23 @@ pub(super) fn choose(rows: &Rows, params: &GaussianParams, control: &Control) ->
         nu: params.nu.unwrap_or(0.3),
         c: params.c.unwrap_or(SlackWeight::Trace(1.0)),
     };
-    let mut run =
-        Selection { rows, control, chosen: BTreeMap::new(), folds: usable_folds(rows, params.folds) };
+    let mut run = Selection {
+        rows,
+        control,
+        chosen: BTreeMap::new(),
+        folds: folds(rows, params),
+        known: Vec::new(),
+        stage: Stage::Networks,
+    };
     let regresses = params.structure != StructureMethod::Search;
     if params.lambda1.is_none() && regresses {
         // λ1 is chosen for the networks alone: everything after starts from them.
-        let mut plain = settings.clone();
-        (plain.params.learning, plain.params.decision) = (Learning::Generative, Decision::Network);
-        let best = run.best("lambda1", &plain, &LAMBDA1_SHARES.map(lambda1_at), |s, v| s.lambda1 = v)?;
+        let grid = LAMBDA1_SHARES.map(lambda1_at);
+        let best = run.best("lambda1", &settings, &grid, |s, v| s.lambda1 = v)?;
         settings.lambda1 = best.unwrap_or(settings.lambda1);
+        run.folds.iter_mut().for_each(|f| f.class.retain(|(lambda1, _)| *lambda1 == settings.lambda1));
     }
+    run.stage = Stage::Whole;
     let discriminates = params.learning != Learning::Generative;
     if params.free.is_none() && discriminates {
         let best = run.best("k", &settings, &FREE_GRID, |s, v| s.free = v as usize)?;
@@ -66,21 +74,55 @@ pub(super) fn choose(rows: &Rows, params: &GaussianParams, control: &Control) ->
     Ok(Choice { settings, chosen: run.chosen, unseen })
 }
 
-/// Every class with rows must keep a row in every training part.
-fn usable_folds(rows: &Rows, folds: usize) -> usize {
+/// The folds; none when a class is too small. Every class with rows must keep a row in every training part.
+fn folds(rows: &Rows, params: &GaussianParams) -> Vec<Fold> {
     let smallest = (0..rows.classes)
         .map(|c| rows.class.iter().filter(|k| **k == c).count())
         .filter(|n| *n > 0)
         .min()
         .unwrap_or(0);
-    folds.min(smallest)
+    let count = params.folds.min(smallest);
+    if count < 2 {
+        return Vec::new();
+    }
+    let fold = rows.folds(count, params.seed);
+    (0..count).map(|k| Fold::new(rows, &fold, k)).collect()
+}
+
+/// What decides on held-out rows while a value is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// The likelihoods of the class networks.
+    Networks,
+    /// The classifier that is asked for.
+    Whole,
+}
+
+/// The values on which scores depend.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Key {
+    stage: Stage,
+    lambda1: f64,
+    free: usize,
+    nu: f64,
+    c: SlackWeight,
+}
+
+impl Key {
+    fn new(stage: Stage, settings: &Settings) -> Self {
+        let Settings { lambda1, free, nu, c, .. } = *settings;
+        Key { stage, lambda1, free, nu, c }
+    }
 }
 
 struct Selection<'a> {
     rows: &'a Rows,
     control: &'a Control,
     chosen: BTreeMap<String, f64>,
-    folds: usize,
+    folds: Vec<Fold>,
+    /// Scores found so far: the default of one option is tried again with the grid of the next.
+    known: Vec<(Key, Vec<Vec<f64>>)>,
+    stage: Stage,
 }
 
 impl Selection<'_> {
@@ -111,15 +153,19 @@ impl Selection<'_> {
     }
 
     /// Scores of every row by a fit without its fold.
-    fn unseen_scores(&self, settings: &Settings) -> Result<Option<Vec<Vec<f64>>>> {
-        if self.folds < 2 {
+    fn unseen_scores(&mut self, settings: &Settings) -> Result<Option<Vec<Vec<f64>>>> {
+        if self.folds.is_empty() {
             return Ok(None);
         }
-        let fold = self.rows.folds(self.folds, settings.params.seed);
+        let (rows, stage) = (self.rows, self.stage);
+        let key = Key::new(stage, settings);
+        if let Some((_, scores)) = self.known.iter().find(|(k, _)| *k == key) {
+            return Ok(Some(scores.clone()));
+        }
         let silent = self.control.quiet().on_warning(|_| ());
         let parts: Vec<Result<RowScores>> =
-            (0..self.folds).into_par_iter().map(|k| self.fold_scores(&fold, k, settings, &silent)).collect();
-        let mut scores = vec![vec![0.0; self.rows.classes]; self.rows.class.len()];
+            self.folds.par_iter_mut().map(|fold| fold.scores(rows, stage, settings, &silent)).collect();
+        let mut scores = vec![vec![0.0; rows.classes]; rows.class.len()];
         for part in parts {
             match part {
                 Ok(list) => list.into_iter().for_each(|(a, s)| scores[a] = s),
@@ -128,27 +174,75 @@ impl Selection<'_> {
                 Err(_) => {}
             }
         }
+        self.known.push((key, scores.clone()));
         Ok(Some(scores))
     }
+}
 
-    fn fold_scores(
-        &self,
-        fold: &[usize],
-        k: usize,
+/// One fold with what has been fitted without it.
+struct Fold {
+    train: Rows,
+    mean: Vec<f64>,
+    scale: Vec<f64>,
+    /// The rows held out.
+    outside: Vec<usize>,
+    /// The class networks, by λ1.
+    class: Vec<(f64, ClassModels)>,
+    /// The last networks after discriminative learning.
+    moved: Option<(Key, MovedModels)>,
+}
+
+impl Fold {
+    fn new(rows: &Rows, fold: &[usize], k: usize) -> Self {
+        let (outside, inside): (Vec<usize>, Vec<usize>) = (0..fold.len()).partition(|&a| fold[a] == k);
+        let (train, mean, scale) = restandardised(rows, &inside);
+        Fold { train, mean, scale, outside, class: Vec::new(), moved: None }
+    }
+
+    /// Scores of the rows held out.
+    fn scores(
+        &mut self,
+        rows: &Rows,
+        stage: Stage,
         settings: &Settings,
         control: &Control,
     ) -> Result<RowScores> {
-        let inside: Vec<usize> = (0..fold.len()).filter(|&a| fold[a] != k).collect();
-        let (train, mean, scale) = restandardised(self.rows, &inside);
-        let fitted = fit_rows(&train, settings, control)?;
-        let outside = (0..fold.len()).filter(|&a| fold[a] == k);
-        outside
-            .map(|a| {
-                let row: Vec<f64> =
-                    self.rows.x.row(a).iter().enumerate().map(|(j, v)| (v - mean[j]) * scale[j]).collect();
-                Ok((a, fitted.scores(&row)?))
-            })
-            .collect()
+        let class = match self.class.iter().position(|(lambda1, _)| *lambda1 == settings.lambda1) {
+            Some(k) => k,
+            None => {
+                let learnt = ClassModels::learn(&self.train, settings, control)?;
+                self.class.push((settings.lambda1, learnt));
+                self.class.len() - 1
+            }
+        };
+        let class = &self.class[class].1;
+        let fitted = match stage {
+            Stage::Networks => class.as_they_are(),
+            Stage::Whole => {
+                let key = networks_key(settings);
+                let moved = match self.moved.take().filter(|(k, _)| *k == key) {
+                    Some((_, moved)) => moved,
+                    None => class.discriminate(&self.train, settings, control)?,
+                };
+                self.moved.insert((key, moved)).1.decide(&self.train, class, settings)?
+            }
+        };
+        let standardised = |a: usize| -> Vec<f64> {
+            let row = rows.x.row(a).iter().zip(self.mean.iter().zip(&self.scale));
+            row.map(|(v, (mean, scale))| (v - mean) * scale).collect()
+        };
+        self.outside.iter().map(|&a| Ok((a, fitted.scores(&standardised(a))?))).collect()
+    }
+}
+
+/// The values on which the networks depend; the others are put to 0.
+fn networks_key(settings: &Settings) -> Key {
+    let key = Key::new(Stage::Whole, settings);
+    let nothing = SlackWeight::Plain(0.0);
+    match settings.params.learning {
+        Learning::Generative => Key { free: 0, nu: 0.0, c: nothing, ..key },
+        Learning::Mm => Key { c: nothing, ..key },
+        Learning::Kl => Key { nu: 0.0, ..key },
     }
 }
 

@@ -119,6 +119,11 @@ impl Matrix {
         out
     }
 
+    /// Lower triangle of `selfᵀ · self`; zeros above it.
+    pub fn gram_of_columns(&self) -> Matrix {
+        lower_product(self.view().transpose(), self.view())
+    }
+
     /// Lower triangle of `selfᵀ · diag(weights) · self` for weights >= 0; zeros above it.
     pub fn weighted_gram_of_columns(&self, weights: &[f64]) -> Matrix {
         let mut scaled = self.clone();
@@ -126,7 +131,7 @@ impl Matrix {
             let root = w.sqrt();
             scaled.row_mut(i).iter_mut().for_each(|x| *x *= root);
         }
-        lower_product(scaled.view().transpose(), scaled.view())
+        scaled.gram_of_columns()
     }
 
     /// `self · v`.

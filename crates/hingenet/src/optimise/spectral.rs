@@ -21,7 +21,7 @@ pub trait SmoothProblem {
     fn value(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64>;
     /// Replaces x by the nearest point of the set.
     fn project(&self, x: &mut [f64]);
-    /// Called at every accepted point.
+    /// Called at every accepted point, which is the point of the last evaluation.
     fn accepted(&mut self, _x: &[f64]) {}
 }
 

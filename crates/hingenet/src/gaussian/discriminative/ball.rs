@@ -26,7 +26,7 @@ pub(super) struct Block {
     pub rows: Vec<usize>,
     /// Residuals of the start on all rows.
     pub residual: Vec<f64>,
-    /// Design of the free parameters on all rows, one row a sample.
+    /// Design of the free parameters on all samples, one row a parameter.
     pub design: Matrix,
     pub variance: f64,
     factor: Cholesky,
@@ -56,27 +56,32 @@ impl Block {
         x
     }
 
-    /// Gradient in u from the gradient in δ: `L⁻¹ g`.
-    pub fn pull_back(&self, gradient: &[f64], into: &mut [f64]) {
-        let mut g = gradient.to_vec();
-        self.factor.forward(&mut g);
-        into[self.offset..self.offset + self.len()].copy_from_slice(&g);
+    /// Gradient in u from the slopes in the residuals of the samples: the gradient in δ is `g = A's`, in u it is `L⁻¹ g`.
+    pub fn pull_back(&self, slopes: &[f64], into: &mut [f64]) {
+        let part = &mut into[self.offset..self.offset + self.len()];
+        part.iter_mut().enumerate().for_each(|(k, g)| *g = dot(self.design.row(k), slopes));
+        self.factor.forward(part);
     }
 
-    /// `r0 − A δ` on all rows.
-    pub fn residuals(&self, change: &[f64]) -> Vec<f64> {
-        (0..self.residual.len()).map(|a| self.residual[a] - dot(self.design.row(a), change)).collect()
+    /// `r0 − A δ` on all samples at u.
+    pub fn residuals(&self, u: &[f64]) -> Vec<f64> {
+        let mut r = self.residual.clone();
+        for (k, delta) in self.change(u).into_iter().enumerate() {
+            r.iter_mut().zip(self.design.row(k)).for_each(|(r, z)| *r -= delta * z);
+        }
+        r
     }
 
     /// Row p of `L'⁻¹` applied to the design: coordinates of sample a in u, so that `r = r0 − A d − (L⁻¹A')' u`.
     pub fn design_in_u(&self, a: usize) -> Vec<f64> {
-        let mut row = self.design.row(a).to_vec();
+        let mut row = self.design.col(a);
         self.factor.forward(&mut row);
         row
     }
 
-    pub fn centre(&self) -> &[f64] {
-        &self.centre
+    /// Residual of sample a at the centre, u = 0.
+    pub fn central_residual(&self, a: usize) -> f64 {
+        self.residual[a] - dot(&self.design.col(a), &self.centre)
     }
 }
 
@@ -213,17 +218,17 @@ fn make_block(
     let (x, m) = (data.x, data.x.cols());
     let network = &data.networks[class];
     let design =
-        Matrix::from_fn(x.rows(), rows.len(), |a, k| if rows[k] == m { 1.0 } else { x[(a, rows[k])] });
+        Matrix::from_fn(rows.len(), x.rows(), |k, a| if rows[k] == m { 1.0 } else { x[(a, rows[k])] });
     let residual: Vec<f64> = (0..x.rows()).map(|a| network.residual(column, x.row(a))).collect();
+    let own = |a: usize| if data.class[a] == class { data.weights[a] } else { 0.0 };
+    let own: Vec<f64> = (0..x.rows()).map(own).collect();
     let mut h = Matrix::zeros(rows.len(), rows.len());
     let mut right = vec![0.0; rows.len()];
-    for a in (0..x.rows()).filter(|&a| data.class[a] == class) {
-        let z = design.row(a);
-        for p in 0..rows.len() {
-            right[p] += data.weights[a] * z[p] * residual[a];
-            for q in 0..rows.len() {
-                h[(p, q)] += data.weights[a] * z[p] * z[q];
-            }
+    for p in 0..rows.len() {
+        let weighted: Vec<f64> = design.row(p).iter().zip(&own).map(|(z, w)| z * w).collect();
+        right[p] = dot(&weighted, &residual);
+        for q in 0..=p {
+            h[(p, q)] = dot(&weighted, design.row(q));
         }
     }
     let trace: f64 = (0..rows.len()).map(|p| h[(p, p)]).sum();
@@ -245,12 +250,12 @@ fn select(data: &Labelled<'_>, count: usize) -> Vec<Vec<FreeParameter>> {
     let mut ranked: Vec<(f64, usize, usize, FreeParameter)> = Vec::new();
     // A class without rows has no fit to move away from.
     for (c, network) in data.networks.iter().enumerate().filter(|(c, _)| data.class.contains(c)) {
-        let u = scaled_residuals(network, x);
         for j in 0..m {
+            let u = scaled_residuals(network, j, x);
             let parents = network.dag().parents(j).iter().copied().chain([m]);
             for i in parents {
                 let values: Vec<f64> =
-                    (0..x.rows()).map(|a| u[(a, j)] * if i == m { 1.0 } else { x[(a, i)] }).collect();
+                    (0..x.rows()).map(|a| u[a] * if i == m { 1.0 } else { x[(a, i)] }).collect();
                 let best =
                     labels.iter().map(|y| correlation(&values, y, data.weights).abs()).fold(0.0, f64::max);
                 ranked.push((best, component(m, c, i, j), c, FreeParameter { row: i, column: j }));

@@ -133,7 +133,7 @@ fn own_likelihood_cone(data: &Labelled<'_>, ball: &Ball, i: usize, e: usize, pro
     program.row(-1.0, [(e, -1.0)]);
     for block in ball.blocks.iter().filter(|b| b.class == data.class[i]) {
         let scale = 2.0 / (2.0 * block.variance).sqrt();
-        let constant = block.residual[i] - dot(block.design.row(i), block.centre());
+        let constant = block.central_residual(i);
         let design = block.design_in_u(i);
         let columns = block.offset..block.offset + block.len();
         program.row(scale * constant, columns.zip(design.iter().map(|z| scale * z)));

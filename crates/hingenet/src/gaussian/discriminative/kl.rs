@@ -2,10 +2,11 @@
 //! solved afresh at every evaluation, so J falls monotonically; with α fixed, as printed, it need not.
 
 use super::ball::Ball;
-use super::radius_margin::Evaluator;
+use super::radius_margin::{Evaluator, Node};
 use super::{DiscriminativeFit, Labelled, check_slack};
 use crate::control::Control;
 use crate::error::{Result, require};
+use crate::numeric::linalg::Matrix;
 use crate::optimise::spectral::{SmoothProblem, SpectralStop, spectral_projected_gradient};
 
 /// Settings of KL-SGBN.
@@ -32,8 +33,10 @@ pub fn fit_kl(data: &Labelled<'_>, params: &KlParams, control: &Control) -> Resu
     require("C", params.c, "a finite number > 0", params.c.is_finite() && params.c > 0.0)?;
     let ball = Ball::new(data, params.free, params.slack)?;
     let mut u = ball.start();
-    let evaluator = Evaluator::new(data, params.c);
-    let mut problem = Problem { data, ball: &ball, evaluator, last: f64::NAN, kept: Vec::new() };
+    let nodes: Vec<Node> = ball.blocks.iter().map(|b| Node { class: b.class, column: b.column }).collect();
+    let evaluator = Evaluator::new(data, params.c, &nodes);
+    let samples = data.x.rows();
+    let mut problem = Problem { ball: &ball, samples, evaluator, last: f64::NAN, kept: Vec::new() };
     let stop = SpectralStop { tolerance: 1e-6, max_iterations: 100 };
     let mut report = spectral_projected_gradient(&mut problem, &mut u, stop, control)?;
     report.method = "KL-SGBN, spectral projected gradient (predicted relative decrease)".into();
@@ -42,8 +45,8 @@ pub fn fit_kl(data: &Labelled<'_>, params: &KlParams, control: &Control) -> Resu
 }
 
 struct Problem<'a> {
-    data: &'a Labelled<'a>,
     ball: &'a Ball,
+    samples: usize,
     evaluator: Evaluator<'a>,
     last: f64,
     kept: Vec<f64>,
@@ -51,12 +54,17 @@ struct Problem<'a> {
 
 impl SmoothProblem for Problem<'_> {
     fn value(&mut self, u: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        let networks = self.ball.networks(self.data, u)?;
-        let j = self.evaluator.evaluate(&networks);
-        for block in &self.ball.blocks {
-            let slope: Vec<f64> =
-                block.rows.iter().map(|&i| j.gradient[block.class][(i, block.column)]).collect();
-            block.pull_back(&slope, gradient);
+        let blocks = &self.ball.blocks;
+        let mut scaled = Matrix::zeros(blocks.len(), self.samples);
+        for (k, block) in blocks.iter().enumerate() {
+            let residuals = block.residuals(u);
+            scaled.row_mut(k).iter_mut().zip(residuals).for_each(|(s, r)| *s = r / block.variance);
+        }
+        let mut j = self.evaluator.evaluate(&scaled);
+        for (k, block) in blocks.iter().enumerate() {
+            let slopes = j.slopes.row_mut(k);
+            slopes.iter_mut().for_each(|s| *s *= -2.0 / block.variance);
+            block.pull_back(slopes, gradient);
         }
         self.last = j.value;
         Ok(j.value)

@@ -114,7 +114,7 @@ impl Scores {
     /// Residuals of the free nodes and the log-likelihoods at u.
     pub fn at(&self, ball: &Ball, u: &[f64]) -> (Vec<Vec<f64>>, Matrix) {
         let mut l = self.fixed.clone();
-        let residuals: Vec<Vec<f64>> = ball.blocks.iter().map(|b| b.residuals(&b.change(u))).collect();
+        let residuals: Vec<Vec<f64>> = ball.blocks.iter().map(|b| b.residuals(u)).collect();
         for (block, r) in ball.blocks.iter().zip(&residuals) {
             let scale = 0.5 / block.variance;
             for (a, r) in r.iter().enumerate() {
@@ -145,6 +145,7 @@ fn smooth(
         scores: &scores,
         lambda,
         tau: 1.0,
+        margins: d,
         best: (objective, start.clone()),
         trace: vec![objective],
     };
@@ -177,22 +178,24 @@ struct Smoothed<'a> {
     scores: &'a Scores,
     lambda: f64,
     tau: f64,
+    /// Margins at the last evaluation.
+    margins: Vec<f64>,
     /// Best exact objective seen and where.
     best: (f64, Vec<f64>),
     trace: Vec<f64>,
 }
 
 impl Smoothed<'_> {
-    /// Soft maximum of the other classes, and its weights.
-    fn rival(&self, scores: &[f64], own: usize) -> (f64, Vec<f64>) {
+    /// Soft maximum of the other classes; its weights into `share`.
+    fn rival(&self, scores: &[f64], own: usize, share: &mut [f64]) -> f64 {
         let top =
             (0..scores.len()).filter(|&c| c != own).map(|c| scores[c]).fold(f64::NEG_INFINITY, f64::max);
-        let mut share: Vec<f64> = (0..scores.len())
-            .map(|c| if c == own { 0.0 } else { ((scores[c] - top) / self.tau).exp() })
-            .collect();
+        for (c, s) in share.iter_mut().enumerate() {
+            *s = if c == own { 0.0 } else { ((scores[c] - top) / self.tau).exp() };
+        }
         let total: f64 = share.iter().sum();
         share.iter_mut().for_each(|s| *s /= total);
-        (top + self.tau * total.ln(), share)
+        top + self.tau * total.ln()
     }
 }
 
@@ -203,28 +206,28 @@ impl SmoothProblem for Smoothed<'_> {
         let (residuals, l) = self.scores.at(self.ball, u);
         let mut value = -r;
         let mut slope_r = -1.0;
-        // ∂f/∂L_c(x_a)
-        let mut slope = Matrix::zeros(l.rows(), l.cols());
+        // ∂f/∂L_c(x_a), one row a class
+        let mut slope = Matrix::zeros(l.cols(), l.rows());
+        let mut share = vec![0.0; l.cols()];
         for a in 0..l.rows() {
             let own = self.data.class[a];
-            let (rival, share) = self.rival(l.row(a), own);
+            let rival = self.rival(l.row(a), own, &mut share);
             let t = (r - (l[(a, own)] - rival)) / self.tau;
             let weight = self.lambda * self.data.weights[a];
-            let soft = if t > 0.0 { t + (-t).exp().ln_1p() } else { t.exp().ln_1p() };
-            let sigmoid = if t > 0.0 { 1.0 / (1.0 + (-t).exp()) } else { t.exp() / (1.0 + t.exp()) };
-            value += weight * self.tau * soft;
+            let e = (-t.abs()).exp();
+            let sigmoid = if t > 0.0 { 1.0 } else { e } / (1.0 + e);
+            value += weight * self.tau * (t.max(0.0) + e.ln_1p());
             slope_r += weight * sigmoid;
             for c in 0..l.cols() {
-                slope[(a, c)] = weight * sigmoid * if c == own { -1.0 } else { share[c] };
+                slope[(c, a)] = weight * sigmoid * if c == own { -1.0 } else { share[c] };
             }
         }
-        for (block, residual) in self.ball.blocks.iter().zip(&residuals) {
-            let mut g = vec![0.0; block.len()];
-            for a in 0..residual.len() {
-                let s = slope[(a, block.class)] * residual[a] / block.variance;
-                g.iter_mut().zip(block.design.row(a)).for_each(|(g, z)| *g += s * z);
-            }
-            block.pull_back(&g, &mut gradient[..dimension]);
+        self.margins = margins_of(&l, self.data.class);
+        for (block, mut residual) in self.ball.blocks.iter().zip(residuals) {
+            // ∂L/∂δ = Σ_a z_a r_a / σ²
+            let slopes = residual.iter_mut().zip(slope.row(block.class));
+            slopes.for_each(|(r, s)| *r *= s / block.variance);
+            block.pull_back(&residual, &mut gradient[..dimension]);
         }
         gradient[dimension] = slope_r;
         Ok(value)
@@ -237,11 +240,9 @@ impl SmoothProblem for Smoothed<'_> {
     }
 
     fn accepted(&mut self, x: &[f64]) {
-        let u = &x[..self.ball.dimension()];
-        let d = margins_of(&self.scores.at(self.ball, u).1, self.data.class);
-        let (objective, _) = margin_objective(&d, self.data.weights, self.lambda);
+        let (objective, _) = margin_objective(&self.margins, self.data.weights, self.lambda);
         if objective < self.best.0 {
-            self.best = (objective, u.to_vec());
+            self.best = (objective, x[..self.ball.dimension()].to_vec());
             self.trace.push(objective);
         }
     }

@@ -35,7 +35,8 @@ pub fn fit_h(
     let order = params.column_order.clone().unwrap_or_else(|| (0..m).collect());
     check_order(&order, m)?;
     let weights = start(&Start::Lasso, moments, lambda1, constraints)?;
-    let mut run = Run { moments, lambda1, constraints, order, weights, sweeps: 0, change: 0.0 };
+    let children = weights.children(constraints.required());
+    let mut run = Run { moments, lambda1, constraints, order, weights, children, sweeps: 0, change: 0.0 };
     let mut converged = false;
     for k in -2..=8 {
         let lambda_dag = if k == 8 { f64::INFINITY } else { lambda1 * 4f64.powi(k) };
@@ -64,6 +65,8 @@ struct Run<'a> {
     constraints: &'a Constraints,
     order: Vec<usize>,
     weights: ArcWeights,
+    /// Children of each node, kept up to date.
+    children: Vec<Vec<usize>>,
     sweeps: usize,
     change: f64,
 }
@@ -88,21 +91,24 @@ impl Run<'_> {
         Ok(false)
     }
 
+    /// Updates column j. Arcs into j do not change what j reaches, so they need not be taken out first.
     fn update_column(&mut self, j: usize, lambda_dag: f64) {
-        let below = self.below_without_column(j);
+        let below = reachable(&self.children, j);
         let (constraints, lambda1) = (self.constraints, self.lambda1);
         let weight = |i: usize, j: usize| match constraints.rule(i, j) {
             ArcRule::Free if below[i] => lambda1 + lambda_dag,
             _ => base_weight(constraints, lambda1, i, j),
         };
+        let before = self.weights.incoming.row(j).to_vec();
         self.weights.solve_one(self.moments, j, weight);
-    }
-
-    /// Nodes reachable from j when the arcs into j are removed.
-    fn below_without_column(&self, j: usize) -> Vec<bool> {
-        let mut children = self.weights.children(self.constraints.required());
-        children.iter_mut().for_each(|list| list.retain(|&c| c != j));
-        reachable(&children, j)
+        for (i, (old, new)) in before.iter().zip(self.weights.incoming.row(j)).enumerate() {
+            let required = constraints.rule(i, j) == ArcRule::Required;
+            match (*old != 0.0, *new != 0.0) {
+                (false, true) if !required => self.children[i].push(j),
+                (true, false) if !required => self.children[i].retain(|&c| c != j),
+                _ => {}
+            }
+        }
     }
 
     fn objective(&self, lambda_dag: f64) -> f64 {
@@ -110,7 +116,7 @@ impl Run<'_> {
         let mut f = self.weights.total_error() + l1;
         if lambda_dag.is_finite() {
             for j in 0..self.order.len() {
-                let below = self.below_without_column(j);
+                let below = reachable(&self.children, j);
                 let row = self.weights.incoming.row(j);
                 f += lambda_dag
                     * row.iter().zip(&below).filter(|(_, b)| **b).map(|(t, _)| t.abs()).sum::<f64>();
