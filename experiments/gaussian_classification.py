@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Exp-III of Zhou et al. (2015): class networks made discriminative, beside support vector machines and logistic regression.
 
-    python3 experiments/gaussian_classification.py --data FOLDER --cache FOLDER --program hingenet [--sets gbn] [--splits 30] [--table]
+    python3 experiments/gaussian_classification.py --data FOLDER --cache FOLDER --program hingenet [--sets standin] [--splits 30] [--table]
 
-Sets: `gbn` (the generated stand-in for the imaging data, 80 training and 40 test rows; splits of one draw overlap, so
-`gbn-10` spreads them over ten draws) and, from FOLDER, alzheimer-biomarkers, glaucoma and autism-anatomy (two thirds training): with 40 columns chosen by correlation inside the
-training part, and with all columns. The splits are the same for all methods. Finished results are kept in the cache
+Sets: `standin` (generated in place of the imaging data, 50 and 70 rows of the classes, 80 training and 40 test rows; splits of
+one draw overlap, so `standin-10` spreads them over ten draws) and, from FOLDER, alzheimer-biomarkers, glaucoma and
+autism-anatomy (two thirds training): with 40 columns chosen by correlation inside the training part, and with all columns. The splits are the same for all methods. Finished results are kept in the cache
 folder; --table only prints.
 """
 import argparse
@@ -23,7 +23,7 @@ import pandas as pd
 
 from gaussian_simulations import Cache
 
-SETS = ["gbn", "gbn-10", "glaucoma-40", "glaucoma", "alzheimer-biomarkers-40", "alzheimer-biomarkers", "autism-anatomy-40", "autism-anatomy"]
+SETS = ["standin", "standin-10", "glaucoma-40", "glaucoma", "alzheimer-biomarkers-40", "alzheimer-biomarkers", "autism-anatomy-40", "autism-anatomy"]
 # The stand-in as the paper's data: one lambda1 for a fuller and one for a sparser graph. Real tables: chosen inside.
 STANDIN = [f"{family}:{rule},lambda1={l}{options}" for l in (20, 40)
            for family, options in (("sgbn", ""), ("fisher", ",components=0"), ("fisher", ",components=100"))
@@ -45,10 +45,11 @@ def options_of(model):
 
 
 def load(options, name, number):
-    if name.startswith("gbn"):
-        seed = 1 + number % 10 if name == "gbn-10" else 1
-        out = subprocess.run([str(options.program), "generate", "gbn", "--seed", str(seed), "--quiet"], check=True, capture_output=True).stdout
-        frame = pd.read_csv(io.BytesIO(out))
+    if name.startswith("standin"):
+        seed = 1 + number % 10 if name == "standin-10" else 1
+        command = [str(options.program), "generate", "gbn", "-n", "400", "--seed", str(seed), "--quiet"]
+        rows = pd.read_csv(io.BytesIO(subprocess.run(command, check=True, capture_output=True).stdout))
+        frame = pd.concat([rows[rows["class"] == c].head(size) for c, size in ((0, 50), (1, 70))], ignore_index=True)
     else:
         base = name.removesuffix("-40")
         path = next(p for p in (options.data / f"{base}.csv", options.data / f"{base}.csv.gz") if p.exists())
@@ -62,7 +63,7 @@ def load(options, name, number):
 def split(frame, labels, name, number):
     random = np.random.default_rng([number, 77])
     order = random.permutation(len(frame))
-    train = 80 if name.startswith("gbn") else 2 * len(frame) // 3
+    train = 80 if name.startswith("standin") else 2 * len(frame) // 3
     train, test = order[:train], order[train:]
     if name.endswith("-40"):
         y = (labels == sorted(set(labels))[0]).to_numpy().astype(float)
@@ -112,7 +113,7 @@ def baseline(name, frame, labels, train, test):
 
 
 def run_set(cache, options, name):
-    models = STANDIN if name.startswith("gbn") else REAL
+    models = STANDIN if name.startswith("standin") else REAL
     for number in range(options.splits):
         todo = [m for m in models if not cache.get(name, m, number)]
         others = [m for m in BASELINES if not cache.get(name, m, number)]
@@ -143,7 +144,7 @@ def print_tables(cache):
             values = [100 * r["accuracy"] for r in rows]
             error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("nan")
             print(f"| {model} | {len(values)} | {statistics.mean(values):.1f} ± {error:.1f} | {statistics.mean(r['seconds'] for r in rows):.2f} |")
-    for name in ("gbn", "gbn-10"):
+    for name in ("standin", "standin-10"):
         of = lambda rule, n: cache.get(name, f"sgbn:{rule},lambda1=40", n)
         gain = [100 * (of("mm", n)["accuracy"] - of("or", n)["accuracy"]) for n in range(1000) if of("mm", n) and of("or", n)]
         if len(gain) > 1:

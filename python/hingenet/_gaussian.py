@@ -97,6 +97,9 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, EngineClassifie
         Weight of the squared slacks of the kernel machine, and in ``"kl"``.
     components : int, default=None
         Fisher components with the largest correlation with the class that the machine uses; None is all.
+    information : {"identity", "diagonal"}, default=None
+        Fisher information by which the machine whitens its vectors; None is ``"identity"``, as in the paper, or
+        ``"diagonal"`` where the graphs come from the order search.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of the rows of each class.
     random_state : int, RandomState instance or None, default=None
@@ -146,6 +149,7 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, EngineClassifie
         "priors": ("priors", str),
         "C": ("c", float),
         "components": ("components", int),
+        "information": ("information", str),
     }
 
     def __init__(
@@ -166,6 +170,7 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, EngineClassifie
         priors: str | None = None,
         C: float | None = None,
         components: int | None = None,
+        information: str | None = None,
         class_weight: dict | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -186,6 +191,7 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, EngineClassifie
         self.priors = priors
         self.C = C
         self.components = components
+        self.information = information
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs

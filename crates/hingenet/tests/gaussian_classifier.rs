@@ -123,6 +123,30 @@ fn open_options_are_chosen_by_inner_cross_validation() {
 }
 
 #[test]
+fn options_that_were_chosen_give_the_same_classifier_when_they_are_set() {
+    let train = data(60, 2, false, 5);
+    for learning in [Learning::Generative, Learning::Kl, Learning::Mm] {
+        for decision in [Decision::Network, Decision::FisherSvm(None), Decision::FisherSvm(Some(15))] {
+            let open = GaussianParams { learning, decision, ..GaussianParams::default() };
+            let chosen = fit(&train.training(), &open, &Control::default()).unwrap();
+            let value = |name: &str| chosen.chosen.get(name).copied();
+            let set = GaussianParams {
+                lambda1: value("lambda1"),
+                free: value("k").map(|k| k as usize),
+                nu: value("nu"),
+                c: value("c").map(SlackWeight::Trace),
+                ..open
+            };
+            let again = fit(&train.training(), &set, &Control::default()).unwrap();
+            assert!(again.chosen.is_empty());
+            let (a, b) =
+                (chosen.classifier.log_proba(&train.table), again.classifier.log_proba(&train.table));
+            assert_eq!(a.unwrap(), b.unwrap(), "{learning:?} {decision:?}");
+        }
+    }
+}
+
+#[test]
 fn explanations_add_up() {
     let train = data(60, 2, false, 6);
     let model = fit(&train.training(), &quick(), &Control::default()).unwrap().classifier;

@@ -7,7 +7,7 @@ use hingenet::gaussian::discriminative::{
     KlParams, Labelled, MmParams, MmSolver, fit_kl, fit_mm, margin_objective, margins, radius_margin,
 };
 use hingenet::gaussian::expected::expected_moments;
-use hingenet::gaussian::fisher::{component, fisher_kernel, fisher_vector};
+use hingenet::gaussian::fisher::{Information, component, fisher_kernel, fisher_vector};
 use hingenet::gaussian::missing::Conditional;
 use hingenet::gaussian::moments::Moments;
 use hingenet::gaussian::network::GaussianNetwork;
@@ -118,7 +118,7 @@ proptest! {
         let missing: Vec<bool> = (0..m).map(|j| mask >> j & 1 == 1).collect();
         let mut row = rows_of(&g, 1, seed ^ 4).row(0).to_vec();
         (0..m).filter(|&j| missing[j]).for_each(|j| row[j] = f64::NAN);
-        let vector = fisher_vector(std::slice::from_ref(&g), &row).unwrap();
+        let vector = fisher_vector(std::slice::from_ref(&g), &row, Information::Identity).unwrap();
         let value = |theta: &Matrix, bias: Vec<f64>| {
             let moved = GaussianNetwork::new(theta, bias, g.variance().to_vec()).unwrap();
             Conditional::new(&moved, &missing).unwrap().log_density(&row)
@@ -142,13 +142,49 @@ proptest! {
     fn the_fisher_kernel_is_the_product_of_the_vectors(seed in any::<u64>()) {
         let models = [network(5, seed), network(5, seed ^ 1)];
         let x = rows_of(&models[0], 4, seed ^ 2);
-        let kernel = fisher_kernel(&models, &x);
-        for a in 0..4 {
-            for b in 0..4 {
-                let phi = |a: usize| fisher_vector(&models, x.row(a)).unwrap();
-                let want = dot(&phi(a), &phi(b));
-                prop_assert!((kernel[(a, b)] - want).abs() < 1e-9 * (1.0 + want.abs()));
+        for information in [Information::Identity, Information::Diagonal] {
+            let kernel = fisher_kernel(&models, &x, information);
+            for a in 0..4 {
+                for b in 0..4 {
+                    let phi = |a: usize| fisher_vector(&models, x.row(a), information).unwrap();
+                    let want = dot(&phi(a), &phi(b));
+                    prop_assert!((kernel[(a, b)] - want).abs() < 1e-9 * (1.0 + want.abs()));
+                }
             }
+        }
+    }
+
+    #[test]
+    fn fisher_vectors_are_linear_in_the_parameters(seed in any::<u64>(), t in 0.0..1.0f64) {
+        let g = network(5, seed);
+        let mut random = Random::new(seed ^ 6);
+        let mut theta = g.theta();
+        theta.data_mut().iter_mut().for_each(|w| *w *= random.normal());
+        let other = g.with_weights(&theta, (0..5).map(|_| random.normal()).collect()).unwrap();
+        let mix = |a: &[f64], b: &[f64]| -> Vec<f64> {
+            a.iter().zip(b).map(|(a, b)| (1.0 - t) * a + t * b).collect()
+        };
+        let between = Matrix::from_vec(5, 5, mix(g.theta().data(), other.theta().data())).unwrap();
+        let between = g.with_weights(&between, mix(g.bias(), other.bias())).unwrap();
+        let x = rows_of(&g, 1, seed ^ 7);
+        let phi = |g: &GaussianNetwork| {
+            fisher_vector(std::slice::from_ref(g), x.row(0), Information::Identity).unwrap()
+        };
+        for (got, want) in phi(&between).iter().zip(mix(&phi(&g), &phi(&other))) {
+            prop_assert!((got - want).abs() < 1e-9 * (1.0 + want.abs()));
+        }
+    }
+
+    #[test]
+    fn whitened_components_are_gradients_over_the_root_of_the_information(seed in any::<u64>(), mask in 0u8..16) {
+        let g = network(4, seed);
+        let mut row = rows_of(&g, 1, seed ^ 8).row(0).to_vec();
+        (0..4).filter(|j| mask >> j & 1 == 1).for_each(|j| row[j] = f64::NAN);
+        let vector = |information| fisher_vector(std::slice::from_ref(&g), &row, information).unwrap();
+        let (plain, white) = (vector(Information::Identity), vector(Information::Diagonal));
+        for (k, (p, w)) in plain.iter().zip(&white).enumerate() {
+            let deviation = g.variance()[k / 4].sqrt();
+            prop_assert!((p * deviation - w).abs() < 1e-9 * (1.0 + w.abs()));
         }
     }
 }
@@ -171,18 +207,19 @@ proptest! {
         prop_assert!((other.value - at.value).abs() < 1e-7 * at.value);
         let largest = at.gradient.iter().flat_map(|g| g.data()).fold(0.0f64, |a, v| a.max(v.abs()));
         for c in 0..2 {
-            for j in 0..4 {
+            let arcs = networks[c].dag().arcs();
+            for (i, j) in arcs.chain((0..4).map(|j| (4, j))) {
                 let h = 1e-5;
                 let moved = |step: f64| {
-                    let mut bias = networks[c].bias().to_vec();
-                    bias[j] += step;
+                    let (mut theta, mut bias) = (networks[c].theta(), networks[c].bias().to_vec());
+                    if i == 4 { bias[j] += step } else { theta[(i, j)] += step }
                     let mut list = networks.clone();
-                    list[c] = networks[c].with_weights(&networks[c].theta(), bias).unwrap();
+                    list[c] = networks[c].with_weights(&theta, bias).unwrap();
                     value(&list).value
                 };
                 let want = (moved(h) - moved(-h)) / (2.0 * h);
-                let got = at.gradient[c][(4, j)];
-                prop_assert!((got - want).abs() < 1e-4 * largest, "{got} {want}");
+                let got = at.gradient[c][(i, j)];
+                prop_assert!((got - want).abs() < 1e-4 * largest, "{i} -> {j}: {got} {want}");
             }
         }
     }
@@ -248,9 +285,10 @@ fn biases_alone_cannot_move_without_slack() {
     let (x, class, networks) = two_classes(20, 5, 4, 1e6);
     let weights = vec![1.0; x.rows()];
     let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
-    let params = MmParams { slack: 0.0, ..MmParams::default() };
-    let fit = fit_mm(&data, &params, &Control::default()).unwrap();
-    for (a, b) in fit.networks.iter().zip(&networks) {
+    let control = Control::default();
+    let mm = fit_mm(&data, &MmParams { slack: 0.0, ..MmParams::default() }, &control).unwrap();
+    let kl = fit_kl(&data, &KlParams { slack: 0.0, ..KlParams::default() }, &control).unwrap();
+    for (a, b) in mm.networks.iter().chain(&kl.networks).zip(networks.iter().cycle()) {
         for (x, y) in a.bias().iter().zip(b.bias()) {
             assert!((x - y).abs() < 1e-6);
         }
@@ -267,7 +305,7 @@ fn the_mean_fisher_vector_of_a_least_squares_fit_is_zero_on_present_arcs() {
     let fitted = GaussianNetwork::from_structure(&fit, 60.0, &moments.variance()).unwrap();
     let mut total = [0.0; 25];
     for a in 0..60 {
-        let v = fisher_vector(std::slice::from_ref(&fitted), x.row(a)).unwrap();
+        let v = fisher_vector(std::slice::from_ref(&fitted), x.row(a), Information::Identity).unwrap();
         total.iter_mut().zip(&v).for_each(|(t, v)| *t += v);
     }
     for j in 0..5 {

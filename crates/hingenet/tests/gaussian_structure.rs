@@ -7,8 +7,10 @@ use hingenet::gaussian::moments::Moments;
 use hingenet::gaussian::structure::{
     HParams, HalfStep, OrParams, Schedule, Start, StructureFit, fit_h, fit_or,
 };
+use hingenet::graph::{Dag, WeightedArc, smallest_potentials};
 use hingenet::numeric::linalg::Matrix;
 use hingenet::numeric::random::Random;
+use hingenet::optimise::cone::{Cone, ConeProgram};
 use proptest::prelude::*;
 
 /// Rows of a random sparse linear model; columns in random order.
@@ -34,6 +36,31 @@ fn fit(x: &Matrix, params: &OrParams) -> StructureFit {
     fit_or(&moments(x), params, &Constraints::none(x.cols()), &Control::default()).unwrap()
 }
 
+/// Arcs between m nodes, about one pair in three, with random weights.
+fn random_arcs(m: usize, seed: u64) -> Vec<WeightedArc> {
+    let mut random = Random::new(seed);
+    let pairs = (0..m * m).map(|k| (k / m, k % m)).filter(|(from, to)| from != to);
+    let drawn: Vec<(usize, usize)> = pairs.filter(|_| random.below(3) == 0).collect();
+    drawn.iter().map(|&(from, to)| WeightedArc { from, to, weight: 0.1 + random.uniform() }).collect()
+}
+
+/// The largest total flow of a circulation with the weights as capacities.
+fn largest_circulation(m: usize, arcs: &[WeightedArc]) -> f64 {
+    let mut program = ConeProgram::new(arcs.len());
+    for (k, a) in arcs.iter().enumerate() {
+        program.row(0.0, [(k, -1.0)]);
+        program.row(a.weight, [(k, 1.0)]);
+    }
+    for v in 0..m {
+        for sign in [1.0, -1.0] {
+            let ends = arcs.iter().enumerate().filter(|(_, a)| a.from == v || a.to == v);
+            program.row(0.0, ends.map(|(k, a)| (k, if a.to == v { sign } else { -sign })));
+        }
+    }
+    program.close(Cone::NonNegative);
+    -program.minimise(&vec![-1.0; arcs.len()]).unwrap().1
+}
+
 fn columns(x: &Matrix, order: &[usize]) -> Matrix {
     x.select(&(0..x.rows()).collect::<Vec<_>>(), order)
 }
@@ -55,6 +82,25 @@ proptest! {
         let free = Constraints::none(m);
         let h = fit_h(&moments(&x), &HParams { lambda1, column_order: None }, &free, &Control::default());
         prop_assert!(h.unwrap().dag(0.0).is_ok());
+    }
+
+    #[test]
+    fn the_order_step_solves_its_dual_and_vanishes_on_acyclic_graphs_only(m in 2usize..9, seed in any::<u64>()) {
+        let arcs = random_arcs(m, seed);
+        let found = smallest_potentials(m, &arcs);
+        prop_assert!(found.level.iter().all(|p| *p < m));
+        let parents = |v: usize| arcs.iter().filter(move |a| a.to == v).map(|a| a.from);
+        let dag = Dag::new((0..m).map(|v| parents(v).collect()).collect());
+        prop_assert_eq!(found.violation == 0.0, dag.is_ok());
+        if dag.is_ok() {
+            for v in 0..m {
+                let longest = parents(v).map(|p| found.level[p] + 1).max().unwrap_or(0);
+                prop_assert_eq!(found.level[v], longest);
+            }
+        }
+        if !arcs.is_empty() {
+            prop_assert!((found.violation - largest_circulation(m, &arcs)).abs() < 1e-5);
+        }
     }
 
     #[test]
@@ -223,7 +269,9 @@ fn bad_input_is_refused_with_a_reason() {
         assert!(fit_or(&g, &OrParams::new(lambda1), &free, &control).is_err());
         assert!(fit_h(&g, &HParams { lambda1, column_order: None }, &free, &control).is_err());
     }
-    assert!(fit_or(&g, &OrParams { delta: 0.0, ..OrParams::new(1.0) }, &free, &control).is_err());
+    for delta in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(fit_or(&g, &OrParams { delta, ..OrParams::new(1.0) }, &free, &control).is_err());
+    }
     assert!(fit_or(&g, &OrParams::new(1.0), &Constraints::none(4), &control).is_err());
     let order = Some(vec![0, 0, 1]);
     assert!(fit_h(&g, &HParams { lambda1: 1.0, column_order: order }, &free, &control).is_err());
@@ -233,6 +281,8 @@ fn bad_input_is_refused_with_a_reason() {
     holed[(2, 1)] = f64::NAN;
     let message = Moments::of_rows(&holed, None).unwrap_err().to_string();
     assert!(message.contains("row 3, column 2"), "{message}");
+    holed[(2, 1)] = f64::INFINITY;
+    assert!(Moments::of_rows(&holed, None).is_err());
     assert!(Constraints::new(3, &[], &[(0, 1), (1, 2), (2, 0)], None).is_err());
     assert!(Constraints::new(3, &[(0, 1)], &[(0, 1)], None).is_err());
     assert!(Constraints::new(3, &[], &[(0, 1)], Some(&[1, 0, 0])).is_err());

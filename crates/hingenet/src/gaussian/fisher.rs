@@ -18,15 +18,41 @@ pub fn component(m: usize, c: usize, i: usize, j: usize) -> usize {
     c * m * m + j * m + inside
 }
 
+/// What stands for the Fisher information by which the vectors of the kernel machine are whitened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Information {
+    /// The identity, as in the paper: the vectors are the gradients.
+    #[default]
+    Identity,
+    /// `1/σ²_j`, the information of the parameters of node j on standardised columns: components `r_j x_i / σ_j`. Nodes that
+    /// are nearly determined by their parents then count no more than others.
+    Diagonal,
+}
+
+impl Information {
+    /// Factor of a residual with variance σ²: `1/σ²` for the gradient, `1/σ` for the whitened one.
+    fn scale(self, variance: f64) -> f64 {
+        match self {
+            Information::Identity => 1.0 / variance,
+            Information::Diagonal => 1.0 / variance.sqrt(),
+        }
+    }
+}
+
 /// Fisher vector of a row. Missing cells (NaN) give the gradient of the marginal likelihood of the observed cells,
 /// which is the expectation of the complete one given them.
-pub fn fisher_vector(networks: &[GaussianNetwork], row: &[f64]) -> Result<Vec<f64>> {
+pub fn fisher_vector(
+    networks: &[GaussianNetwork],
+    row: &[f64],
+    information: Information,
+) -> Result<Vec<f64>> {
     let m = row.len();
     let mut vector = Vec::with_capacity(networks.len() * m * m);
     let missing: Vec<bool> = row.iter().map(|v| v.is_nan()).collect();
     for network in networks {
         if !missing.contains(&true) {
-            push_class(network, row, None, &mut vector);
+            push_class(network, row, None, information, &mut vector);
             continue;
         }
         let conditional = Conditional::new(network, &missing)?;
@@ -37,16 +63,22 @@ pub fn fisher_vector(networks: &[GaussianNetwork], row: &[f64]) -> Result<Vec<f6
                 spread[(i, j)] = covariance[(k, l)];
             }
         }
-        push_class(network, &conditional.complete(row), Some(&spread), &mut vector);
+        push_class(network, &conditional.complete(row), Some(&spread), information, &mut vector);
     }
     Ok(vector)
 }
 
 /// The components of one class; `spread` is the covariance of the row where it is uncertain.
-fn push_class(network: &GaussianNetwork, row: &[f64], spread: Option<&Matrix>, vector: &mut Vec<f64>) {
+fn push_class(
+    network: &GaussianNetwork,
+    row: &[f64],
+    spread: Option<&Matrix>,
+    information: Information,
+    vector: &mut Vec<f64>,
+) {
     for j in 0..row.len() {
-        let v = network.variance()[j];
-        let u = network.residual(j, row) / v;
+        let scale = information.scale(network.variance()[j]);
+        let u = network.residual(j, row) * scale;
         let first = vector.len();
         vector.extend(row[..j].iter().chain(&row[j + 1..]).map(|x| u * x));
         vector.push(u);
@@ -54,21 +86,31 @@ fn push_class(network: &GaussianNetwork, row: &[f64], spread: Option<&Matrix>, v
             for (k, i) in (0..row.len()).filter(|&i| i != j).enumerate() {
                 // Cov(x_i, r_j), zero for observed x_i
                 let covariance = s[(i, j)] - network.parents(j).map(|(p, w)| w * s[(i, p)]).sum::<f64>();
-                vector[first + k] += covariance / v;
+                vector[first + k] += covariance * scale;
             }
         }
     }
 }
 
-/// Scaled residuals `u_aj = r_j(x_a) / σ²_j` of node j on all rows.
-pub(super) fn scaled_residuals(network: &GaussianNetwork, j: usize, x: &Matrix) -> Vec<f64> {
-    (0..x.rows()).map(|a| network.residual(j, x.row(a)) / network.variance()[j]).collect()
+/// Scaled residuals of node j on all rows: `u_aj = r_j(x_a) / σ²_j`, whitened `r_j(x_a) / σ_j`.
+pub(super) fn scaled_residuals(
+    network: &GaussianNetwork,
+    j: usize,
+    x: &Matrix,
+    information: Information,
+) -> Vec<f64> {
+    let scale = information.scale(network.variance()[j]);
+    (0..x.rows()).map(|a| network.residual(j, x.row(a)) * scale).collect()
 }
 
 /// Scaled residuals of all nodes, one row a node.
-pub(super) fn all_scaled_residuals(network: &GaussianNetwork, x: &Matrix) -> Matrix {
+pub(super) fn all_scaled_residuals(
+    network: &GaussianNetwork,
+    x: &Matrix,
+    information: Information,
+) -> Matrix {
     let mut u = Matrix::zeros(x.cols(), x.rows());
-    (0..x.cols()).for_each(|j| u.row_mut(j).copy_from_slice(&scaled_residuals(network, j, x)));
+    (0..x.cols()).for_each(|j| u.row_mut(j).copy_from_slice(&scaled_residuals(network, j, x, information)));
     u
 }
 
@@ -81,11 +123,11 @@ pub fn products(x: &Matrix) -> Matrix {
 
 /// Fisher kernel of complete rows without forming the vectors, in O(n² m):
 /// `K_ab = Σ_c Σ_j u_aj u_bj (x_a·x_b + 1 − x_aj x_bj)`.
-pub fn fisher_kernel(networks: &[GaussianNetwork], x: &Matrix) -> Matrix {
+pub fn fisher_kernel(networks: &[GaussianNetwork], x: &Matrix, information: Information) -> Matrix {
     let (t, inputs) = (products(x), x.transpose());
     let mut kernel = Matrix::zeros(x.rows(), x.rows());
     for network in networks {
-        add_node_kernel(&mut kernel, &t, &all_scaled_residuals(network, x), &inputs);
+        add_node_kernel(&mut kernel, &t, &all_scaled_residuals(network, x, information), &inputs);
     }
     kernel
 }

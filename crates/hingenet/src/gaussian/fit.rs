@@ -4,7 +4,7 @@
 use super::constraints::Constraints;
 use super::discriminative::{KlParams, Labelled, MmParams, fit_kl, fit_mm};
 use super::expected::expected_moments;
-use super::fisher::fisher_kernel;
+use super::fisher::{Information, fisher_kernel};
 use super::machine::{FisherMachine, FisherRows, plain_weight};
 use super::missing::{Conditional, patterns};
 use super::moments::Moments;
@@ -128,7 +128,9 @@ impl ClassModels {
         let data = Labelled { x, class: &rows.class, weights: &rows.weights, networks: &networks };
         let fisher = match settings.params.decision {
             Decision::Network => None,
-            Decision::FisherSvm(components) => Some(FisherRows::new(&data, components)?),
+            Decision::FisherSvm(components) => {
+                Some(FisherRows::new(&data, components, settings.params.information)?)
+            }
         };
         Ok(MovedModels { networks, fisher, report })
     }
@@ -301,7 +303,9 @@ fn discriminate(
         Learning::Kl => {
             let c = match settings.c {
                 SlackWeight::Plain(c) => c,
-                scaled => plain_weight(scaled, &fisher_kernel(networks, x), &rows.weights),
+                scaled => {
+                    plain_weight(scaled, &fisher_kernel(networks, x, Information::Identity), &rows.weights)
+                }
             };
             fit_kl(&data, &KlParams { free: settings.free, slack, c }, &control.quiet())?
         }

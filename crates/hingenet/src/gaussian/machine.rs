@@ -2,7 +2,9 @@
 //! decisions for rows the machine has not seen.
 
 use super::discriminative::Labelled;
-use super::fisher::{all_scaled_residuals, correlation, fisher_kernel, fisher_vector, one_against_rest};
+use super::fisher::{
+    Information, all_scaled_residuals, correlation, fisher_kernel, fisher_vector, one_against_rest,
+};
 use super::network::GaussianNetwork;
 use super::params::SlackWeight;
 use crate::classifier::SolverReport;
@@ -16,6 +18,9 @@ use rayon::prelude::*;
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct FisherMachine {
     classes: usize,
+    /// How the vectors are whitened.
+    #[serde(default)]
+    information: Information,
     /// Length of a full Fisher vector.
     length: usize,
     /// Components used; `None` is all.
@@ -41,6 +46,7 @@ impl FisherMachine {
         }
         let mut machine = FisherMachine {
             classes,
+            information: vectors.information,
             length: classes * data.x.cols() * data.x.cols(),
             components: vectors.selected.as_ref().map(|(components, _)| components.clone()),
             directions: vec![],
@@ -80,7 +86,8 @@ impl FisherMachine {
 
     /// Decision values of a row (NaN where missing), one per class: for two classes `f/2` and `−f/2`.
     pub fn decision(&self, networks: &[GaussianNetwork], row: &[f64]) -> Result<Vec<f64>> {
-        let vector = used_components(fisher_vector(networks, row)?, self.components.as_deref());
+        let vector = fisher_vector(networks, row, self.information)?;
+        let vector = used_components(vector, self.components.as_deref());
         let f: Vec<f64> =
             self.directions.iter().zip(&self.biases).map(|(w, b)| dot(w, &vector) + b).collect();
         Ok(if self.classes == 2 { vec![0.5 * f[0], -0.5 * f[0]] } else { f })
@@ -116,6 +123,7 @@ pub(super) fn plain_weight(c: SlackWeight, kernel: &Matrix, weights: &[f64]) -> 
 
 /// Fisher vectors of training rows as the machine needs them, whatever its slack weight.
 pub(super) struct FisherRows {
+    information: Information,
     /// The components in use and the vectors, one row a sample; `None` uses all, and no vector is formed.
     selected: Option<(Vec<usize>, Matrix)>,
     kernel: Matrix,
@@ -123,40 +131,42 @@ pub(super) struct FisherRows {
 
 impl FisherRows {
     /// Of complete rows; `components` limits the components to those with the largest correlation with the label.
-    pub fn new(data: &Labelled<'_>, components: Option<usize>) -> Result<Self> {
+    pub fn new(data: &Labelled<'_>, components: Option<usize>, information: Information) -> Result<Self> {
         let m = data.x.cols();
         let Some(count) = components.filter(|k| *k < data.networks.len() * m * m) else {
-            return Ok(FisherRows { selected: None, kernel: fisher_kernel(data.networks, data.x) });
+            let kernel = fisher_kernel(data.networks, data.x, information);
+            return Ok(FisherRows { information, selected: None, kernel });
         };
         let components = largest_components(data, count);
         let one = |a: usize| {
-            fisher_vector(data.networks, data.x.row(a)).map(|v| used_components(v, Some(&components)))
+            let full = fisher_vector(data.networks, data.x.row(a), information);
+            full.map(|v| used_components(v, Some(&components)))
         };
         let rows: Result<Vec<Vec<f64>>> = (0..data.x.rows()).into_par_iter().map(one).collect();
         let vectors = Matrix::from_vec(data.x.rows(), count, rows?.into_iter().flatten().collect())?;
-        Ok(FisherRows { kernel: vectors.gram_of_rows(), selected: Some((components, vectors)) })
+        Ok(FisherRows { information, kernel: vectors.gram_of_rows(), selected: Some((components, vectors)) })
     }
 
     /// `Σ_a β_a φ(x_a)`.
     fn combine(&self, data: &Labelled<'_>, beta: &[f64]) -> Vec<f64> {
         match &self.selected {
             Some((_, vectors)) => vectors.transpose().mul_vec(beta),
-            None => data.networks.iter().flat_map(|g| combined_class(g, data.x, beta)).collect(),
+            None => data.networks.iter().flat_map(|g| self.combined_class(g, data.x, beta)).collect(),
         }
     }
-}
 
-/// The components of one class of `Σ_a β_a φ(x_a)`: for the arc i -> j `Σ_a β_a u_aj x_ai`, without forming vectors.
-fn combined_class(network: &GaussianNetwork, x: &Matrix, beta: &[f64]) -> Vec<f64> {
-    let m = x.cols();
-    let mut u = all_scaled_residuals(network, x);
-    (0..m).for_each(|j| u.row_mut(j).iter_mut().zip(beta).for_each(|(u, b)| *u *= b));
-    let arcs = u.mul(x);
-    let node = |j: usize| {
-        let others = arcs.row(j).iter().enumerate().filter(move |(i, _)| *i != j).map(|(_, v)| *v);
-        others.chain([u.row(j).iter().sum::<f64>()])
-    };
-    (0..m).flat_map(node).collect()
+    /// The components of one class of `Σ_a β_a φ(x_a)`: for the arc i -> j `Σ_a β_a u_aj x_ai`, without forming vectors.
+    fn combined_class(&self, network: &GaussianNetwork, x: &Matrix, beta: &[f64]) -> Vec<f64> {
+        let m = x.cols();
+        let mut u = all_scaled_residuals(network, x, self.information);
+        (0..m).for_each(|j| u.row_mut(j).iter_mut().zip(beta).for_each(|(u, b)| *u *= b));
+        let arcs = u.mul(x);
+        let node = |j: usize| {
+            let others = arcs.row(j).iter().enumerate().filter(move |(i, _)| *i != j).map(|(_, v)| *v);
+            others.chain([u.row(j).iter().sum::<f64>()])
+        };
+        (0..m).flat_map(node).collect()
+    }
 }
 
 fn used_components(full: Vec<f64>, components: Option<&[usize]>) -> Vec<f64> {
@@ -171,7 +181,8 @@ fn largest_components(data: &Labelled<'_>, count: usize) -> Vec<usize> {
     let (x, m) = (data.x, data.x.cols());
     let labels = one_against_rest(data.class, data.networks.len());
     let inputs = x.transpose();
-    let scaled: Vec<Matrix> = data.networks.iter().map(|g| all_scaled_residuals(g, x)).collect();
+    let scaled: Vec<Matrix> =
+        data.networks.iter().map(|g| all_scaled_residuals(g, x, Information::Identity)).collect();
     let sizes: Vec<f64> = (0..data.networks.len() * m)
         .into_par_iter()
         .flat_map_iter(|node| {

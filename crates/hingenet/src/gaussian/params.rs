@@ -2,6 +2,7 @@
 
 use super::constraints::Constraints;
 use super::discriminative::MmSolver;
+use super::fisher::Information;
 use crate::error::{Result, require};
 
 /// How the graph of a class is learnt.
@@ -79,6 +80,8 @@ pub struct GaussianParams {
     pub learning: Learning,
     /// How rows are decided.
     pub decision: Decision,
+    /// How the vectors of the Fisher machine are whitened.
+    pub information: Information,
     /// Penalty λ1 > 0 of an arc (OR and H).
     pub lambda1: Option<f64>,
     /// Fused penalty γ >= 0 on the differences of the weights of two classes (OR only, in a common order).
@@ -115,6 +118,7 @@ impl Default for GaussianParams {
             structure: StructureMethod::default(),
             learning: Learning::default(),
             decision: Decision::default(),
+            information: Information::default(),
             lambda1: None,
             fused: None,
             penalty: 2.0,

@@ -2,7 +2,7 @@
 //! features are marginalised exactly; the machine takes the Fisher vector of the observed part.
 
 use super::features::FeatureMap;
-use super::fisher::fisher_vector;
+use super::fisher::{Information, fisher_vector};
 use super::machine::FisherMachine;
 use super::missing::{Conditional, PatternRows, patterns};
 use super::network::GaussianNetwork;
@@ -139,7 +139,7 @@ impl GaussianClassifier {
         let x = self.features.encode(rows)?;
         let vectors: Vec<Vec<f64>> = (0..x.rows())
             .into_par_iter()
-            .map(|a| fisher_vector(&self.networks, x.row(a)))
+            .map(|a| fisher_vector(&self.networks, x.row(a), Information::Identity))
             .collect::<Result<_>>()?;
         Ok(vectors.into_iter().flatten().collect())
     }

@@ -6,6 +6,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::gaussian::constraints::Constraints;
 use crate::gaussian::discriminative::MmSolver;
+use crate::gaussian::fisher::Information;
 use crate::gaussian::network::GaussianNetwork;
 use crate::gaussian::study::{ClassStudy, StudyParams, study_networks};
 use crate::gaussian::{
@@ -98,11 +99,17 @@ fn params(
         Discriminative::Mm => (spec.choice("start", &starts)?, Learning::Mm),
     };
     let default = GaussianParams::default();
+    let mut information = [("identity", Information::Identity), ("diagonal", Information::Diagonal)];
+    if structure == StructureMethod::Search {
+        // Least squares leaves nodes with next to no noise, whose gradients would drown all others.
+        information.reverse();
+    }
     let components = spec.parsed("components", "a whole number")?;
     Ok(GaussianParams {
         structure,
         learning,
         decision: if fisher { Decision::FisherSvm(components) } else { Decision::Network },
+        information: spec.choice("information", &information)?,
         lambda1: spec.parsed("lambda1", "a number")?,
         fused: spec.parsed("fused", "a number")?,
         penalty: spec.number("penalty", default.penalty)?,

@@ -466,6 +466,13 @@ const COMPONENTS: OptionInfo = OptionInfo {
     about: "Fisher components with the largest correlation with the class",
 };
 
+const INFORMATION: OptionInfo = OptionInfo {
+    key: "information",
+    default: "identity, as in the paper; diagonal where the graphs come from the order search",
+    range: "identity, diagonal",
+    about: "Fisher information by which the vectors are whitened; diagonal divides by the noise of the node",
+};
+
 /// One way of learning the class networks, decided by the networks (`sgbn`) or by a machine (`fisher`).
 macro_rules! gaussian {
     ($rule:literal, $kind:expr, $about:literal, [$($own:expr),*], [$($network_only:expr),*]) => {
@@ -479,7 +486,7 @@ macro_rules! gaussian {
             ModelInfo {
                 name: concat!("fisher:", $rule),
                 about: concat!("kernel machine on the Fisher vectors of such networks: ", $about),
-                options: &[VARIANCE, COMPONENTS, SVM_C, $($own),*],
+                options: &[VARIANCE, COMPONENTS, INFORMATION, SVM_C, $($own),*],
                 recipe: Recipe::Gaussian { rule: $kind, fisher: true },
             },
         ]

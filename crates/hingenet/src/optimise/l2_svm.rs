@@ -236,6 +236,13 @@ mod tests {
                 (0..n).map(|i| (1.0 - y[i] * (scores[i] + svm.bias)).max(0.0).powi(2)).sum();
             let primal = 0.5 * norm + 0.5 * c * slack;
             prop_assert!((primal - svm.objective).abs() < 1e-6 * (1.0 + primal), "{primal} {}", svm.objective);
+            // Either method alone ends at the same point.
+            let mut smo = Smo { kernel: &kernel, y: &y, alpha: vec![0.0; n], slope: vec![-1.0; n] };
+            let settled = (0..1_000_000).any(|_| smo.step_above(1e-10).is_none_or(|gap| gap <= 1e-10));
+            prop_assert!(settled);
+            let other = newton(&kernel, &y, None).map_or(svm.alpha.clone(), |(alpha, _)| alpha);
+            let scale = 1e-6 * (1.0 + smo.alpha.iter().fold(0.0f64, |a, v| a.max(*v)));
+            prop_assert!(smo.alpha.iter().zip(&other).all(|(a, b)| (a - b).abs() < scale));
             // Swapping the signs of the labels changes nothing.
             let swapped: Vec<f64> = y.iter().map(|y| -y).collect();
             let other = l2_svm(&kernel, &swapped, None, 1e-10, 1_000_000);

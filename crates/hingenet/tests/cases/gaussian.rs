@@ -7,7 +7,7 @@ use hingenet::gaussian::discriminative::{
     FreeParameter, KlParams, Labelled, MmParams, MmSolver, fit_kl, fit_mm, margin_objective, margins,
     radius_margin,
 };
-use hingenet::gaussian::fisher::{fisher_kernel, fisher_vector};
+use hingenet::gaussian::fisher::{Information, fisher_kernel, fisher_vector};
 use hingenet::gaussian::missing::Conditional;
 use hingenet::gaussian::moments::Moments;
 use hingenet::gaussian::network::GaussianNetwork;
@@ -233,13 +233,14 @@ fn likelihood_fisher(v: &Value, _: &Path) {
         all_close(covariance.data(), &flat(&v["joint"][c]["cov"]), tolerance, "covariance");
         close(model.fitting_error(&x, &ones), number(&v["fitting_error"][c]), tolerance, "fitting error");
     }
-    let vectors: Vec<Vec<f64>> = (0..x.rows()).map(|a| fisher_vector(&models, x.row(a)).unwrap()).collect();
+    let vectors: Vec<Vec<f64>> =
+        (0..x.rows()).map(|a| fisher_vector(&models, x.row(a), Information::Identity).unwrap()).collect();
     for (a, vector) in vectors.iter().enumerate() {
         all_close(vector, &flat(&v["fisher"][a]), tolerance, "Fisher vector");
         let scores: Vec<f64> = models.iter().map(|m| m.log_density(x.row(a))).collect();
         assert_eq!(argmax(&scores), indices(&v["predict_equal_prior"])[a]);
     }
-    let kernel = fisher_kernel(&models, &x);
+    let kernel = fisher_kernel(&models, &x, Information::Identity);
     for a in 0..x.rows() {
         for b in 0..x.rows() {
             close(kernel[(a, b)], dot(&vectors[a], &vectors[b]), 1e-9, "kernel");

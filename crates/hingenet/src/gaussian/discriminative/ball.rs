@@ -5,7 +5,7 @@
 use super::{DiscriminativeFit, Labelled};
 use crate::classifier::SolverReport;
 use crate::error::Result;
-use crate::gaussian::fisher::{component, correlation, one_against_rest, scaled_residuals};
+use crate::gaussian::fisher::{Information, component, correlation, one_against_rest, scaled_residuals};
 use crate::gaussian::network::GaussianNetwork;
 use crate::numeric::linalg::{Cholesky, Matrix, dot};
 
@@ -251,7 +251,7 @@ fn select(data: &Labelled<'_>, count: usize) -> Vec<Vec<FreeParameter>> {
     // A class without rows has no fit to move away from.
     for (c, network) in data.networks.iter().enumerate().filter(|(c, _)| data.class.contains(c)) {
         for j in 0..m {
-            let u = scaled_residuals(network, j, x);
+            let u = scaled_residuals(network, j, x, Information::Identity);
             let parents = network.dag().parents(j).iter().copied().chain([m]);
             for i in parents {
                 let values: Vec<f64> =

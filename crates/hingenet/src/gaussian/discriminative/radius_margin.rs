@@ -11,7 +11,7 @@
 
 use super::Labelled;
 use crate::error::Result;
-use crate::gaussian::fisher::{add_node_kernel, one_against_rest, products, scaled_residuals};
+use crate::gaussian::fisher::{Information, add_node_kernel, one_against_rest, products, scaled_residuals};
 use crate::numeric::linalg::{Matrix, dot};
 use crate::optimise::l2_svm::{L2Svm, l2_svm};
 
@@ -73,7 +73,9 @@ pub(super) struct Node {
 fn scaled_rows(data: &Labelled<'_>, nodes: &[Node]) -> Matrix {
     let mut u = Matrix::zeros(nodes.len(), data.x.rows());
     for (k, node) in nodes.iter().enumerate() {
-        u.row_mut(k).copy_from_slice(&scaled_residuals(&data.networks[node.class], node.column, data.x));
+        let network = &data.networks[node.class];
+        let residuals = scaled_residuals(network, node.column, data.x, Information::Identity);
+        u.row_mut(k).copy_from_slice(&residuals);
     }
     u
 }
