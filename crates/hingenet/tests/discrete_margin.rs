@@ -639,3 +639,18 @@ fn tables_with_and_without_gaps_are_learnt_by_every_rule() {
         }
     }
 }
+
+/// A step that leaves w free along the flat directions loses itself in them; uneven products stop it short.
+#[test]
+fn interior_points_prove_their_gap_for_small_and_large_lambda_and_gamma() {
+    for (lambda, gamma) in [(0.1, 1.0), (2.0, 1.5), (20.0, 5.0), (256.0, 20.0)] {
+        for smoothing in [SOFT, Smoothing::NONE] {
+            for seed in 0..40 {
+                let problem = problem(&case(seed), lambda, gamma, smoothing);
+                let settings = settings(Solver::Interior, 1e-6);
+                let found = solve(&problem, None, &settings, &Control::default()).unwrap();
+                assert!(found.converged, "seed {seed}, λ = {lambda}, γ = {gamma}: {:?}", found.certificate);
+            }
+        }
+    }
+}

@@ -53,6 +53,10 @@ pub struct InteriorSolution {
 const TO_BOUNDARY: f64 = 0.995;
 /// Part of what is left of `e(w) = q` that the products keep at least.
 const LEAD: f64 = 0.3;
+/// Step below which the next one only levels the products: they are too uneven for a longer one.
+const SHORT: f64 = 0.03;
+/// Part of what is left to close by which a levelling step may grow it.
+const LEVELLING: f64 = 0.2;
 /// Largest change of a log parameter in one step.
 const LONGEST_STEP: f64 = 20.0;
 /// Newton steps on the way to the first central point.
@@ -102,7 +106,8 @@ impl Solver<'_> {
         let mut best =
             Best { certificate: Certificate::OPEN, w: state.w.clone(), multipliers: state.x.a.clone() };
         let smooth = self.rows.is_smooth();
-        let mut stalls = 0;
+        let (mut stalls, mut last) = (0, 1.0);
+        let mut least_open = state.open;
         while iterations < settings.max_iterations && stalls < 3 {
             control.check()?;
             let scale = best.certificate.upper10.min(self.problem.hard_objective(&state.w)).abs();
@@ -113,7 +118,14 @@ impl Solver<'_> {
                 }
             }
             iterations += 1;
-            let Some((next, step)) = self.advance(&state) else { break };
+            let Some((next, step)) = self.advance(&state, last < SHORT) else { break };
+            last = step;
+            if next.open < least_open {
+                least_open = next.open;
+            } else if state.open == least_open {
+                // A step that closes nothing leaves the best point, maybe for good.
+                self.certify(&state, &mut best);
+            }
             stalls = if step < 1e-4 { stalls + 1 } else { 0 };
             state = next;
         }
@@ -218,11 +230,11 @@ impl Solver<'_> {
     ///
     /// The matrix between w and the tilted counts makes the longer steps; only that of w itself is certain to
     /// point downwards, and is the second choice.
-    fn advance(&self, state: &State) -> Option<(State, f64)> {
+    fn advance(&self, state: &State, level: bool) -> Option<(State, f64)> {
         let mut first = None;
         for q in [Some(&state.q[..]), None] {
             let Some(factor) = self.systems.factorise(&state.expansion, q, &state.linear) else { continue };
-            let (next, step) = self.step(&factor, state);
+            let (next, step) = self.step(&factor, state, level);
             if step > 0.0 {
                 return Some((next, step));
             }
@@ -232,16 +244,17 @@ impl Solver<'_> {
     }
 
     /// One predictor-corrector step; backtracks until less is left to close. Returns the step length.
-    fn step(&self, factor: &Factor, state: &State) -> (State, f64) {
+    fn step(&self, factor: &Factor, state: &State, level: bool) -> (State, f64) {
         let x = &state.x;
         let predictor = self.direction(factor, state, &Target { width: 0.0, second: None });
         let affine = x.longest_step(&predictor).min(1.0);
         let mu = x.complementarity();
         let shrink = (x.complementarity_after(&predictor, affine) / mu).powi(3).clamp(1e-8, 1.0);
+        let (shrink, most) = if level { (1.0, 1.0 + LEVELLING) } else { (shrink, 1.0) };
         // The products must not run ahead of e(w) = q: far off the path steps get short.
         let behind = state.open - mu;
         let width = self.rows.width(x) * shrink.max(LEAD * behind / mu);
-        let target = Target { width, second: Some(&predictor) };
+        let target = Target { width, second: (!level).then_some((&predictor, affine)) };
         let corrector = self.direction(factor, state, &target);
         let mut step = (TO_BOUNDARY * x.longest_step(&corrector)).min(1.0);
         let largest = corrector.w.iter().fold(0.0f64, |m, d| m.max(d.abs()));
@@ -250,7 +263,7 @@ impl Solver<'_> {
         for _ in 0..12 {
             let w = self.moved(&state.w, &corrector.w, step);
             let next = self.state(w, x.moved(&corrector, step));
-            if next.open <= (1.0 - 1e-3 * step) * state.open {
+            if next.open <= (most - 1e-3 * step) * state.open {
                 return (next, step);
             }
             first.get_or_insert((next, step));

@@ -29,12 +29,12 @@ pub(super) struct Direction {
 }
 
 /// Where the products shall go: `z v` to `δ λ s_m` (the hinge is smoothed over a width of about δ), `a y` to
-/// the same but at most `PULL s_m`, corrected by the products of a first direction. The bound keeps the
-/// barrier from pulling at rows that are right anyway; as δ grows the path ends in the
+/// the same but at most `PULL s_m`, corrected by the products of a first direction, as much of them as it could
+/// go. The bound keeps the barrier from pulling at rows that are right anyway; as δ grows the path ends in the
 /// maximum-likelihood estimate.
 pub(super) struct Target<'a> {
     pub width: f64,
-    pub second: Option<&'a Direction>,
+    pub second: Option<(&'a Direction, f64)>,
 }
 
 /// The linearised rows.
@@ -61,11 +61,6 @@ pub(super) struct Reduced {
 impl Multipliers {
     fn zeros(len: usize, k: usize) -> Self {
         Multipliers { a: vec![0.0; len * k], y: vec![0.0; len * k], z: vec![0.0; len], v: vec![0.0; len] }
-    }
-
-    /// `Σ z v`.
-    pub fn bound_products(&self) -> f64 {
-        self.z.iter().zip(&self.v).map(|(z, v)| z * v).sum()
     }
 
     /// `Σ a y + Σ z v`.
@@ -135,9 +130,16 @@ impl<'a> RowSystem<'a> {
         2.0 * self.problem.loss.largest_gamma()
     }
 
-    /// The width δ that belongs to the products `z v`.
+    /// The width δ whose aims add up to the products of `x`.
     pub fn width(&self, x: &Multipliers) -> f64 {
-        x.bound_products() / (self.problem.loss.lambda() * self.problem.rows.total_weight())
+        let (lambda, others) = (self.problem.loss.lambda(), (self.k - 1) as f64);
+        let mean = x.complementarity() / self.problem.rows.total_weight();
+        // Both kinds of products aim at λ δ, until those of `a y` are bound.
+        if mean <= (1.0 + others) * PULL {
+            mean / ((1.0 + others) * lambda)
+        } else {
+            (mean - others * PULL) / lambda
+        }
     }
 
     /// Aims of `a y` and `z v` in row `m` at width δ.
@@ -299,14 +301,14 @@ impl<'a> RowSystem<'a> {
         for m in 0..len {
             let (pull, bound) = self.aims(m, target.width);
             cz[m] = bound - x.z[m] * x.v[m];
-            if let Some(d) = target.second {
-                cz[m] -= d.z[m] * d.v[m];
+            if let Some((d, part)) = target.second {
+                cz[m] -= part * d.z[m] * d.v[m];
             }
             for c in self.competitors(m) {
                 let i = m * k + c;
                 cy[i] = pull - x.a[i] * x.y[i];
-                if let Some(d) = target.second {
-                    cy[i] -= d.a[i] * d.y[i];
+                if let Some((d, part)) = target.second {
+                    cy[i] -= part * d.a[i] * d.y[i];
                 }
                 rho[i] = linear.rest[i] + cy[i] / x.a[i] - cz[m] / x.v[m];
             }

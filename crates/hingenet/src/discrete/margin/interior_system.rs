@@ -13,7 +13,7 @@ use super::problem::Problem;
 use crate::numeric::linalg::{Cholesky, Matrix};
 use rayon::prelude::*;
 
-/// Relative ridge on the diagonal: the flat gauge directions of w have no curvature.
+/// Relative ridge on the diagonal.
 const RIDGE: f64 = 1e-11;
 
 /// Part of the smallest expected count below which the curvature of a row's loss is left out of the matrix
@@ -27,8 +27,10 @@ const MANY_CELLS: usize = 300;
 /// Both forms of the Newton system of one problem.
 pub(super) struct Systems<'a> {
     problem: &'a Problem,
-    /// Table row of each class-dependent cell; `None` when the system over the cells is smaller.
-    table_rows: Option<Vec<u32>>,
+    /// Table row of each class-dependent cell.
+    table_rows: Vec<u32>,
+    /// Whether the system over the rows is the smaller one.
+    fewer_rows: bool,
 }
 
 /// A factorised Newton matrix.
@@ -58,33 +60,27 @@ pub(super) fn step_work(problem: &Problem) -> (f64, f64) {
 impl<'a> Systems<'a> {
     pub fn new(problem: &'a Problem) -> Self {
         let (cells, rows) = step_work(problem);
-        let fewer = rows < 0.5 * cells && problem.rows.n_cells() >= MANY_CELLS;
-        let table_rows = fewer.then(|| problem.likelihood.rows_of(problem.rows.entries()));
-        Systems { problem, table_rows }
+        let fewer_rows = rows < 0.5 * cells && problem.rows.n_cells() >= MANY_CELLS;
+        let table_rows = problem.likelihood.rows_of(problem.rows.entries());
+        Systems { problem, table_rows, fewer_rows }
     }
 
     /// Factorises at an expansion, with the step weights that lead to the tilted counts `q` if they are
     /// given, and as little ridge as it needs.
     pub fn factorise(&self, at: &Expansion, q: Option<&[f64]>, linear: &Linear) -> Option<Factor> {
-        match &self.table_rows {
-            Some(table_rows) => {
-                let (entries, totals) =
-                    self.problem.likelihood.inverse_weights(at, q.unwrap_or(&at.expected));
-                let reciprocal = |x: f64| 1.0 / x.max(f64::MIN_POSITIVE);
-                let cells: Vec<f64> =
-                    self.problem.rows.gather(&entries).into_iter().map(reciprocal).collect();
-                let totals: Vec<f64> = totals.into_iter().map(reciprocal).collect();
-                let factor = cholesky(self.over_rows(&cells, &totals, table_rows, linear))?;
-                Some(Factor::Rows { factor, cells, table_rows: totals })
-            }
-            None => match q {
-                Some(q) => {
-                    let between = self.problem.likelihood.between(at, q);
-                    cholesky(self.over_cells(&between, linear)).map(Factor::Cells)
-                }
-                None => cholesky(self.over_cells(at, linear)).map(Factor::Cells),
-            },
+        if self.fewer_rows {
+            let (entries, totals) = self.problem.likelihood.inverse_weights(at, q.unwrap_or(&at.expected));
+            let reciprocal = |x: f64| 1.0 / x.max(f64::MIN_POSITIVE);
+            let cells: Vec<f64> = self.problem.rows.gather(&entries).into_iter().map(reciprocal).collect();
+            let totals: Vec<f64> = totals.into_iter().map(reciprocal).collect();
+            let factor = cholesky(self.over_rows(&cells, &totals, linear))?;
+            return Some(Factor::Rows { factor, cells, table_rows: totals });
         }
+        let matrix = match q {
+            Some(q) => self.over_cells(&self.problem.likelihood.between(at, q), linear),
+            None => self.over_cells(at, linear),
+        };
+        cholesky(matrix).map(Factor::Cells)
     }
 
     /// Replaces the right-hand side over the class-dependent cells by the solution.
@@ -123,11 +119,10 @@ impl<'a> Systems<'a> {
 
     /// H⁺ in place.
     fn inverse(&self, cells: &[f64], totals: &[f64], g: &mut [f64]) {
-        let Some(table_rows) = &self.table_rows else { return };
         let mut sums = vec![0.0; totals.len()];
-        g.iter().zip(table_rows).for_each(|(g, &r)| sums[r as usize] += g);
+        g.iter().zip(&self.table_rows).for_each(|(g, &r)| sums[r as usize] += g);
         sums.iter_mut().zip(totals).for_each(|(s, t)| *s *= t);
-        for ((g, x), &r) in g.iter_mut().zip(cells).zip(table_rows) {
+        for ((g, x), &r) in g.iter_mut().zip(cells).zip(&self.table_rows) {
             *g = *g * x - sums[r as usize];
         }
     }
@@ -137,7 +132,8 @@ impl<'a> Systems<'a> {
     /// `(φ_{c_m} − φ_c) H⁺ (φ_{c_m'} − φ_c')` needs for each class the sum T_c over the nodes of
     /// `[same cell]/e_cell − [same table row]/e_row` only: table rows of different classes are different,
     /// and the class node's own row cancels.
-    fn over_rows(&self, cells: &[f64], totals: &[f64], table_rows: &[u32], linear: &Linear) -> Matrix {
+    fn over_rows(&self, cells: &[f64], totals: &[f64], linear: &Linear) -> Matrix {
+        let table_rows = &self.table_rows;
         let (rows, k) = (&self.problem.rows, self.problem.rows.n_classes());
         let size = rows.len() * (k - 1);
         let mut matrix = Matrix::zeros(size, size);
@@ -193,7 +189,9 @@ impl<'a> Systems<'a> {
         (0..self.problem.rows.len()).filter(|&m| size(m) > least).collect()
     }
 
-    /// Lower triangle of `∇²L + Bᵀ E B`; each slot owns its rows of the matrix.
+    /// Lower triangle of `∇²L + G + Bᵀ E B`; each slot owns its rows of the matrix. The flat gauge directions,
+    /// along which w changes and the distribution does not, get the curvature `G = Σ_h u_h p_h p_hᵀ` over the
+    /// table rows: the step is then the one that keeps w normalised to first order, and no other is changed.
     fn over_cells(&self, expansion: &Expansion, linear: &Linear) -> Matrix {
         let (rows, k) = (&self.problem.rows, self.problem.rows.n_classes());
         let size = rows.n_cells();
@@ -204,7 +202,11 @@ impl<'a> Systems<'a> {
             unit[entries[j] as usize] = 1.0;
             let mut out = vec![0.0; unit.len()];
             self.problem.likelihood.add_hessian_product(expansion, &unit, &mut out);
-            line.iter_mut().zip(entries).for_each(|(x, &e)| *x = out[e as usize]);
+            let (row, p) = (self.table_rows[j], &expansion.p);
+            let gauge = expansion.u[row as usize] * p[entries[j] as usize];
+            for ((x, &e), &r) in line.iter_mut().zip(entries).zip(&self.table_rows) {
+                *x = out[e as usize] + if r == row { gauge * p[e as usize] } else { 0.0 };
+            }
         });
         let blocks = row_blocks(self.problem, linear);
         let active = self.active(expansion, linear);

@@ -90,7 +90,7 @@ const LAST_RESORT_WORK: f64 = 1e10;
 /// Gap that needs no second method in a search.
 const ROUGH: f64 = 0.02;
 /// Newton steps of the interior-point method.
-const INTERIOR_STEPS: usize = 250;
+const INTERIOR_STEPS: usize = 400;
 
 /// Minimises from normalised parameters `start` (the maximum-likelihood estimate if none).
 pub fn solve(
