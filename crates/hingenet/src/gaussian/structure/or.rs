@@ -236,19 +236,27 @@ impl<'a> Run<'a> {
         Ok(acyclic && settled)
     }
 
-    /// Θ-step and order step at one λ_dag until f settles.
+    /// Θ-step and order step at one λ_dag until f settles. A round that leaves the order as it was would be repeated by
+    /// the next, which is noted without being done.
     fn alternate(&mut self, penalty: f64, control: &Control) -> Result<()> {
         let lambda_dag = penalty / self.unit();
         let mut last = f64::INFINITY;
         for _ in 0..ROUNDS {
             control.check()?;
             self.rounds += 1;
+            let before = self.level.clone();
             let after_theta = self.theta_step(penalty);
             self.order_step();
             let after_order = self.objective(penalty);
             self.note(HalfStep::Theta, lambda_dag, after_theta);
             self.note(HalfStep::Order, lambda_dag, after_order);
             if has_settled(last, after_order) {
+                break;
+            }
+            if self.level == before {
+                self.rounds += 1;
+                self.note(HalfStep::Theta, lambda_dag, after_order);
+                self.note(HalfStep::Order, lambda_dag, after_order);
                 break;
             }
             last = after_order;
@@ -262,10 +270,16 @@ impl<'a> Run<'a> {
         for _ in 0..ROUNDS {
             control.check()?;
             self.rounds += 1;
+            let before = self.level.clone();
             let f = self.hard_theta_step();
             self.order_step();
             self.note(HalfStep::Hard, f64::INFINITY, f);
             if has_settled(last, f) {
+                return Ok(true);
+            }
+            if self.level == before {
+                self.rounds += 1;
+                self.note(HalfStep::Hard, f64::INFINITY, f);
                 return Ok(true);
             }
             last = f;
