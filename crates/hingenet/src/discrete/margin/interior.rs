@@ -108,9 +108,10 @@ impl Solver<'_> {
         let smooth = self.rows.is_smooth();
         let (mut stalls, mut last) = (0, 1.0);
         let mut least_open = state.open;
+        // Only to know when a certificate is worth its passes.
+        let scale = self.problem.hard_objective(start).abs();
         while iterations < settings.max_iterations && stalls < 3 {
             control.check()?;
-            let scale = best.certificate.upper10.min(self.problem.hard_objective(&state.w)).abs();
             if state.open <= 10.0 * settings.tolerance * scale {
                 self.certify(&state, &mut best);
                 if best.certificate.gap(smooth) <= settings.tolerance {
@@ -254,7 +255,7 @@ impl Solver<'_> {
         // The products must not run ahead of e(w) = q: far off the path steps get short.
         let behind = state.open - mu;
         let width = self.rows.width(x) * shrink.max(LEAD * behind / mu);
-        let target = Target { width, second: (!level).then_some((&predictor, affine)) };
+        let target = Target { width, second: (!level).then_some((&predictor, affine.sqrt())) };
         let corrector = self.direction(factor, state, &target);
         let mut step = (TO_BOUNDARY * x.longest_step(&corrector)).min(1.0);
         let largest = corrector.w.iter().fold(0.0f64, |m, d| m.max(d.abs()));

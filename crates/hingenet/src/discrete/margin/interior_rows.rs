@@ -29,8 +29,8 @@ pub(super) struct Direction {
 }
 
 /// Where the products shall go: `z v` to `δ λ s_m` (the hinge is smoothed over a width of about δ), `a y` to
-/// the same but at most `PULL s_m`, corrected by the products of a first direction, as much of them as it could
-/// go. The bound keeps the barrier from pulling at rows that are right anyway; as δ grows the path ends in the
+/// the same but at most `PULL s_m`, corrected by the products of a first direction, by a part of them that
+/// falls with the length of its step. The bound keeps the barrier from pulling at rows that are right anyway; as δ grows the path ends in the
 /// maximum-likelihood estimate.
 pub(super) struct Target<'a> {
     pub width: f64,
@@ -61,6 +61,18 @@ pub(super) struct Reduced {
 impl Multipliers {
     fn zeros(len: usize, k: usize) -> Self {
         Multipliers { a: vec![0.0; len * k], y: vec![0.0; len * k], z: vec![0.0; len], v: vec![0.0; len] }
+    }
+
+    /// Consecutive rows put together.
+    fn joined(parts: Vec<Self>) -> Self {
+        let mut all = Multipliers::zeros(0, 0);
+        for part in parts {
+            all.a.extend(part.a);
+            all.y.extend(part.y);
+            all.z.extend(part.z);
+            all.v.extend(part.v);
+        }
+        all
     }
 
     /// `Σ a y + Σ z v`.
@@ -188,16 +200,8 @@ impl<'a> RowSystem<'a> {
             }
             (x, value)
         });
-        let mut all = Multipliers::zeros(0, k);
-        let mut value = 0.0;
-        for (x, part) in parts {
-            all.a.extend(x.a);
-            all.y.extend(x.y);
-            all.z.extend(x.z);
-            all.v.extend(x.v);
-            value += part;
-        }
-        (all, value)
+        let value = parts.iter().map(|(_, value)| value).sum();
+        (Multipliers::joined(parts.into_iter().map(|(x, _)| x).collect()), value)
     }
 
     /// The root ξ of `λ s = μ_z/ξ + Σ_c μ_y/(ξ − d_c)`. Newton on the reciprocal, which is concave: from below
@@ -334,60 +338,72 @@ impl<'a> RowSystem<'a> {
 
     /// The whole direction that belongs to a direction of w.
     pub fn expand(&self, linear: &Linear, x: &Multipliers, reduced: &Reduced, w: Vec<f64>) -> Direction {
-        let (len, k) = (self.problem.rows.len(), self.k);
-        let mut d = Multipliers::zeros(len, k);
-        let mut change = vec![0.0; k];
-        for m in 0..len {
-            self.problem.margins(m, &w, &mut change);
-            let t = &linear.t[m * k..(m + 1) * k];
-            let rho = |c: usize| reduced.rho[m * k + c] - change[c];
-            let inner: f64 = self.competitors(m).map(|c| t[c] * rho(c)).sum();
-            let db = inner * linear.open[m];
-            let dominant = self.competitors(m).fold(None, |best, c| match best {
-                Some(b) if t[b] >= t[c] => Some(b),
-                _ => Some(c),
-            });
-            let mut others = 0.0;
-            for c in self.competitors(m).filter(|&c| Some(c) != dominant) {
-                d.a[m * k + c] = t[c] * (rho(c) - linear.k[m] * inner);
-                others += d.a[m * k + c];
+        let parts = ordered_chunks(self.problem.rows.len(), self.problem.rows.chunk(), |range| {
+            let mut d = Multipliers::zeros(range.len(), self.k);
+            let mut change = vec![0.0; self.k];
+            for (at, m) in range.enumerate() {
+                self.problem.margins(m, &w, &mut change);
+                self.expand_row(m, linear, x, reduced, &change, at, &mut d);
             }
-            if let Some(c) = dominant {
-                // Its own formula cancels when it carries nearly all of b.
-                d.a[m * k + c] = db - others;
-            }
-            for c in self.competitors(m) {
-                let i = m * k + c;
-                d.y[i] = (reduced.cy[i] - x.y[i] * d.a[i]) / x.a[i];
-            }
-            d.v[m] = -db;
-            d.z[m] = (reduced.cz[m] + x.z[m] * db) / x.v[m];
+            d
+        });
+        let Multipliers { a, y, z, v } = Multipliers::joined(parts);
+        Direction { w, a, y, z, v }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn expand_row(
+        &self,
+        m: usize,
+        linear: &Linear,
+        x: &Multipliers,
+        reduced: &Reduced,
+        change: &[f64],
+        at: usize,
+        d: &mut Multipliers,
+    ) {
+        let k = self.k;
+        let t = &linear.t[m * k..(m + 1) * k];
+        let rho = |c: usize| reduced.rho[m * k + c] - change[c];
+        let inner: f64 = self.competitors(m).map(|c| t[c] * rho(c)).sum();
+        let db = inner * linear.open[m];
+        let dominant = self.competitors(m).fold(None, |best, c| match best {
+            Some(b) if t[b] >= t[c] => Some(b),
+            _ => Some(c),
+        });
+        let mut others = 0.0;
+        for c in self.competitors(m).filter(|&c| Some(c) != dominant) {
+            d.a[at * k + c] = t[c] * (rho(c) - linear.k[m] * inner);
+            others += d.a[at * k + c];
         }
-        Direction { w, a: d.a, y: d.y, z: d.z, v: d.v }
+        if let Some(c) = dominant {
+            // Its own formula cancels when it carries nearly all of b.
+            d.a[at * k + c] = db - others;
+        }
+        for c in self.competitors(m) {
+            let (i, j) = (m * k + c, at * k + c);
+            d.y[j] = (reduced.cy[i] - x.y[i] * d.a[j]) / x.a[i];
+        }
+        d.v[at] = -db;
+        d.z[at] = (reduced.cz[m] + x.z[m] * db) / x.v[m];
     }
 }
 
-/// `P E Pᵀ` of every row over the K class scores.
-pub(super) fn row_blocks(problem: &Problem, linear: &Linear) -> Vec<f64> {
+/// `P E Pᵀ` of every row over the K class scores: its entries right of the diagonal, line by line. They say all:
+/// it is symmetric and its lines add up to 0.
+pub(super) fn row_couplings(problem: &Problem, linear: &Linear) -> Vec<f64> {
     let k = problem.rows.n_classes();
-    let mut blocks = vec![0.0; problem.rows.len() * k * k];
-    blocks.par_chunks_mut(k * k).enumerate().with_min_len(256).for_each(|(m, block)| {
+    let pairs = k * (k - 1) / 2;
+    let mut couplings = vec![0.0; problem.rows.len() * pairs];
+    couplings.par_chunks_mut(pairs).enumerate().with_min_len(256).for_each(|(m, out)| {
         let t = &linear.t[m * k..(m + 1) * k];
         let own = problem.rows.class(m);
         let (kk, open) = (linear.k[m], linear.open[m]);
-        let competitors = || (0..k).filter(|&c| c != own);
-        // E 1 = (1 − k Σt) t: the cross terms with the own class.
-        for c in competitors() {
-            let mut others = 0.0;
-            for d in competitors().filter(|&d| d != c) {
-                block[c * k + d] = -kk * t[c] * t[d];
-                others += t[d];
-            }
-            block[c * k + c] = t[c] * (open + kk * others);
-            block[c * k + own] = -t[c] * open;
-            block[own * k + c] = -t[c] * open;
-            block[own * k + own] += t[c] * open;
+        let classes = (0..k).flat_map(|c| (c + 1..k).map(move |d| (c, d)));
+        for (x, (c, d)) in out.iter_mut().zip(classes) {
+            // E 1 = (1 − k Σt) t: the terms with the own class, whose t is 0.
+            *x = if c == own || d == own { -(t[c] + t[d]) * open } else { -kk * t[c] * t[d] };
         }
     });
-    blocks
+    couplings
 }

@@ -7,10 +7,12 @@
 //!
 //! H⁺ inverts ∇²L on consistent changes of the counts and is simple: `dw_{j|h} = g_{j|h}/e_{j|h} − Σ_j g_{j|h}/e_h`.
 
-use super::interior_rows::{Linear, row_blocks};
+use super::interior_rows::{Linear, row_couplings};
 use super::likelihood::Expansion;
 use super::problem::Problem;
+use super::rows::Rows;
 use crate::numeric::linalg::{Cholesky, Matrix};
+use crate::numeric::sum::add_into;
 use rayon::prelude::*;
 
 /// Relative ridge on the diagonal.
@@ -208,7 +210,7 @@ impl<'a> Systems<'a> {
                 *x = out[e as usize] + if r == row { gauge * p[e as usize] } else { 0.0 };
             }
         });
-        let blocks = row_blocks(self.problem, linear);
+        let couplings = row_couplings(self.problem, linear);
         let active = self.active(expansion, linear);
         let bounds = rows.slot_groups();
         let mut owned = Vec::with_capacity(rows.n_slots());
@@ -219,20 +221,62 @@ impl<'a> Systems<'a> {
             rest = tail;
         }
         owned.into_par_iter().enumerate().for_each(|(slot, lines)| {
-            for &m in &active {
-                let block = &blocks[m * k * k..(m + 1) * k * k];
-                let groups = rows.groups(m);
-                let top = (groups[slot] as usize - bounds[slot]) * k;
-                for &g in &groups[..=slot] {
-                    for c in 0..k {
-                        let at = (top + c) * size + g as usize * k;
-                        let line = &mut lines[at..at + k];
-                        line.iter_mut().zip(&block[c * k..]).for_each(|(x, b)| *x += b);
-                    }
-                }
+            let sums = match k {
+                2 => sum_pairs::<1>(rows, &couplings, &active, slot),
+                3 => sum_pairs::<3>(rows, &couplings, &active, slot),
+                4 => sum_pairs::<6>(rows, &couplings, &active, slot),
+                _ => sum_any_pairs(k * (k - 1) / 2, rows, &couplings, &active, slot),
+            };
+            let width = bounds[slot + 1];
+            for (at, sum) in sums.chunks_exact(k * (k - 1) / 2).enumerate() {
+                add_couplings(sum, k, &mut lines[at / width * k * size + at % width * k..], size);
             }
         });
         matrix
+    }
+}
+
+/// Sums of the rows' couplings for every group of one slot (outer) and every group up to that slot (inner).
+fn sum_pairs<const P: usize>(rows: &Rows, couplings: &[f64], active: &[usize], slot: usize) -> Vec<f64> {
+    let bounds = rows.slot_groups();
+    let (first, width) = (bounds[slot], bounds[slot + 1]);
+    let mut sums = vec![[0.0; P]; (width - first) * width];
+    let (couplings, _) = couplings.as_chunks::<P>();
+    for &m in active {
+        let groups = rows.groups(m);
+        let base = (groups[slot] as usize - first) * width;
+        for &g in &groups[..=slot] {
+            let sum = &mut sums[base + g as usize];
+            sum.iter_mut().zip(&couplings[m]).for_each(|(s, x)| *s += x);
+        }
+    }
+    sums.into_flattened()
+}
+
+/// The same for any number of pairs of classes.
+fn sum_any_pairs(pairs: usize, rows: &Rows, couplings: &[f64], active: &[usize], slot: usize) -> Vec<f64> {
+    let bounds = rows.slot_groups();
+    let (first, width) = (bounds[slot], bounds[slot + 1]);
+    let mut sums = vec![0.0; (width - first) * width * pairs];
+    for &m in active {
+        let groups = rows.groups(m);
+        let base = (groups[slot] as usize - first) * width;
+        for &g in &groups[..=slot] {
+            let at = (base + g as usize) * pairs;
+            add_into(&mut sums[at..at + pairs], &couplings[m * pairs..(m + 1) * pairs]);
+        }
+    }
+    sums
+}
+
+/// Adds the K × K matrix with the given entries right of its diagonal, symmetric, its lines adding up to 0.
+fn add_couplings(right: &[f64], k: usize, lines: &mut [f64], size: usize) {
+    let pairs = (0..k).flat_map(|c| (c + 1..k).map(move |d| (c, d)));
+    for (x, (c, d)) in right.iter().zip(pairs) {
+        lines[c * size + d] += x;
+        lines[d * size + c] += x;
+        lines[c * size + c] -= x;
+        lines[d * size + d] -= x;
     }
 }
 

@@ -255,13 +255,28 @@ fn add_parts(parts: Vec<(f64, Vec<f64>)>, gradient: &mut [f64]) -> f64 {
 /// `scores_c = Σ_groups v[g K + c]`.
 #[inline(always)]
 pub fn sum_groups(groups: &[u32], k: usize, v: &[f64], scores: &mut [f64]) {
-    scores.fill(0.0);
-    for &g in groups {
-        let cells = &v[g as usize * k..g as usize * k + k];
-        for (s, x) in scores.iter_mut().zip(cells) {
-            *s += x;
+    // A constant number of classes keeps the sums in registers.
+    match k {
+        2 => sum_fixed::<2>(groups, v, scores),
+        3 => sum_fixed::<3>(groups, v, scores),
+        4 => sum_fixed::<4>(groups, v, scores),
+        _ => {
+            scores.fill(0.0);
+            for &g in groups {
+                add_into(scores, &v[g as usize * k..g as usize * k + k]);
+            }
         }
     }
+}
+
+#[inline(always)]
+fn sum_fixed<const K: usize>(groups: &[u32], v: &[f64], scores: &mut [f64]) {
+    let mut sums = [0.0; K];
+    for &g in groups {
+        let cells = &v[g as usize * K..g as usize * K + K];
+        sums.iter_mut().zip(cells).for_each(|(s, x)| *s += x);
+    }
+    scores.copy_from_slice(&sums);
 }
 
 /// `v[g K + c] += coefficient_c` for every group.
