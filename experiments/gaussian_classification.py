@@ -170,6 +170,16 @@ def print_tables(cache):
                   f"({'met' if mean >= 4 else 'missed'}: at least 4).")
 
 
+def print_summary(cache):
+    """All real tables beside each other."""
+    sets = [name for name in SETS if not name.startswith("standin") and cache.get(name, BASELINES[0], 0)]
+    values = lambda name, model: [100 * row["accuracy"] for key, row in cache.done.items() if key[:2] == (name, model)]
+    cell = lambda v: f"{statistics.mean(v):.1f} ± {statistics.stdev(v) / len(v) ** 0.5:.1f} ({len(v)})" if len(v) > 1 else "–"
+    print(f"\nMean test accuracy in % ± standard error (splits)\n\n| model | {' | '.join(sets)} |\n|---{'|---:' * len(sets)}|")
+    for model in REAL + BASELINES:
+        print(f"| {model} | {' | '.join(cell(values(name, model)) for name in sets)} |")
+
+
 def main():
     warnings.filterwarnings("ignore")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -185,6 +195,7 @@ def main():
         for name in options.sets.split(","):
             run_set(cache, options, name)
     print_tables(cache)
+    print_summary(cache)
 
 
 if __name__ == "__main__":

@@ -65,14 +65,18 @@ pub fn l2_svm(
     }
 }
 
-/// Largest number of linear systems.
+/// Largest number of linear systems, and of rows: beyond, pairs are cheaper than factors.
 const NEWTON_STEPS: usize = 15;
+const NEWTON_ROWS: usize = 2000;
 
 /// Newton's method from the support of `start`, else from all rows: with the support S held, `K̃_SS β + b = y_S`, `Σ β = 0`
 /// and `α = y β`. A row stays in S while `α > 0` and enters when it lies inside the margin; a set that reproduces
-/// itself is optimal. `None` when the set does not settle.
+/// itself is optimal. `None` when the set does not settle, or for many rows.
 fn newton(kernel: &Matrix, y: &[f64], start: Option<&[f64]>) -> Option<(Vec<f64>, usize)> {
     let n = y.len();
+    if n > NEWTON_ROWS {
+        return None;
+    }
     let mut support: Vec<usize> = match start {
         Some(alpha) => (0..n).filter(|&i| alpha[i] > 0.0).collect(),
         None => (0..n).collect(),
