@@ -72,7 +72,7 @@ impl Marginal {
     /// training row a query is, where its own kernel is to be left out.
     pub fn features(&self, queries: &[f64], own: impl Fn(usize) -> Option<usize>) -> Vec<f64> {
         let floor = self.floor();
-        let mut values = self.log_densities(queries, own);
+        let mut values = self.log_densities_above(floor, queries, own);
         values.iter_mut().zip(queries).filter(|(_, x)| !x.is_nan()).for_each(|(v, _)| *v = v.max(floor));
         values
     }
@@ -87,12 +87,22 @@ impl Marginal {
 
     /// [`Self::features`] without the floor.
     pub fn log_densities(&self, queries: &[f64], own: impl Fn(usize) -> Option<usize>) -> Vec<f64> {
+        self.log_densities_above(f64::NEG_INFINITY, queries, own)
+    }
+
+    /// The same for a reader that does not tell values below `least` apart.
+    fn log_densities_above(
+        &self,
+        least: f64,
+        queries: &[f64],
+        own: impl Fn(usize) -> Option<usize>,
+    ) -> Vec<f64> {
         let seen: Vec<usize> = (0..queries.len()).filter(|&q| !queries[q].is_nan()).collect();
         let mut out = vec![0.0; queries.len()];
         match self {
             Marginal::Kernel { kde, rows, .. } => {
                 let x: Vec<f64> = seen.iter().map(|&q| queries[q]).collect();
-                let values = kde.log_densities(&x, |k| omitted(rows, own(seen[k])));
+                let values = kde.log_densities_above(least, &x, |k| omitted(rows, own(seen[k])));
                 seen.iter().zip(values).for_each(|(&q, v)| out[q] = v);
             }
             Marginal::Frequencies { counts, pseudo_count, rows, weights } => {

@@ -1,13 +1,14 @@
-//! Gaussian kernel density estimates of one and two variables, evaluated exactly in log space:
-//! `p(x) = (1/m) Σ_i K(x - x_i)`. Leave-one-out values omit the term, they do not subtract it.
+//! Gaussian kernel density estimates of one and two variables, evaluated in log space: `p(x) = (1/m) Σ_i K(x - x_i)`. Few kernels
+//! are added one by one, many by way of nodes to nearly ten digits. Where the own kernel is most of a leave-one-out sum, it is
+//! omitted, not subtracted.
 
 use super::bandwidth::Symmetric;
-use super::kernel_grid::{TOLERANCE, grid_sums};
+use super::kernel_grid::{LEAST_SHARE, line_sums, plane_sums};
 use super::sample::{PairSample, Sample};
 use crate::error::{Error, Result, require};
 use crate::numeric::simd::{LANES, fused_exp, vectorised};
 
-/// Sums of kernels above this are taken as they are; below it the largest exponent is taken out first.
+/// Direct sums of kernels above this have all their digits; below it the largest exponent is taken out first.
 const SAFE: f64 = 1e-250;
 
 /// `ln √(2π)`.
@@ -67,18 +68,33 @@ impl LineKde {
 
     /// `log p` at every query; `own` says which query is which training row.
     pub fn log_densities(&self, queries: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
-        let mut out = vec![0.0; queries.len()];
-        let mut terms = Terms::new(&self.weights, self.total);
+        self.log_densities_above(f64::NEG_INFINITY, queries, own)
+    }
+
+    /// As [`Self::log_densities`] for readers that do not tell values below `least` apart: those come out no higher.
+    pub fn log_densities_above(&self, least: f64, queries: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
+        let at: Vec<f64> = queries.iter().map(|x| (x - self.origin) / self.h).collect();
+        let reader = Reader { weights: &self.weights, total: self.total, log_peak: self.log_peak(), least };
+        let sums = line_sums(&self.centres, &self.weights, &at);
+        reader.values(at.len(), sums, &own, |some| self.direct(&reader, some, &at, &own))
+    }
+
+    /// The values of some queries, kernel by kernel.
+    fn direct(&self, reader: &Reader<'_>, some: &[usize], at: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
+        let mut out = vec![0.0; some.len()];
+        let mut terms = reader.terms();
         // Plain loops: what is called through iterators is not compiled for the wide instructions.
         vectorised(
             #[inline(always)]
             || {
-                for (q, x) in queries.iter().enumerate() {
-                    let at = (x - self.origin) / self.h;
+                for (value, &q) in out.iter_mut().zip(some) {
                     let m = terms.leave_out(own(q));
-                    let sum = line_sum(&self.centres, &terms.weights, at);
-                    let exponents = || self.centres.iter().map(|c| -0.5 * (at - c) * (at - c)).collect();
-                    out[q] = self.log_peak() + terms.log_mean(sum, m, exponents);
+                    let squares = |first: usize, out: &mut [f64; BLOCK]| {
+                        for (d, c) in out.iter_mut().zip(&self.centres[first..]) {
+                            *d = (at[q] - c) * (at[q] - c);
+                        }
+                    };
+                    *value = reader.log_peak + terms.log_mean(m, squares);
                 }
             },
         );
@@ -146,29 +162,10 @@ impl PlaneKde {
 
     /// `log p` at every query; `own` says which query is which training row.
     pub fn log_densities(&self, x: &[f64], y: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
-        let mut out = vec![0.0; x.len()];
-        let mut terms = Terms::new(&self.weights, self.total);
-        vectorised(
-            #[inline(always)]
-            || {
-                for q in 0..x.len() {
-                    let at = self.whitened(x[q], y[q]);
-                    let m = terms.leave_out(own(q));
-                    let sum = plane_sum(&self.first, &self.second, &terms.weights, at);
-                    let exponents = || {
-                        let squares = |(a, b): (&f64, &f64)| (at.0 - a).powi(2) + (at.1 - b).powi(2);
-                        self.first.iter().zip(&self.second).map(|c| -0.5 * squares(c)).collect()
-                    };
-                    out[q] = self.log_peak() + terms.log_mean(sum, m, exponents);
-                }
-            },
-        );
-        out
+        self.log_densities_above(f64::NEG_INFINITY, x, y, own)
     }
 
-    /// As [`Self::log_densities`] for readers that do not tell values below `least` apart: those come out no higher than
-    /// `least` plus the error, the others are right to 2e-4, whatever their size. With many rows and queries this goes by
-    /// way of a grid, in time that hardly grows with them.
+    /// As [`Self::log_densities`] for readers that do not tell values below `least` apart: those come out no higher.
     pub fn log_densities_above(
         &self,
         least: f64,
@@ -176,35 +173,39 @@ impl PlaneKde {
         y: &[f64],
         own: impl Fn(usize) -> Own,
     ) -> Vec<f64> {
-        let Some(sums) = self.sums_above(least, x, y) else { return self.log_densities(x, y, own) };
-        let mut out = vec![0.0; x.len()];
-        let mut again = Vec::new();
-        for (q, sum) in sums.iter().enumerate() {
-            let less = match own(q) {
-                Own::Keep => 0.0,
-                Own::Omit(i) => self.weights[i],
-            };
-            // The own kernel would leave mostly the error of the sum.
-            if less > 0.0 && *sum < 2.0 * less {
-                again.push(q);
-            } else {
-                out[q] = self.log_peak() + ((sum - less) / (self.total - less)).ln();
-            }
-        }
-        let at = |v: &[f64]| again.iter().map(|&q| v[q]).collect::<Vec<f64>>();
-        let exact = self.log_densities(&at(x), &at(y), |k| own(again[k]));
-        again.iter().zip(exact).for_each(|(&q, v)| out[q] = v);
-        out
+        let (s, t): (Vec<f64>, Vec<f64>) = x.iter().zip(y).map(|(x, y)| self.whitened(*x, *y)).unzip();
+        let reader = Reader { weights: &self.weights, total: self.total, log_peak: self.log_peak(), least };
+        let sums = plane_sums((&self.first, &self.second), &self.weights, (&s, &t));
+        reader.values(s.len(), sums, &own, |some| self.direct(&reader, some, (&s, &t), &own))
     }
 
-    /// Kernel sums by way of a grid; kernels out of its reach together are below half the tolerance of `least`.
-    fn sums_above(&self, least: f64, x: &[f64], y: &[f64]) -> Option<Vec<f64>> {
-        let depth = (self.log_peak() - least).max(0.0) + (2.0 / TOLERANCE).ln();
-        if !depth.is_finite() {
-            return None;
-        }
-        let (s, t): (Vec<f64>, Vec<f64>) = x.iter().zip(y).map(|(x, y)| self.whitened(*x, *y)).unzip();
-        grid_sums((&self.first, &self.second), &self.weights, (&s, &t), (2.0 * depth).sqrt())
+    /// The values of some queries, kernel by kernel.
+    fn direct(
+        &self,
+        reader: &Reader<'_>,
+        some: &[usize],
+        (s, t): (&[f64], &[f64]),
+        own: impl Fn(usize) -> Own,
+    ) -> Vec<f64> {
+        let mut out = vec![0.0; some.len()];
+        let mut terms = reader.terms();
+        vectorised(
+            #[inline(always)]
+            || {
+                for (value, &q) in out.iter_mut().zip(some) {
+                    let m = terms.leave_out(own(q));
+                    let squares = |from: usize, out: &mut [f64; BLOCK]| {
+                        let centres = self.first[from..].iter().zip(&self.second[from..]);
+                        for (d, (a, b)) in out.iter_mut().zip(centres) {
+                            let (u, v) = (s[q] - a, t[q] - b);
+                            *d = u.mul_add(u, v * v);
+                        }
+                    };
+                    *value = reader.log_peak + terms.log_mean(m, squares);
+                }
+            },
+        );
+        out
     }
 
     #[inline(always)]
@@ -222,18 +223,63 @@ pub fn one_row(weight: f64) -> f64 {
     weight.min(1.0)
 }
 
+/// How values of an estimate are read off its sums of kernels.
+struct Reader<'a> {
+    weights: &'a [f64],
+    total: f64,
+    log_peak: f64,
+    /// Values below it are not told apart.
+    least: f64,
+}
+
+impl Reader<'_> {
+    /// Values from sums over the nodes of a grid where these have enough digits, else from direct sums.
+    fn values(
+        &self,
+        queries: usize,
+        sums: Option<Vec<f64>>,
+        own: impl Fn(usize) -> Own,
+        direct: impl Fn(&[usize]) -> Vec<f64>,
+    ) -> Vec<f64> {
+        let Some(sums) = sums else { return direct(&(0..queries).collect::<Vec<_>>()) };
+        let least_sum = 2.0 * LEAST_SHARE * self.total;
+        let too_low_to_matter = self.least > self.log_peak + (2.0 * LEAST_SHARE).ln();
+        let mut out = vec![0.0; queries];
+        let mut again = Vec::new();
+        for (q, sum) in sums.into_iter().enumerate() {
+            let less = match own(q) {
+                Own::Keep => 0.0,
+                Own::Omit(i) => one_row(self.weights[i]),
+            };
+            // Of a sum that is mostly the own kernel, leaving it out would leave mostly the error.
+            if sum >= 2.0 * less && (sum >= least_sum || too_low_to_matter) {
+                out[q] = self.log_peak + ((sum - less) / (self.total - less)).ln();
+            } else {
+                again.push(q);
+            }
+        }
+        again.iter().zip(direct(&again)).for_each(|(&q, v)| out[q] = v);
+        out
+    }
+
+    /// The terms of direct sums.
+    fn terms(&self) -> Terms {
+        let digits_matter = self.least < self.log_peak + SAFE.ln() - self.total.ln();
+        let safe = if digits_matter { SAFE } else { -1.0 };
+        Terms { weights: self.weights.to_vec(), total: self.total, safe, left_out: None }
+    }
+}
+
 /// Weights of the kernels, one row of the present query's own kernel left out.
 struct Terms {
     weights: Vec<f64>,
     total: f64,
+    /// Sums above this are taken as they are.
+    safe: f64,
     left_out: Option<(usize, f64)>,
 }
 
 impl Terms {
-    fn new(weights: &[f64], total: f64) -> Self {
-        Terms { weights: weights.to_vec(), total, left_out: None }
-    }
-
     /// Total weight of the kernels that remain.
     #[inline(always)]
     fn leave_out(&mut self, own: Own) -> f64 {
@@ -251,70 +297,61 @@ impl Terms {
         }
     }
 
-    /// `log (sum / m)`; a sum so small that it has lost digits is computed again with the largest exponent taken out.
-    /// `-inf` if no kernel is left.
+    /// `log (m⁻¹ Σ_i w_i exp(-½ d_i²))`; a sum so small that it has lost digits is computed again with the largest exponent
+    /// taken out. `-inf` if no kernel is left.
     #[inline(always)]
-    fn log_mean(&self, sum: f64, m: f64, exponents: impl Fn() -> Vec<f64>) -> f64 {
-        if sum > SAFE {
+    fn log_mean(&self, m: f64, squares: impl Fn(usize, &mut [f64; BLOCK])) -> f64 {
+        let sum = kernel_sum(&self.weights, 0.0, &squares);
+        if sum > self.safe && m > 0.0 {
             return (sum / m).ln();
         }
-        self.log_mean_of(m, &exponents())
-    }
-
-    #[cold]
-    fn log_mean_of(&self, m: f64, exponents: &[f64]) -> f64 {
-        let present = || exponents.iter().zip(&self.weights).filter(|(_, w)| **w > 0.0);
-        let max = present().map(|(u, _)| *u).fold(f64::NEG_INFINITY, f64::max);
-        if max == f64::NEG_INFINITY || m <= 0.0 {
+        let least = nearest(&self.weights, &squares);
+        if least == f64::INFINITY || m <= 0.0 {
             return f64::NEG_INFINITY;
         }
-        let scaled: f64 = present().map(|(u, w)| w * (u - max).exp()).sum();
-        max + (scaled / m).ln()
+        (kernel_sum(&self.weights, 0.5 * least, squares) / m).ln() - 0.5 * least
     }
 }
 
-/// `Σ_i w_i exp(-½ (at - c_i)²)` in eight running sums, so that the order is fixed and the additions overlap.
+/// Kernels a direct sum works on together. (Shorter loops are unrolled before they are made wide.)
+const BLOCK: usize = 64;
+
+/// `Σ_i w_i exp(s - ½ d_i²)`, block by block in running sums of fixed order; `squares` writes d² of the kernels from its first
+/// argument on.
 #[inline(always)]
-fn line_sum(centres: &[f64], weights: &[f64], at: f64) -> f64 {
-    let mut sums = [0.0f64; LANES];
-    let whole = centres.len() - centres.len() % LANES;
-    for (c, w) in centres[..whole].chunks_exact(LANES).zip(weights[..whole].chunks_exact(LANES)) {
-        for l in 0..LANES {
-            let u = at - c[l];
-            sums[l] = w[l].mul_add(fused_exp(-0.5 * u * u), sums[l]);
+fn kernel_sum(weights: &[f64], shift: f64, squares: impl Fn(usize, &mut [f64; BLOCK])) -> f64 {
+    let mut terms = [0.0; BLOCK];
+    let mut sums = [0.0; LANES];
+    for (block, w) in weights.chunks(BLOCK).enumerate() {
+        squares(block * BLOCK, &mut terms);
+        for term in &mut terms {
+            *term = fused_exp((-0.5f64).mul_add(*term, shift));
+        }
+        for (term, w) in terms.iter_mut().zip(w) {
+            *term *= w;
+        }
+        terms[w.len()..].fill(0.0);
+        for term in terms.chunks_exact(LANES) {
+            for l in 0..LANES {
+                sums[l] += term[l];
+            }
         }
     }
-    let mut tail = 0.0;
-    for (c, w) in centres[whole..].iter().zip(&weights[whole..]) {
-        tail += w * fused_exp(-0.5 * (at - c) * (at - c));
-    }
-    added(&sums) + tail
+    (sums[0] + sums[4]) + (sums[1] + sums[5]) + ((sums[2] + sums[6]) + (sums[3] + sums[7]))
 }
 
-/// `Σ_i w_i exp(-½ |at - (a_i, b_i)|²)`.
+/// The smallest d² of a kernel that is present; infinite if there is none.
 #[inline(always)]
-fn plane_sum(first: &[f64], second: &[f64], weights: &[f64], at: (f64, f64)) -> f64 {
-    let mut sums = [0.0f64; LANES];
-    let whole = first.len() - first.len() % LANES;
-    let centres = first[..whole].chunks_exact(LANES).zip(second[..whole].chunks_exact(LANES));
-    for ((a, b), w) in centres.zip(weights[..whole].chunks_exact(LANES)) {
-        for l in 0..LANES {
-            let (u, v) = (at.0 - a[l], at.1 - b[l]);
-            sums[l] = w[l].mul_add(fused_exp(-0.5 * u.mul_add(u, v * v)), sums[l]);
+fn nearest(weights: &[f64], squares: impl Fn(usize, &mut [f64; BLOCK])) -> f64 {
+    let mut terms = [0.0; BLOCK];
+    let mut least = f64::INFINITY;
+    for (block, w) in weights.chunks(BLOCK).enumerate() {
+        squares(block * BLOCK, &mut terms);
+        for (d, w) in terms.iter().zip(w) {
+            least = if *w > 0.0 && *d < least { *d } else { least };
         }
     }
-    let mut tail = 0.0;
-    for i in whole..first.len() {
-        let (u, v) = (at.0 - first[i], at.1 - second[i]);
-        tail += weights[i] * fused_exp(-0.5 * u.mul_add(u, v * v));
-    }
-    added(&sums) + tail
-}
-
-#[inline(always)]
-fn added(sums: &[f64; LANES]) -> f64 {
-    let pairs = [sums[0] + sums[4], sums[1] + sums[5], sums[2] + sums[6], sums[3] + sums[7]];
-    (pairs[0] + pairs[2]) + (pairs[1] + pairs[3])
+    least
 }
 
 /// Lower end of a log-density feature (Remark 2 of the paper leaves it open): the density that one lone

@@ -8,6 +8,14 @@ pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)
 }
 
+pub use pulp::{Simd, WithSimd};
+
+/// Runs work that is written in vectors, with those of the processor.
+#[inline]
+pub fn wide<W: WithSimd>(work: W) -> W::Output {
+    pulp::Arch::new().dispatch(work)
+}
+
 /// Below this argument [`exp`] returns 0 (the true value is below 1e-307).
 const LOWEST: f64 = -708.0;
 

@@ -1,12 +1,14 @@
 //! Bandwidths of Gaussian kernel density estimates in one and two dimensions: rules of thumb,
 //! least-squares cross-validation and direct plug-in (Wand & Jones 1994; Duong & Hazelton 2003; Chacón &
-//! Duong 2010). Pairwise sums are exact for small samples and binned for large ones.
+//! Duong 2010). Sums over pairs of rows are taken term by term for small samples, from the
+//! characteristic function or from bins for large ones.
 
 mod cross_validation;
 mod functionals;
 mod line;
 mod plane;
 mod plane_functionals;
+mod plane_spectrum;
 
 pub use cross_validation::{least_squares, least_squares_criterion};
 pub use functionals::Binning;

@@ -3,6 +3,7 @@
 
 use super::EXACT_ROWS;
 use super::functionals::occupied_bins;
+use super::plane_spectrum::{spectral_functionals, work};
 use crate::density::sample::PairSample;
 use crate::numeric::linalg::Matrix;
 use crate::numeric::simd::{LANES, fused_exp, vectorised};
@@ -10,13 +11,26 @@ use crate::numeric::simd::{LANES, fused_exp, vectorised};
 /// Most occupied bins of an axis before the exact sum is used instead.
 const MOST_BINS: usize = 1024;
 
-/// `ψ_(m,0), ψ_(m-1,1), ..., ψ_(0,m)` for order m = 4 or 6.
+/// A pair of rows of the exact sum takes as long as this many multiplications of a matrix product.
+const PAIR_COST: f64 = 30.0;
+
+/// `ψ_(m,0), ψ_(m-1,1), ..., ψ_(0,m)` for order m = 4 or 6: from the characteristic function unless the data are few or reach
+/// so far that this is slower than the sum over pairs of rows; many such rows are binned.
 pub(crate) fn plane_functionals(z: &PairSample, order: usize, g: f64) -> Vec<f64> {
+    let pairs = 0.5 * (z.len() * z.len()) as f64;
+    if work(z, g) < PAIR_COST * pairs {
+        return spectral_functionals(z, order, g);
+    }
     if z.len() > EXACT_ROWS
         && let Some(values) = binned(z, order, g)
     {
         return values;
     }
+    pairwise_functionals(z, order, g)
+}
+
+/// The sum over all pairs of rows.
+fn pairwise_functionals(z: &PairSample, order: usize, g: f64) -> Vec<f64> {
     let scale = 1.0 / (z.total() * z.total() * std::f64::consts::TAU * g.powi(order as i32 + 2));
     let mut sums = if order == 4 {
         vectorised(
@@ -171,24 +185,20 @@ mod tests {
     use crate::numeric::random::Random;
 
     #[test]
-    fn bins_agree_with_the_exact_sum() {
+    fn bins_and_the_characteristic_function_agree_with_the_sum_over_pairs() {
         let mut random = Random::new(5);
         let x: Vec<f64> = (0..2000).map(|_| random.normal()).collect();
         let y: Vec<f64> = x.iter().map(|v| v * v - 1.0 + 0.5 * random.normal()).collect();
         let mut z = PairSample::new(x, y).unwrap().mapped([1.0, 0.2, -0.1, 0.7]);
         z = PairSample::new(z.x().to_vec(), z.y().to_vec()).unwrap();
         for (order, g) in [(4, 0.4), (6, 0.5)] {
-            let fast = binned(&z, order, g).unwrap();
-            let scale =
-                1.0 / (z.total() * z.total() * std::f64::consts::TAU * f64::powi(g, order as i32 + 2));
-            let slow: Vec<f64> = if order == 4 {
-                exact::<5>(z.x(), z.y(), z.weights(), g).to_vec()
-            } else {
-                exact::<7>(z.x(), z.y(), z.weights(), g).to_vec()
-            };
-            let largest = slow.iter().fold(0.0f64, |m, v| m.max(v.abs())) * scale;
-            for (a, b) in fast.iter().zip(&slow) {
-                assert!((a - b * scale).abs() < 1e-3 * largest, "{a} {}", b * scale);
+            let exact = pairwise_functionals(&z, order, g);
+            let largest = exact.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            for (a, b) in binned(&z, order, g).unwrap().iter().zip(&exact) {
+                assert!((a - b).abs() < 1e-3 * largest, "{a} {b}");
+            }
+            for (a, b) in spectral_functionals(&z, order, g).iter().zip(&exact) {
+                assert!((a - b).abs() < 1e-10 * largest, "{a} {b}");
             }
         }
     }
