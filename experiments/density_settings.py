@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import tempfile
 
-SETS = {"glass2": [], "heart": [], "cleve": [], "australian": [], "waveform-21": ["2"], "hill-valley-noise-test": []}
+SETS = {"glass2": [], "heart": [], "cleve": [], "australian": [], "waveform-21": ["2"], "glaucoma": []}
 CANDIDATES = [(r, f) for f in ("leave_one_out", "resubstitution") for r in (2, 4, 8)]
 DEFAULT = (4, "leave_one_out")
 MOST_ROWS = 700

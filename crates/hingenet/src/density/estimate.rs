@@ -246,7 +246,7 @@ impl Joint {
     }
 
     /// The same for a reader that does not tell values below `least` apart.
-    fn log_densities_above(
+    pub(super) fn log_densities_above(
         &self,
         least: f64,
         (x, y): (&[f64], &[f64]),

@@ -80,7 +80,13 @@ impl LineKde {
     }
 
     /// The values of some queries, kernel by kernel.
-    fn direct(&self, reader: &Reader<'_>, some: &[usize], at: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
+    fn direct(
+        &self,
+        reader: &Reader<'_>,
+        some: &[usize],
+        at: &[f64],
+        own: impl Fn(usize) -> Own,
+    ) -> Vec<f64> {
         let mut out = vec![0.0; some.len()];
         let mut terms = reader.terms();
         // Plain loops: what is called through iterators is not compiled for the wide instructions.

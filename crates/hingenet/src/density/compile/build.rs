@@ -23,6 +23,10 @@ const MOST_LINE_NODES: usize = 1 << 14;
 /// Stands for no floor: below every log density of a finite table.
 const NO_FLOOR: f64 = -1e9;
 
+/// Tables of pairs hold log densities down to so far below their floor: readers see nothing of what lies lower, and the cells
+/// across the floor need nodes beyond it.
+const BELOW_FLOOR: f64 = 9.0;
+
 /// Probes for each table: at most this many training rows, and as many draws.
 const PROBES: usize = 300;
 
@@ -349,7 +353,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Log densities of one class at complete queries, floored or not.
+    /// Log densities of one class at complete queries, with the floor or without (down to well below it).
     fn pair_values(
         &self,
         (i, j): (usize, usize),
@@ -368,10 +372,12 @@ impl Builder<'_> {
             (vec![0.0; x.len()], vec![0.0; y.len()])
         };
         if floored {
-            joint.features((x, y), (&marginals.0, &marginals.1), |_| None)
-        } else {
-            joint.log_densities((x, y), (&marginals.0, &marginals.1), |_| None)
+            return joint.features((x, y), (&marginals.0, &marginals.1), |_| None);
         }
+        let least = joint.floor() - BELOW_FLOOR;
+        let mut values = joint.log_densities_above(least, (x, y), (&marginals.0, &marginals.1), |_| None);
+        values.iter_mut().for_each(|v| *v = v.max(least));
+        values
     }
 
     /// Slope of the kernels' ridge where some class's kernel is strongly correlated, else 0.
