@@ -1,4 +1,6 @@
-//! Data of the density tests.
+//! Data of the density tests; every test program uses a part of it.
+
+#![allow(dead_code)]
 
 use hingenet::density::Settings;
 use hingenet::density::columns::Columns;
