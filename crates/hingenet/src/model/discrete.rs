@@ -150,6 +150,7 @@ fn ml_bn_svm(spec: &ModelSpec) -> Result<Learning> {
     let solvers = [
         ("auto", Solver::Auto),
         ("interior", Solver::Interior),
+        ("newton", Solver::Newton),
         ("lbfgs", Solver::Lbfgs),
         ("projected", Solver::Projected),
         ("conic", Solver::Conic),

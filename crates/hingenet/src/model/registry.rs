@@ -193,7 +193,7 @@ const GAMMA: OptionInfo = OptionInfo {
 const SOLVER: OptionInfo = OptionInfo {
     key: "solver",
     default: "auto",
-    range: "auto, interior, lbfgs, projected, conic",
+    range: "auto, newton, interior, lbfgs, projected, conic",
     about: "method; projected is the paper's, conic an independent solver for small problems",
 };
 const SMOOTH: OptionInfo = OptionInfo {

@@ -36,7 +36,7 @@ pub struct InteriorSettings {
 
 /// Where the method ended.
 #[derive(Debug, Clone)]
-pub struct InteriorSolution {
+pub struct DenseSolution {
     /// Normalised parameters.
     pub w: Vec<f64>,
     /// Proven bounds.
@@ -68,7 +68,7 @@ pub fn minimise(
     start: &[f64],
     settings: &InteriorSettings,
     control: &Control,
-) -> Result<InteriorSolution> {
+) -> Result<DenseSolution> {
     let solver = Solver { problem, rows: RowSystem::new(problem), systems: Systems::new(problem) };
     solver.run(start, settings, control)
 }
@@ -101,7 +101,7 @@ struct State {
 }
 
 impl Solver<'_> {
-    fn run(&self, start: &[f64], settings: &InteriorSettings, control: &Control) -> Result<InteriorSolution> {
+    fn run(&self, start: &[f64], settings: &InteriorSettings, control: &Control) -> Result<DenseSolution> {
         let (mut state, mut iterations) = self.first_central_point(start, control)?;
         let mut best =
             Best { certificate: Certificate::OPEN, w: state.w.clone(), multipliers: state.x.a.clone() };
@@ -135,7 +135,7 @@ impl Solver<'_> {
         certificate.upper10 = self.problem.hard_objective(&w);
         certificate.upper11 = self.problem.objective(&w);
         let converged = certificate.gap(smooth) <= settings.tolerance;
-        Ok(InteriorSolution { w, certificate, multipliers, iterations, converged })
+        Ok(DenseSolution { w, certificate, multipliers, iterations, converged })
     }
 
     /// Joins the bounds at `state` into `best`, and its parameters and multipliers if they are better.

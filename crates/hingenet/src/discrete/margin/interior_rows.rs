@@ -389,13 +389,13 @@ impl<'a> RowSystem<'a> {
     }
 }
 
-/// `P E Pᵀ` of every row over the K class scores: its entries right of the diagonal, line by line. They say all:
-/// it is symmetric and its lines add up to 0.
-pub(super) fn row_couplings(problem: &Problem, linear: &Linear) -> Vec<f64> {
+/// `P E Pᵀ` of the given rows over the K class scores: its entries right of the diagonal, line by line. They say
+/// all: it is symmetric and its lines add up to 0.
+pub(super) fn row_couplings(problem: &Problem, linear: &Linear, rows: &[usize]) -> Vec<f64> {
     let k = problem.rows.n_classes();
     let pairs = k * (k - 1) / 2;
-    let mut couplings = vec![0.0; problem.rows.len() * pairs];
-    couplings.par_chunks_mut(pairs).enumerate().with_min_len(256).for_each(|(m, out)| {
+    let mut couplings = vec![0.0; rows.len() * pairs];
+    couplings.par_chunks_mut(pairs).zip(rows).with_min_len(512).for_each(|(out, &m)| {
         let t = &linear.t[m * k..(m + 1) * k];
         let own = problem.rows.class(m);
         let (kk, open) = (linear.k[m], linear.open[m]);

@@ -78,11 +78,11 @@ impl<'a> Systems<'a> {
             let factor = cholesky(self.over_rows(&cells, &totals, linear))?;
             return Some(Factor::Rows { factor, cells, table_rows: totals });
         }
-        let matrix = match q {
-            Some(q) => self.over_cells(&self.problem.likelihood.between(at, q), linear),
-            None => self.over_cells(at, linear),
-        };
-        cholesky(matrix).map(Factor::Cells)
+        let between = q.map(|q| self.problem.likelihood.between(at, q));
+        let at = between.as_ref().unwrap_or(at);
+        let active = self.active(at, linear);
+        let couplings = row_couplings(self.problem, linear, &active);
+        cholesky(self.over_cells(at, &active, &couplings)).map(Factor::Cells)
     }
 
     /// Replaces the right-hand side over the class-dependent cells by the solution.
@@ -191,10 +191,15 @@ impl<'a> Systems<'a> {
         (0..self.problem.rows.len()).filter(|&m| size(m) > least).collect()
     }
 
+    /// Factorises over the cells at an expansion, for given rows and the second derivatives of their losses.
+    pub fn factorise_cells(&self, at: &Expansion, rows: &[usize], couplings: &[f64]) -> Option<Factor> {
+        cholesky(self.over_cells(at, rows, couplings)).map(Factor::Cells)
+    }
+
     /// Lower triangle of `∇²L + G + Bᵀ E B`; each slot owns its rows of the matrix. The flat gauge directions,
     /// along which w changes and the distribution does not, get the curvature `G = Σ_h u_h p_h p_hᵀ` over the
     /// table rows: the step is then the one that keeps w normalised to first order, and no other is changed.
-    fn over_cells(&self, expansion: &Expansion, linear: &Linear) -> Matrix {
+    fn over_cells(&self, expansion: &Expansion, active: &[usize], couplings: &[f64]) -> Matrix {
         let (rows, k) = (&self.problem.rows, self.problem.rows.n_classes());
         let size = rows.n_cells();
         let entries = rows.entries();
@@ -210,8 +215,6 @@ impl<'a> Systems<'a> {
                 *x = out[e as usize] + if r == row { gauge * p[e as usize] } else { 0.0 };
             }
         });
-        let couplings = row_couplings(self.problem, linear);
-        let active = self.active(expansion, linear);
         let bounds = rows.slot_groups();
         let mut owned = Vec::with_capacity(rows.n_slots());
         let mut rest = matrix.data_mut();
@@ -222,10 +225,10 @@ impl<'a> Systems<'a> {
         }
         owned.into_par_iter().enumerate().for_each(|(slot, lines)| {
             let sums = match k {
-                2 => sum_pairs::<1>(rows, &couplings, &active, slot),
-                3 => sum_pairs::<3>(rows, &couplings, &active, slot),
-                4 => sum_pairs::<6>(rows, &couplings, &active, slot),
-                _ => sum_any_pairs(k * (k - 1) / 2, rows, &couplings, &active, slot),
+                2 => sum_pairs::<1>(rows, couplings, active, slot),
+                3 => sum_pairs::<3>(rows, couplings, active, slot),
+                4 => sum_pairs::<6>(rows, couplings, active, slot),
+                _ => sum_any_pairs(k * (k - 1) / 2, rows, couplings, active, slot),
             };
             let width = bounds[slot + 1];
             for (at, sum) in sums.chunks_exact(k * (k - 1) / 2).enumerate() {
@@ -242,12 +245,12 @@ fn sum_pairs<const P: usize>(rows: &Rows, couplings: &[f64], active: &[usize], s
     let (first, width) = (bounds[slot], bounds[slot + 1]);
     let mut sums = vec![[0.0; P]; (width - first) * width];
     let (couplings, _) = couplings.as_chunks::<P>();
-    for &m in active {
+    for (&m, coupling) in active.iter().zip(couplings) {
         let groups = rows.groups(m);
         let base = (groups[slot] as usize - first) * width;
         for &g in &groups[..=slot] {
             let sum = &mut sums[base + g as usize];
-            sum.iter_mut().zip(&couplings[m]).for_each(|(s, x)| *s += x);
+            sum.iter_mut().zip(coupling).for_each(|(s, x)| *s += x);
         }
     }
     sums.into_flattened()
@@ -258,12 +261,12 @@ fn sum_any_pairs(pairs: usize, rows: &Rows, couplings: &[f64], active: &[usize],
     let bounds = rows.slot_groups();
     let (first, width) = (bounds[slot], bounds[slot + 1]);
     let mut sums = vec![0.0; (width - first) * width * pairs];
-    for &m in active {
+    for (&m, coupling) in active.iter().zip(couplings.chunks_exact(pairs)) {
         let groups = rows.groups(m);
         let base = (groups[slot] as usize - first) * width;
         for &g in &groups[..=slot] {
             let at = (base + g as usize) * pairs;
-            add_into(&mut sums[at..at + pairs], &couplings[m * pairs..(m + 1) * pairs]);
+            add_into(&mut sums[at..at + pairs], coupling);
         }
     }
     sums

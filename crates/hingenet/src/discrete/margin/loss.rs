@@ -140,6 +140,65 @@ impl MarginLoss {
     }
 }
 
+/// The loss of one row and how it bends.
+pub(super) struct Bend {
+    /// The loss.
+    pub value: f64,
+    /// The loss of problem (10).
+    pub plain: f64,
+    /// Whether there are second derivatives.
+    pub curved: bool,
+}
+
+impl MarginLoss {
+    /// As [`RowLoss::first`], with the second derivatives: those `right` of the diagonal, line by line (the matrix
+    /// is symmetric and its lines add up to 0), and in `pull` their product with the differences
+    /// `γ + S_c − S_{c_m}`.
+    #[inline(always)]
+    pub(super) fn bend(
+        &self,
+        class: usize,
+        weight: f64,
+        s: &mut [f64],
+        right: &mut [f64],
+        pull: &mut [f64],
+    ) -> Option<Bend> {
+        let max = self.differences(class, s);
+        if max <= self.quiet_below {
+            return None;
+        }
+        pull.copy_from_slice(s);
+        pull[class] = 0.0;
+        let t = self.soft_maximum(max, s);
+        let (value, slope) = self.hinge.value_and_slope(t);
+        if slope == 0.0 {
+            return None;
+        }
+        let scale = self.lambda * weight;
+        let along = scale * self.hinge.curvature(t);
+        // Between two competitors: (h'' − η h') π_c π_d; against the own class: −h'' π_c.
+        let spread = if self.eta.is_finite() { scale * slope * self.eta } else { 0.0 };
+        let across = along - spread;
+        let k = self.n_classes;
+        let mut curved = along > 0.0;
+        let pairs = (0..k).flat_map(|c| (c + 1..k).map(move |d| (c, d)));
+        for (x, (c, d)) in right.iter_mut().zip(pairs) {
+            *x = if c == class || d == class { -along * (s[c] + s[d]) } else { across * s[c] * s[d] };
+            curved |= *x < -FLAT * scale;
+        }
+        let mean: f64 = s.iter().zip(pull.iter()).map(|(p, d)| p * d).sum();
+        pull.iter_mut().zip(s.iter()).for_each(|(d, p)| *d = p * (along * mean + spread * (*d - mean)));
+        pull[class] = -along * mean;
+        let b = scale * slope;
+        s.iter_mut().for_each(|share| *share *= b);
+        s[class] = -b;
+        Some(Bend { value: scale * value, plain: scale * max.max(0.0), curved })
+    }
+}
+
+/// Second derivatives below this part of the weight are left out.
+const FLAT: f64 = 1e-9;
+
 impl RowLoss for MarginLoss {
     #[inline(always)]
     fn first(&self, class: usize, weight: f64, s: &mut [f64]) -> Option<f64> {

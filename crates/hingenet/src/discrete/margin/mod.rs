@@ -19,6 +19,7 @@ mod interior_rows;
 mod interior_system;
 mod likelihood;
 mod loss;
+mod newton;
 mod problem;
 pub mod projected;
 mod rows;

@@ -118,13 +118,18 @@ impl Problem {
 
     /// The same for the class-dependent cells alone.
     pub fn multipliers_of_cells(&self, v: &[f64]) -> Vec<f64> {
+        self.multipliers_of(&self.loss, v)
+    }
+
+    /// The same for another loss of the rows.
+    pub(super) fn multipliers_of(&self, loss: &MarginLoss, v: &[f64]) -> Vec<f64> {
         let k = self.rows.n_classes();
         let mut a = vec![0.0; self.rows.len() * k];
         a.par_chunks_mut(k * self.rows.chunk()).enumerate().for_each(|(chunk, part)| {
             for (at, a) in part.chunks_exact_mut(k).enumerate() {
                 let m = chunk * self.rows.chunk() + at;
                 self.rows.scores(m, v, a);
-                if self.loss.first(self.rows.class(m), self.rows.weight(m), a).is_none() {
+                if loss.first(self.rows.class(m), self.rows.weight(m), a).is_none() {
                     a.fill(0.0);
                 }
                 a[self.rows.class(m)] = 0.0;

@@ -1,11 +1,12 @@
-//! Solves problems (10) and (11) and proves how well: interior points where the dense system is small,
-//! else scaled L-BFGS and Newton-CG on the unconstrained form with the smoothing shrunk step by step.
+//! Solves problems (10) and (11) and proves how well: Newton's method and interior points where the dense system
+//! is small, else scaled L-BFGS and Newton-CG on the unconstrained form with the smoothing shrunk step by step.
 
 use super::certificate::{Certificate, DualPoint};
 use super::conic;
-use super::interior::{self, InteriorSettings};
+use super::interior::{self, DenseSolution, InteriorSettings};
 use super::interior_system::step_work;
 use super::loss::Smoothing;
+use super::newton;
 use super::problem::{Point, Problem};
 use super::projected::{self, ProjectedSettings};
 use crate::control::Control;
@@ -17,11 +18,14 @@ use crate::optimise::newton_cg::{Curved, NewtonSettings, newton_cg};
 /// Which method solves the problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Solver {
-    /// What measures best: interior points for small dense systems, else L-BFGS and Newton-CG.
+    /// What measures best: for small dense systems Newton's method while λ γ is small and interior points
+    /// beyond, else L-BFGS and Newton-CG.
     #[default]
     Auto,
     /// Primal-dual interior points.
     Interior,
+    /// Newton's method with a dense factor and less and less smoothing.
+    Newton,
     /// Scaled L-BFGS on the unconstrained form, then Newton-CG.
     Lbfgs,
     /// Accelerated projected gradient on the constrained form: the paper's method, kept as a second path.
@@ -87,6 +91,8 @@ pub struct Solution {
 /// it is tried as a last resort.
 const INTERIOR_WORK: f64 = 2e8;
 const LAST_RESORT_WORK: f64 = 1e10;
+/// Largest λ γ for which Newton's method is tried first: beyond, interior points need fewer steps.
+const NEWTON_REACH: f64 = 16.0;
 /// Gap that needs no second method in a search.
 const ROUGH: f64 = 0.02;
 /// Newton steps of the interior-point method.
@@ -115,6 +121,7 @@ pub fn solve(
     let start = start.map_or(&ml[..], |s| s.w);
     match settings.solver {
         Solver::Interior => interior(problem, &ml, settings, control),
+        Solver::Newton => dense_newton(problem, start, settings, control),
         Solver::Lbfgs => smoothed(problem, start, settings, control),
         Solver::Projected => projected(problem, start, settings, control),
         Solver::Conic => conic(problem, control),
@@ -138,6 +145,12 @@ fn automatic(
     let (over_cells, over_rows) = step_work(problem);
     let work = over_cells.min(over_rows);
     let smooth = problem.loss.is_smooth();
+    if over_cells <= INTERIOR_WORK && problem.loss.lambda() * problem.loss.largest_gamma() <= NEWTON_REACH {
+        let found = dense_newton(problem, start, settings, control)?;
+        if found.converged {
+            return Ok(found);
+        }
+    }
     let first = if work <= INTERIOR_WORK {
         interior(problem, ml, settings, control)?
     } else {
@@ -225,15 +238,30 @@ fn interior_all(
     control: &Control,
 ) -> Result<Solution> {
     let inner = InteriorSettings { max_iterations: INTERIOR_STEPS, tolerance: settings.tolerance };
-    let found = interior::minimise(problem, start, &inner, control)?;
-    Ok(Solution {
+    Ok(dense(interior::minimise(problem, start, &inner, control)?, "interior points"))
+}
+
+fn dense_newton(
+    problem: &Problem,
+    start: &[f64],
+    settings: &SolveSettings,
+    control: &Control,
+) -> Result<Solution> {
+    Ok(dense(
+        newton::minimise(problem, start, settings.tolerance, control)?,
+        "Newton, less and less smoothing",
+    ))
+}
+
+fn dense(found: DenseSolution, method: &'static str) -> Solution {
+    Solution {
         w: found.w,
         multipliers: found.multipliers,
         certificate: found.certificate,
         iterations: found.iterations,
         converged: found.converged,
-        method: "interior points",
-    })
+        method,
+    }
 }
 
 fn projected(
