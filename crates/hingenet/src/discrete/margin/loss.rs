@@ -132,7 +132,15 @@ impl MarginLoss {
         }
         let mut total = 0.0;
         for x in s.iter_mut() {
-            *x = (self.eta * (*x - max)).exp();
+            let behind = self.eta * (*x - max);
+            // Most are the largest, or too far behind to count: no exponential for them.
+            *x = if behind == 0.0 {
+                1.0
+            } else if behind > TOO_FAR {
+                behind.exp()
+            } else {
+                0.0
+            };
             total += *x;
         }
         s.iter_mut().for_each(|x| *x /= total);
@@ -198,6 +206,9 @@ impl MarginLoss {
 
 /// Second derivatives below this part of the weight are left out.
 const FLAT: f64 = 1e-9;
+
+/// Logarithm of the share of a competitor that no longer changes a sum.
+const TOO_FAR: f64 = -40.0;
 
 impl RowLoss for MarginLoss {
     #[inline(always)]
