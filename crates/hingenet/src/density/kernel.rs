@@ -3,7 +3,7 @@
 //! omitted, not subtracted.
 
 use super::bandwidth::Symmetric;
-use super::kernel_grid::{LEAST_SHARE, line_sums, plane_sums};
+use super::kernel_grid::{LONG, SHORT, least_share, line_sums, plane_sums};
 use super::sample::{PairSample, Sample};
 use crate::error::{Error, Result, require};
 use crate::numeric::simd::{LANES, fused_exp, vectorised};
@@ -75,7 +75,10 @@ impl LineKde {
     pub fn log_densities_above(&self, least: f64, queries: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
         let at: Vec<f64> = queries.iter().map(|x| (x - self.origin) / self.h).collect();
         let reader = Reader { weights: &self.weights, total: self.total, log_peak: self.log_peak(), least };
-        let sums = line_sums(&self.centres, &self.weights, &at);
+        let sums = match reader.stencil() {
+            SHORT => line_sums::<SHORT>(&self.centres, &self.weights, &at),
+            _ => line_sums::<LONG>(&self.centres, &self.weights, &at),
+        };
         reader.values(at.len(), sums, &own, |some| self.direct(&reader, some, &at, &own))
     }
 
@@ -181,7 +184,11 @@ impl PlaneKde {
     ) -> Vec<f64> {
         let (s, t): (Vec<f64>, Vec<f64>) = x.iter().zip(y).map(|(x, y)| self.whitened(*x, *y)).unzip();
         let reader = Reader { weights: &self.weights, total: self.total, log_peak: self.log_peak(), least };
-        let sums = plane_sums((&self.first, &self.second), &self.weights, (&s, &t));
+        let centres = (&self.first[..], &self.second[..]);
+        let sums = match reader.stencil() {
+            SHORT => plane_sums::<SHORT>(centres, &self.weights, (&s, &t)),
+            _ => plane_sums::<LONG>(centres, &self.weights, (&s, &t)),
+        };
         reader.values(s.len(), sums, &own, |some| self.direct(&reader, some, (&s, &t), &own))
     }
 
@@ -248,8 +255,8 @@ impl Reader<'_> {
         direct: impl Fn(&[usize]) -> Vec<f64>,
     ) -> Vec<f64> {
         let Some(sums) = sums else { return direct(&(0..queries).collect::<Vec<_>>()) };
-        let least_sum = 2.0 * LEAST_SHARE * self.total;
-        let too_low_to_matter = self.least > self.log_peak + (2.0 * LEAST_SHARE).ln();
+        let least_sum = 2.0 * least_share(self.stencil()) * self.total;
+        let too_low_to_matter = self.reached_by(self.stencil());
         let mut out = vec![0.0; queries];
         let mut again = Vec::new();
         for (q, sum) in sums.into_iter().enumerate() {
@@ -266,6 +273,16 @@ impl Reader<'_> {
         }
         again.iter().zip(direct(&again)).for_each(|(&q, v)| out[q] = v);
         out
+    }
+
+    /// Whether all values that are told apart are precise on such stencils.
+    fn reached_by(&self, stencil: usize) -> bool {
+        self.least > self.log_peak + (2.0 * least_share(stencil)).ln()
+    }
+
+    /// The short stencil, unless the long one saves direct sums.
+    fn stencil(&self) -> usize {
+        if self.reached_by(LONG) && !self.reached_by(SHORT) { LONG } else { SHORT }
     }
 
     /// The terms of direct sums.
