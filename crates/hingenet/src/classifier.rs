@@ -118,6 +118,9 @@ pub struct SolverReport {
     pub objective: f64,
     /// Certificate: relative duality gap or optimality residual, named in `method`; `None` for closed forms.
     pub gap: Option<f64>,
+    /// Mean slack `max(0, γ − log d_m)` of the training rows, for margins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slack: Option<f64>,
 }
 
 /// Weights must be finite, not negative and not all zero.

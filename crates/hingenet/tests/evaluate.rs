@@ -166,6 +166,20 @@ fn bad_protocols_are_refused() {
     assert_eq!(named, [("majority".into(), None), (margin("0"), Some("0")), (margin("1"), Some("1"))]);
 }
 
+/// A larger λ buys less slack (and pays with likelihood): the exchange that the sweep shows.
+#[test]
+fn slack_falls_as_a_sweep_raises_lambda() {
+    let (data, protocol) = (mixed(200), protocol());
+    let (models, sweep) = (["tan:ml-bn-svm,gamma=2".parse().unwrap()], "lambda=0,0.5,4".parse().unwrap());
+    let plan = Plan { sweep: Some(&sweep), ..Plan::new(&models, &data, &protocol) };
+    let found = compare(&plan, &Control::default()).unwrap();
+    let slack: Vec<f64> = found.sweep.iter().map(|p| p.slack.unwrap()).collect();
+    assert!(slack.windows(2).all(|s| s[1] < s[0]), "{slack:?}");
+    let likelihood_only = ["tan:ml".parse().unwrap()];
+    let found = compare(&Plan::new(&likelihood_only, &data, &protocol), &Control::default()).unwrap();
+    assert_eq!(found.results[0].slack, None);
+}
+
 #[test]
 fn an_evaluation_stops_when_asked_to() {
     let control = Control::new(Arc::new(AtomicBool::new(true)));

@@ -79,6 +79,7 @@ pub fn fit_em(
                 iterations: trace.len(),
                 objective,
                 gap: Some(if growth.is_finite() { growth.max(0.0) } else { 1.0 }),
+                slack: None,
             };
             return Ok(EmFit { network, counts: expected, report, trace });
         }
@@ -118,6 +119,7 @@ fn closed_form(structure: &Structure, available: &[f64], alpha: f64) -> Result<E
         iterations: 0,
         objective,
         gap: None,
+        slack: None,
     };
     Ok(EmFit { network, counts, report, trace: Vec::new() })
 }

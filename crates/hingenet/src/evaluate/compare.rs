@@ -208,6 +208,7 @@ impl Ran {
                 balanced_error: outcome.result.balanced_error.mean,
                 log_loss: outcome.result.log_loss,
                 log_likelihood: outcome.result.log_likelihood,
+                slack: outcome.result.slack,
             })
         };
         self.outcomes.iter().zip(&self.models).filter_map(point).collect()

@@ -387,6 +387,7 @@ fn summarise(model: String, rates: &[f64], parts: &[Part], ci95: f64) -> ModelRe
         missing: curve(&|p, r| accuracy_of(p, name, r)),
     };
     let likelihoods: Option<Vec<f64>> = parts.iter().map(|p| p.log_likelihood).collect();
+    let slacks: Option<Vec<f64>> = parts.iter().map(|p| p.solver.as_ref()?.slack).collect();
     let chosen: Vec<BTreeMap<String, f64>> = parts.iter().map(|p| p.chosen.clone()).collect();
     ModelResult {
         model,
@@ -400,6 +401,7 @@ fn summarise(model: String, rates: &[f64], parts: &[Part], ci95: f64) -> ModelRe
         brier: metrics::mean(&over_parts(&|p| p.brier)),
         auc: (!auc.is_empty()).then(|| metrics::mean(&auc)),
         log_likelihood: likelihoods.map(|l| metrics::mean(&l)),
+        slack: slacks.map(|s| metrics::mean(&s)),
         fit_seconds: metrics::mean(&over_parts(&|p| p.fit_seconds)),
         predict_seconds: metrics::mean(&over_parts(&|p| p.predict_seconds)),
         chosen: if chosen.iter().all(BTreeMap::is_empty) { Vec::new() } else { chosen },

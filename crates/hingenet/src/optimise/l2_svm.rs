@@ -60,6 +60,7 @@ pub fn l2_svm(
             iterations,
             objective,
             gap: Some(gap),
+            slack: None,
         },
         alpha: smo.alpha,
     }

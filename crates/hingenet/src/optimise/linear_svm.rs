@@ -188,6 +188,7 @@ fn solution(best: Certificate, method: &str, iterations: usize, settings: SvmSet
         iterations,
         objective: best.primal,
         gap: Some(best.gap()),
+        slack: None,
     };
     SvmSolution {
         weights: best.w,

@@ -62,6 +62,7 @@ pub fn one_norm_svm(problem: SvmProblem<'_>, penalties: &[f64]) -> Result<OneNor
         iterations: found.iterations as usize,
         objective: found.obj_val,
         gap: Some(gap),
+        slack: None,
     };
     Ok(OneNormSolution { weights, intercept: found.x[2 * p], multipliers: found.z[..n].to_vec(), report })
 }

@@ -45,6 +45,7 @@ pub fn spectral_projected_gradient(
         iterations: 0,
         objective: f,
         gap: None,
+        slack: None,
     };
     let (mut trial, mut g_trial) = (vec![0.0; n], vec![0.0; n]);
     while report.iterations < stop.max_iterations {

@@ -332,5 +332,6 @@ fn newton_report(solutions: &[Solution]) -> SolverReport {
         iterations: solutions.iter().map(|s| s.rounds).max().unwrap_or(0),
         objective: solutions.iter().map(|s| s.objective).sum(),
         gap: None,
+        slack: None,
     }
 }

@@ -102,6 +102,7 @@ impl Cases {
             iterations: steps,
             objective: current.value,
             gap: Some(gap),
+            slack: None,
         };
         let weights = std::array::from_fn(|f| std::array::from_fn(|k| w[f * KNOTS.len() + k]));
         Ok((PoolWeights(weights), report))

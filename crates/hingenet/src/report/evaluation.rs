@@ -67,6 +67,9 @@ pub struct ModelResult {
     /// and no row is impossible.
     #[serde(default)]
     pub log_likelihood: Option<f64>,
+    /// Mean slack `max(0, γ − log margin)` of a training row, for models trained with a margin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slack: Option<f64>,
     /// Mean wall-clock seconds of one fit. Folds run side by side, so this is not pure work.
     pub fit_seconds: f64,
     /// Mean wall-clock seconds to predict one test part.
@@ -145,4 +148,7 @@ pub struct SweepPoint {
     /// Mean `log P(class, observed features)` of a test row, where the model gives one.
     #[serde(default)]
     pub log_likelihood: Option<f64>,
+    /// Mean slack `max(0, γ − log margin)` of a training row, for models trained with a margin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slack: Option<f64>,
 }

@@ -187,6 +187,8 @@ pub struct TradeOffPoint {
     pub value: String,
     /// Mean `log P(class, features)` of a test row, natural logarithm, where the model gives one.
     pub log_likelihood: Option<f64>,
+    /// Mean slack of a training row, for models trained with a margin.
+    pub slack: Option<f64>,
     /// Mean accuracy.
     pub accuracy: f64,
     /// Half-width of its 95 % interval.

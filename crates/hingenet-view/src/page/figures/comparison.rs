@@ -243,8 +243,10 @@ pub fn trade_off(trade_off: &TradeOff, style: SeriesStyle, number: usize) -> Fig
         dashed: false,
         labels,
     }];
-    let mut table =
-        DataTable::new("Trade-off", &[trade_off.key.as_str(), "log-likelihood", "accuracy %", "± 95 %"]);
+    let mut table = DataTable::new(
+        "Trade-off",
+        &[trade_off.key.as_str(), "log-likelihood", "slack", "accuracy %", "± 95 %"],
+    );
     table.rows = trade_off
         .points
         .iter()
@@ -252,6 +254,7 @@ pub fn trade_off(trade_off: &TradeOff, style: SeriesStyle, number: usize) -> Fig
             vec![
                 Cell::text(p.value.clone()),
                 Cell::optional(p.log_likelihood, |l| Cell::number(l, 4)),
+                Cell::optional(p.slack, |s| Cell::number(s, 4)),
                 Cell::percent(p.accuracy),
                 Cell::percent(p.ci95),
             ]

@@ -70,6 +70,7 @@ pub fn fit_bn_svm(
         iterations,
         objective,
         gap: Some(gap),
+        slack: None,
     };
     Ok(BnSvmFit { network: Network::new(structure.clone(), w)?, weights, report })
 }

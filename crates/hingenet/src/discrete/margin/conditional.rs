@@ -143,6 +143,7 @@ pub fn fit_watched(
         iterations: found.iterations,
         objective: found.value,
         gap: Some(found.gradient_norm),
+        slack: None,
     };
     Ok(ConditionalFit { network: Network::new(structure.clone(), w)?, report })
 }

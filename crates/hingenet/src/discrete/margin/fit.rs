@@ -208,6 +208,7 @@ pub fn finish(structure: &Structure, problem: &Problem, solution: Solution) -> R
         iterations: solution.iterations,
         objective,
         gap: Some(gap),
+        slack: Some(slack_sum / problem.rows.total_weight()),
     };
     let network = Network::new(structure.clone(), solution.w)?;
     let certificate = solution.certificate;
@@ -225,6 +226,7 @@ fn unsmoothed(structure: &Structure, n: &[f64]) -> Result<MarginFit> {
         iterations: 0,
         objective: value,
         gap: None,
+        slack: None,
     };
     let network = Network::new(structure.clone(), w)?;
     Ok(MarginFit { network, certificate, report, negative_log_likelihood: value, slack_sum: 0.0 })

@@ -67,6 +67,7 @@ fn trade_offs(evaluation: &Evaluation) -> Vec<TradeOff> {
         let next = TradeOffPoint {
             value: point.value.clone(),
             log_likelihood: point.log_likelihood,
+            slack: point.slack,
             accuracy: point.accuracy,
             ci95: point.ci95,
         };

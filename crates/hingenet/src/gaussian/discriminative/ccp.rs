@@ -56,6 +56,7 @@ pub(super) fn empty_report(objective: f64) -> SolverReport {
         iterations: 0,
         objective,
         gap: None,
+        slack: None,
     }
 }
 

@@ -170,6 +170,7 @@ fn class_fit(moments: &Moments, c: usize, columns: &[Pair], place: &[usize], lam
         iterations: columns.iter().map(|p| p.sweeps).max().unwrap_or(0),
         objective: penalised,
         gap: None,
+        slack: None,
     };
     let mut fit = finish(moments, &weights, penalised, report);
     fit.levels = place.to_vec();

@@ -137,6 +137,7 @@ impl Run<'_> {
             iterations: self.sweeps,
             objective: penalised,
             gap: Some(self.change),
+            slack: None,
         };
         let mut fit = finish(self.moments, &self.weights, penalised, report);
         fit.levels = self.weights.order(self.constraints.required()).level;

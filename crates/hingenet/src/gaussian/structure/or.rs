@@ -377,6 +377,7 @@ impl<'a> Run<'a> {
                 let (a, b) = (self.trace[k].objective, self.trace[k + 1].objective);
                 (a - b).abs() / a.abs().max(f64::MIN_POSITIVE)
             }),
+            slack: None,
         };
         let mut fit = finish(self.moments, &self.weights, penalised, report);
         fit.levels = self.level;

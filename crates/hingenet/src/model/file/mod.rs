@@ -34,13 +34,23 @@ impl Model {
     /// Reads and checks a model file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let bytes = std::fs::read(path.as_ref()).map_err(|e| Error::io(path.as_ref(), e))?;
-        Self::from_bytes(&bytes)
+        Self::from_bytes(&bytes).map_err(|e| named(path.as_ref(), e))
     }
 
     /// What a model file says about itself, without reading the parameters.
     pub fn read_header(path: impl AsRef<Path>) -> Result<serde_json::Value> {
         let file = File::open(path.as_ref()).map_err(|e| Error::io(path.as_ref(), e))?;
-        Container::read_about(std::io::BufReader::new(file))
+        Container::read_about(std::io::BufReader::new(file)).map_err(|e| named(path.as_ref(), e))
+    }
+}
+
+/// The error of a damaged file with the file's name.
+fn named(path: &Path, error: Error) -> Error {
+    match error {
+        Error::ModelFile { problem, hint } => {
+            Error::ModelFile { problem: format!("{}: {problem}", path.display()), hint }
+        }
+        other => other,
     }
 }
 

@@ -221,6 +221,7 @@ fn finish_search(
         iterations: params.rounds,
         objective: found.score,
         gap: None,
+        slack: None,
     };
     let penalised = weights.total_error();
     let mut structure = finish(moments, &weights, penalised, report);
