@@ -113,3 +113,38 @@ impl<'a> Expectation<'a> {
         Odometer::new(card).walk(&[strides], |at| out[at[0]] += values.next().copied().unwrap_or(0.0));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discrete::Structure;
+    use crate::graph::Dag;
+
+    /// The first half of the observed children speaks against state 1 of a hidden feature, the second half as
+    /// much against state 0: both are equally likely in the end.
+    #[test]
+    fn hidden_states_get_their_shares_back_from_children_that_contradict_each_other() {
+        let n = 60;
+        let mut parents = vec![vec![], vec![0]];
+        parents.extend((0..2 * n).map(|_| vec![0, 1]));
+        let s = Structure::new(vec![2; 2 * n + 2], Dag::new(parents).unwrap()).unwrap();
+        let mut w = vec![0.5_f64.ln(); s.n_entries()];
+        for i in 2..2 * n + 2 {
+            for (class, hidden) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let p = if (hidden == 1) == (i < 2 + n) { 1e-9 } else { 0.5 };
+                let at = |x: usize| s.entry_of(i, |v| [class, hidden].get(v).copied().unwrap_or(x));
+                (w[at(0)], w[at(1)]) = (f64::ln(p), f64::ln(1.0 - p));
+            }
+        }
+        let network = Network::new(s, w).unwrap();
+        let expectation = Expectation::new(&network);
+        let mut evidence = vec![Some(0); 2 * n + 2];
+        evidence[1] = None;
+        let mut counts = vec![0.0; network.w().len()];
+        let log_evidence = expectation.add(&evidence, 1.0, &mut expectation.scratch(), &mut counts).unwrap();
+        let want = 0.5_f64.ln() + n as f64 * (0.5e-9_f64).ln();
+        assert!((log_evidence - want).abs() < 1e-10 * want.abs(), "{log_evidence} and {want}");
+        let hidden = network.structure().table(1);
+        assert!(counts[hidden][..2].iter().all(|share| (share - 0.5).abs() < 1e-10));
+    }
+}

@@ -2,6 +2,7 @@
 //! and one pass down the tree of features, as probabilities with scaling.
 
 use super::elimination::Evidence;
+use super::lanes::{FAR, smallest_positive};
 use crate::discrete::Network;
 
 /// Beliefs are rescaled when their largest entry falls below this.
@@ -36,10 +37,11 @@ pub(in crate::discrete) struct Scratch {
 }
 
 impl<'a> TreeExpectation<'a> {
-    /// `None` if the class has parents or a feature has two feature parents.
+    /// `None` if the class has parents, a feature has two feature parents, or probabilities are too small for
+    /// products.
     pub fn new(network: &'a Network) -> Option<Self> {
         let s = network.structure();
-        if !s.dag().parents(0).is_empty() {
+        if !s.dag().parents(0).is_empty() || smallest_positive(network.w()) < FAR.ln() {
             return None;
         }
         let mut nodes = Vec::with_capacity(s.n_nodes());
@@ -69,7 +71,7 @@ impl<'a> TreeExpectation<'a> {
     }
 
     /// Adds the expected counts and returns `log P(evidence)`. `None`, with nothing added, if a product
-    /// vanished.
+    /// vanished or its entries drifted so far apart that later factors could want lost ones back.
     pub fn add(
         &self,
         evidence: &Evidence,
@@ -124,6 +126,9 @@ impl<'a> TreeExpectation<'a> {
             if largest < SMALL {
                 log_evidence += positive(largest)?.ln();
                 belief.iter_mut().for_each(|b| *b /= largest);
+            }
+            if belief.iter().any(|b| (*b > 0.0) & (*b < FAR)) {
+                return None;
             }
         }
         log_evidence.is_finite().then_some(log_evidence)

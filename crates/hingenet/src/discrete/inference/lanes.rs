@@ -9,7 +9,7 @@ const SMALL: f64 = 1e-30;
 /// Positive entries of tables, beliefs and messages are kept above this, so that the product of three is
 /// within the range of `f64`. Rows that need smaller ones are computed in log space: products would lose
 /// them, and later factors might want them back.
-const FAR: f64 = 1e-100;
+pub(super) const FAR: f64 = 1e-100;
 /// While the product of the smallest entries of all tables is above this, nothing can be lost.
 const SAFE: f64 = 1e-290;
 
