@@ -75,20 +75,44 @@ impl Densities {
         Ok(Densities { classes })
     }
 
-    /// Feature values of queries, given feature by feature. With `leave_one_out` query q is training row q
-    /// and its own kernel is left out.
+    /// Feature values of queries, given feature by feature. With `leave_one_out` query q is training row q and its own
+    /// kernel is left out. Its share of a count is not: all rows with a value have the same count, so one less in the
+    /// own class would tell a machine the class of the row, upside down.
     pub fn features(&self, queries: &[Vec<f64>], leave_one_out: bool, control: &Control) -> Result<Features> {
+        self.evaluate(queries, |q| leave_one_out.then_some(q), |_| None, control)
+    }
+
+    /// Feature values of the training rows, each left out of kernels and counts: what a score that was not trained on them
+    /// would be for new rows.
+    pub fn held_out_features(&self, rows: &[Vec<f64>], control: &Control) -> Result<Features> {
+        self.evaluate(rows, Some, Some, control)
+    }
+
+    fn evaluate(
+        &self,
+        queries: &[Vec<f64>],
+        own_kernel: impl Fn(usize) -> Option<usize> + Sync,
+        own_count: impl Fn(usize) -> Option<usize> + Sync,
+        control: &Control,
+    ) -> Result<Features> {
         let n_rows = queries.first().map_or(0, Vec::len);
-        let own = |q: usize| leave_one_out.then_some(q);
+        let single = |(p, x): (&Marginal, &Vec<f64>)| match p {
+            Marginal::Kernel { .. } => p.features(x, &own_kernel),
+            Marginal::Frequencies { .. } => p.features(x, &own_count),
+        };
         let classes = self
             .classes
             .iter()
             .map(|class| {
-                let marginals: Vec<Vec<f64>> =
-                    class.marginals.par_iter().zip(queries).map(|(p, x)| p.features(x, own)).collect();
+                let marginals: Vec<Vec<f64>> = class.marginals.par_iter().zip(queries).map(single).collect();
                 let value = |(&(i, j), joint): (&(usize, usize), &Joint)| {
                     control.check()?;
-                    Ok(joint.features((&queries[i], &queries[j]), (&marginals[i], &marginals[j]), own))
+                    let (at, alone) =
+                        ((&queries[i][..], &queries[j][..]), (&marginals[i][..], &marginals[j][..]));
+                    Ok(match joint {
+                        Joint::Table { .. } => joint.features(at, alone, &own_count),
+                        _ => joint.features(at, alone, &own_kernel),
+                    })
                 };
                 let pairs =
                     class.pairs.par_iter().zip(&class.joints).map(value).collect::<Result<Vec<_>>>()?;

@@ -2,7 +2,7 @@
 //! estimate on the rows with value a, shrunk towards the density of all rows.
 
 use super::estimate::{line_bandwidth, omitted};
-use super::kernel::{LineKde, Own, one_row};
+use super::kernel::{LineKde, Own};
 use super::sample::Sample;
 use super::settings::Settings;
 use crate::error::Result;
@@ -21,7 +21,6 @@ pub struct Mixed {
     shrinkage: f64,
     floor: f64,
     rows: Vec<usize>,
-    weights: Vec<f64>,
 }
 
 /// Rows with one value of the discrete feature.
@@ -75,7 +74,7 @@ impl Mixed {
         let peak = LineKde::new(&pooled, h)?.log_peak();
         let floor = settings.floor.log_value(peak, pooled.total());
         let (pseudo_count, shrinkage) = (settings.pseudo_count, settings.shrinkage);
-        Ok(Mixed { discrete_first, cells, whole, counts, pseudo_count, shrinkage, floor, rows, weights })
+        Ok(Mixed { discrete_first, cells, whole, counts, pseudo_count, shrinkage, floor, rows })
     }
 
     /// Log densities at complete queries, in the order of the pair.
@@ -91,24 +90,20 @@ impl Mixed {
         (0..codes.len()).map(|q| self.log_density(codes[q] as usize, values[q], whole[q], place(q))).collect()
     }
 
+    /// Only kernels are left out, the counts stay (see `Densities::features`).
     fn log_density(&self, level: usize, x: f64, log_whole: f64, own: Own) -> f64 {
-        let less = match own {
-            Own::Omit(k) => one_row(self.weights[k]),
-            Own::Keep => 0.0,
-        };
-        let total: f64 = self.counts.iter().sum::<f64>() - less;
-        let count = (self.counts[level] - less).max(0.0);
-        let cells = self.counts.len() as f64;
+        let (count, cells) = (self.counts[level], self.counts.len() as f64);
+        let total: f64 = self.counts.iter().sum();
         let log_value = ((count + self.pseudo_count) / (total + self.pseudo_count * cells)).ln();
         let log_cell = match &self.cells[level] {
-            Some(cell) if count > 0.0 => {
+            Some(cell) => {
                 let in_cell = match own {
                     Own::Omit(k) => cell.rows.binary_search(&k).map_or(Own::Keep, Own::Omit),
                     Own::Keep => Own::Keep,
                 };
                 count.ln() + cell.kde.log_densities(&[x], |_| in_cell)[0]
             }
-            _ => f64::NEG_INFINITY,
+            None => f64::NEG_INFINITY,
         };
         let log_shrunk =
             if self.shrinkage > 0.0 { self.shrinkage.ln() + log_whole } else { f64::NEG_INFINITY };

@@ -20,8 +20,8 @@ pub(super) fn fit(columns: &Columns, settings: &Settings, control: &Control) -> 
     control.progress("estimating densities", 1, 2)?;
     let densities = Densities::estimate(columns, &kept, settings, control)?;
     let scores = Scores::of_forests(&log_prior(columns, settings), columns.n_features(), &kept);
-    // Scores with the own kernel left out stand for those of new rows.
-    let held_out = scores.evaluate(&densities.features(columns.features(), true, control)?);
+    // Scores without the row itself stand for those of new rows.
+    let held_out = scores.evaluate(&densities.held_out_features(columns.features(), control)?);
     Ok(ExactModel {
         densities,
         kept,
