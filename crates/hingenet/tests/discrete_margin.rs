@@ -674,3 +674,18 @@ fn newton_steps_prove_their_gap_where_rows_are_many_and_the_margin_counts_little
             .for_each(|&(l, g)| proves_its_gap(Solver::Newton, &case, l, g));
     }
 }
+
+#[test]
+fn a_dense_solver_is_refused_where_its_matrix_would_fill_the_memory() {
+    let card = vec![3, 200, 200];
+    let dag = Dag::new(vec![vec![], vec![0], vec![0, 1]]).unwrap();
+    let mut random = Random::new(1);
+    let structure = Structure::new(card.clone(), dag).unwrap();
+    let samples = rows(&card, 40_000, &mut random);
+    let case = Case { structure, samples, random };
+    let problem = problem(&case, 1.0, 1.0, SOFT);
+    for solver in [Solver::Newton, Solver::Interior] {
+        let error = solve(&problem, None, &settings(solver, 1e-3), &Control::default()).err();
+        assert!(matches!(error, Some(hingenet::Error::TooLarge { .. })), "{error:?}");
+    }
+}

@@ -124,13 +124,9 @@ impl Point {
         let mut direction: Vec<f64> = self.gradient.iter().map(|g| -g).collect();
         systems.solve(&factor, &mut direction);
         let slope = dot(&direction, &self.gradient);
-        let largest = direction.iter().fold(0.0f64, |m, d| m.max(d.abs()));
-        let mut length = (LONGEST_STEP / largest).min(1.0);
+        let mut length = longest(&direction);
         for _ in 0..HALVINGS {
-            let mut w = self.w.clone();
-            let step: Vec<f64> = direction.iter().map(|d| length * d).collect();
-            problem.rows.scatter_add(&step, &mut w);
-            let next = Point::new(problem, loss, w);
+            let next = Point::new(problem, loss, self.moved(problem, &direction, length));
             if next.value <= self.value + 1e-4 * length * slope {
                 return Some((next, -0.5 * slope));
             }
@@ -144,14 +140,19 @@ impl Point {
     /// `(∇²L + C/sharper) dw = −g − (1/sharper − 1) C d`.
     fn sharpened(&self, problem: &Problem, systems: &Systems<'_>, sharper: f64) -> Vec<f64> {
         let couplings: Vec<f64> = self.couplings.iter().map(|x| x / sharper).collect();
+        let Some(factor) = systems.factorise_cells(&self.expansion, &self.rows, &couplings) else {
+            return self.w.clone();
+        };
+        let stiffer = 1.0 / sharper - 1.0;
+        let mut direction: Vec<f64> =
+            self.gradient.iter().zip(&self.pull).map(|(g, p)| -g - stiffer * p).collect();
+        systems.solve(&factor, &mut direction);
+        self.moved(problem, &direction, longest(&direction))
+    }
+
+    fn moved(&self, problem: &Problem, direction: &[f64], length: f64) -> Vec<f64> {
         let mut w = self.w.clone();
-        if let Some(factor) = systems.factorise_cells(&self.expansion, &self.rows, &couplings) {
-            let stiffer = 1.0 / sharper - 1.0;
-            let moved = self.gradient.iter().zip(&self.pull).map(|(g, p)| -g - stiffer * p);
-            let mut direction: Vec<f64> = moved.collect();
-            systems.solve(&factor, &mut direction);
-            problem.rows.scatter_add(&direction, &mut w);
-        }
+        problem.rows.scatter_add(&direction.iter().map(|d| length * d).collect::<Vec<f64>>(), &mut w);
         w
     }
 
@@ -161,6 +162,11 @@ impl Point {
         let DualPoint { multipliers, .. } = dual;
         (certificate, multipliers)
     }
+}
+
+/// Length of a step, at most 1, that changes no log parameter too much.
+fn longest(direction: &[f64]) -> f64 {
+    (LONGEST_STEP / direction.iter().fold(0.0f64, |m, d| m.max(d.abs()))).min(1.0)
 }
 
 /// Everything one look at the rows tells.

@@ -10,7 +10,7 @@ use super::newton;
 use super::problem::{Point, Problem};
 use super::projected::{self, ProjectedSettings};
 use crate::control::Control;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::numeric::linalg::dot;
 use crate::optimise::lbfgs::{Iterate, LbfgsSettings, lbfgs};
 use crate::optimise::newton_cg::{Curved, NewtonSettings, newton_cg};
@@ -93,6 +93,8 @@ const INTERIOR_WORK: f64 = 2e8;
 const LAST_RESORT_WORK: f64 = 1e10;
 /// Largest λ γ for which Newton's method is tried first: beyond, interior points need fewer steps.
 const NEWTON_REACH: f64 = 16.0;
+/// Most unknowns of a dense system: its matrix takes half a gigabyte.
+const LARGEST_SYSTEM: usize = 8192;
 /// Gap that needs no second method in a search.
 const ROUGH: f64 = 0.02;
 /// Newton steps of the interior-point method.
@@ -119,6 +121,9 @@ pub fn solve(
         }
     }
     let start = start.map_or(&ml[..], |s| s.w);
+    if matches!(settings.solver, Solver::Interior | Solver::Newton) {
+        require_dense(problem, settings.solver)?;
+    }
     match settings.solver {
         Solver::Interior => interior(problem, &ml, settings, control),
         Solver::Newton => dense_newton(problem, start, settings, control),
@@ -127,6 +132,22 @@ pub fn solve(
         Solver::Conic => conic(problem, control),
         Solver::Auto => automatic(problem, start, &ml, settings, control),
     }
+}
+
+/// Refuses a dense system that would not fit into memory, for a solver that was asked for by name.
+fn require_dense(problem: &Problem, solver: Solver) -> Result<()> {
+    let cells = problem.rows.n_cells();
+    let pairs = problem.rows.len() * (problem.rows.n_classes() - 1);
+    let size = if solver == Solver::Newton { cells } else { cells.min(pairs) };
+    if size <= LARGEST_SYSTEM {
+        return Ok(());
+    }
+    Err(Error::TooLarge {
+        what: "the unknowns of a dense Newton system".into(),
+        size: size as f64,
+        limit: LARGEST_SYSTEM as f64,
+        hint: "use solver=auto or solver=lbfgs".into(),
+    })
 }
 
 /// A point that needs no iterations.
