@@ -92,8 +92,8 @@ fn wanted(json: &Value, table: &Table) -> Option<Vec<Vec<Wanted>>> {
         ("trade-off", _) => items(&json["trade_offs"][number_after(id)]["points"])
             .iter()
             .map(|p| {
-                let likelihood = decimals(&p["log_likelihood"], 4);
-                vec![text(&p["value"]), likelihood, percent(&p["accuracy"]), percent(&p["ci95"])]
+                let (likelihood, slack) = (decimals(&p["log_likelihood"], 4), decimals(&p["slack"], 4));
+                vec![text(&p["value"]), likelihood, slack, percent(&p["accuracy"]), percent(&p["ci95"])]
             })
             .collect(),
         ("reliability", _) => reliability_rows(&models[number_after(id)]),
