@@ -218,11 +218,12 @@ def test_training_rows_are_measured_without_themselves():
     np.testing.assert_allclose(own.transform(new), all_rows.transform(new), atol=1e-2)
 
 
-def test_of_repeated_rows_one_copy_is_left_out():
+def test_counts_of_few_values_leave_no_row_out():
+    """One row less in the count of its own class would tell the class."""
     X, y = np.repeat([[0.0], [1.0], [2.0], [5.0]], [4, 3, 2, 1], axis=0), np.arange(10) % 2
     own = LogDensityTransformer(pairs=False).fit(X, np.zeros(10, dtype=int) + (np.arange(10) > 6)).transform(X)
     # seven rows of the first class with the values 0 and 1, four values in all, one virtual row for each
-    np.testing.assert_allclose(np.exp(own[0, 0]), (4 - 1 + 1) / (7 - 1 + 4))
+    np.testing.assert_allclose(np.exp(own[0, 0]), (4 + 1) / (7 + 4))
     np.testing.assert_allclose(np.exp(own[9, 0]), 1 / (7 + 4))
 
 
