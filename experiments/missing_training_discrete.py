@@ -77,9 +77,11 @@ def accuracy(program, header, train, test, model, numeric):
     if len(classes) < 2 or len(train) < 10:
         guess = classes.most_common(1)[0][0] if classes else collections.Counter(row[-1] for row in test).most_common(1)[0][0]
         return sum(row[-1] == guess for row in test) / len(test)
+    # Rows of a class that dropping has lost cannot be right.
+    known = [row for row in test if row[-1] in classes]
     with tempfile.TemporaryDirectory() as folder:
         paths = [pathlib.Path(folder) / name for name in ("train.csv", "test.csv")]
-        for path, rows in zip(paths, (train, test)):
+        for path, rows in zip(paths, (train, known)):
             with open(path, "w", newline="") as file:
                 csv.writer(file).writerows([header, *rows])
         names = [name for name, number in zip(header, numeric) if number]
@@ -90,7 +92,7 @@ def accuracy(program, header, train, test, model, numeric):
         out = subprocess.run([str(c) for c in command], capture_output=True)
         if out.returncode:
             sys.exit(out.stderr.decode())
-    return json.loads(out.stdout)["results"][0]["accuracy"]["mean"]
+    return json.loads(out.stdout)["results"][0]["accuracy"]["mean"] * len(known) / len(test)
 
 
 def run(program, folder, name, model, rate, way):
