@@ -86,6 +86,35 @@ pub fn fused_exp(x: f64) -> f64 {
     if x < LOWEST { 0.0 } else { scaled }
 }
 
+/// `ln x` for positive normal numbers, relative error below 1e-15, without branches.
+///
+/// `x = 2^k m` with m in [√½, √2); `ln m = 2 artanh f`, f = (m − 1) / (m + 1), by its series up to f^21 (remainder 1e-18).
+#[inline(always)]
+pub fn ln(x: f64) -> f64 {
+    const ROOT_HALF: u64 = 0x3fe6_a09e_667f_3bcd; // bits of √½
+    const TWO_52: u64 = 0x4330_0000_0000_0000; // bits of 2^52: its low bits count ones
+    const BIAS: u64 = 1023;
+    const LN2_HI: f64 = 6.931_471_803_691_238e-1;
+    const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
+    // k + 1023 by an unsigned shift: vectors have no signed one.
+    let biased = x.to_bits().wrapping_sub(ROOT_HALF).wrapping_add(BIAS << 52) >> 52;
+    let k = f64::from_bits(TWO_52 | biased) - (4_503_599_627_370_496.0 + BIAS as f64);
+    let m = f64::from_bits(x.to_bits().wrapping_sub(biased.wrapping_sub(BIAS) << 52));
+    let f = (m - 1.0) / (m + 1.0);
+    let s = f * f;
+    let mut p = 1.0 / 21.0;
+    p = p * s + 1.0 / 19.0;
+    p = p * s + 1.0 / 17.0;
+    p = p * s + 1.0 / 15.0;
+    p = p * s + 1.0 / 13.0;
+    p = p * s + 1.0 / 11.0;
+    p = p * s + 1.0 / 9.0;
+    p = p * s + 1.0 / 7.0;
+    p = p * s + 1.0 / 5.0;
+    p = p * s + 1.0 / 3.0;
+    k * LN2_HI + (2.0 * f + (2.0 * f * s * p + k * LN2_LO))
+}
+
 /// `x ← e^x` for all numbers (at most 709).
 pub fn exp_in_place(x: &mut [f64]) {
     vectorised(
@@ -113,6 +142,18 @@ mod tests {
         assert_eq!(exp(-1e9), 0.0);
         assert_eq!(exp(0.0), 1.0);
         assert_eq!(exp(f64::NEG_INFINITY), 0.0);
+    }
+
+    #[test]
+    fn ln_agrees_with_the_standard_library() {
+        for k in 0..400_000 {
+            let x = 10f64.powf(-300.0 + 0.0015 * k as f64);
+            let near_one = 0.5 + 5e-6 * k as f64;
+            for x in [x, near_one] {
+                assert!((ln(x) - x.ln()).abs() <= 1e-15 * x.ln().abs(), "{x}: {} {}", ln(x), x.ln());
+            }
+        }
+        assert_eq!(ln(1.0), 0.0);
     }
 
     #[test]

@@ -46,6 +46,27 @@ impl SoftHinge {
         }
     }
 
+    /// [`SoftHinge::value_and_slope`] for many z, which the values replace; without branches, in vectors.
+    #[inline(always)]
+    pub fn values_and_slopes(&self, z: &mut [f64], slopes: &mut [f64]) {
+        if self.radius == 0.0 {
+            for (z, slope) in z.iter_mut().zip(slopes) {
+                *slope = if *z > 0.0 { 1.0 } else { 0.0 };
+                *z *= *slope;
+            }
+            return;
+        }
+        for (z, slope) in z.iter_mut().zip(slopes) {
+            // The arc between its ends, then the straight line from there.
+            let on_arc = if *z < self.end { *z } else { self.end };
+            let x = if on_arc > self.start { on_arc - self.start } else { 0.0 };
+            let root = (self.radius * self.radius - x * x).sqrt();
+            let steep = x / root;
+            *slope = if steep < 1.0 { steep } else { 1.0 };
+            *z = x * x / (self.radius + root) + (*z - on_arc);
+        }
+    }
+
     /// `h_R''(z)`: R² / (R² − (z − μ)²)^{3/2} on the arc, else 0.
     #[inline]
     pub fn curvature(&self, z: f64) -> f64 {

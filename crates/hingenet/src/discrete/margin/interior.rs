@@ -58,7 +58,7 @@ const SHORT: f64 = 0.03;
 /// Part of what is left to close by which a levelling step may grow it.
 const LEVELLING: f64 = 0.2;
 /// Largest change of a log parameter in one step.
-const LONGEST_STEP: f64 = 20.0;
+pub(super) const LONGEST_STEP: f64 = 20.0;
 /// Newton steps on the way to the first central point.
 const CENTRING_STEPS: usize = 10;
 

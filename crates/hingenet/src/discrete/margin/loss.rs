@@ -7,8 +7,10 @@
 //! With one γ for all pairs this is the paper's loss; a matrix of required margins makes the errors cost
 //! differently. R = 0 and η = ∞ give the hinge of problem (10).
 
+use super::block::ScoreBlock;
 use super::hinge::SoftHinge;
 use super::rows::RowLoss;
+use crate::numeric::simd::{self, vectorised};
 
 /// How far problem (11) is smoothed: arc radius R and sharpness η of the soft maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -120,7 +122,7 @@ impl MarginLoss {
     /// Turns differences into the shares π_c and returns t.
     #[inline(always)]
     fn soft_maximum(&self, max: f64, s: &mut [f64]) -> f64 {
-        if self.n_classes == 2 || self.eta.is_infinite() {
+        if self.takes_all() {
             // One competitor, or the plain maximum: the first largest takes all.
             let mut free = 1.0;
             for x in s.iter_mut() {
@@ -145,6 +147,84 @@ impl MarginLoss {
         }
         s.iter_mut().for_each(|x| *x /= total);
         max + total.ln() / self.eta
+    }
+}
+
+type Line = [f64; ScoreBlock::ROWS];
+
+/// Rows that vectors take together.
+const STEP: usize = 8;
+
+/// [`RowLoss::first`] for a block, in loops without branches: where classes overlap no branch of it can be foretold.
+impl MarginLoss {
+    #[inline(always)]
+    fn block_losses(&self, class: usize, weights: &[f64], block: &mut ScoreBlock) -> f64 {
+        let mut max = self.block_differences(class, block);
+        let kept = block.keep(weights.len(), |r| max[r] > self.quiet_below);
+        if kept == 0 {
+            return 0.0;
+        }
+        block.pack_all();
+        block.pack(&mut max);
+        let mut scale = [0.0; ScoreBlock::ROWS];
+        scale[..weights.len()].copy_from_slice(weights);
+        block.pack(&mut scale);
+        let width = kept.next_multiple_of(STEP);
+        let total = self.block_shares(class, &max, width, block);
+        if !self.takes_all() {
+            max[..width].iter_mut().zip(&total).for_each(|(t, z)| *t += simd::ln(*z) / self.eta);
+        }
+        let mut value = max;
+        let slope = block.line(class);
+        self.hinge.values_and_slopes(&mut value[..width], &mut slope[..width]);
+        slope[..width].iter_mut().zip(&scale).for_each(|(b, s)| *b *= -self.lambda * s);
+        let slope = *slope;
+        for c in (0..self.n_classes).filter(|c| *c != class) {
+            block.line(c)[..width].iter_mut().zip(&slope).zip(&total).for_each(|((x, b), z)| *x *= -b / z);
+        }
+        value[..kept].iter().zip(&scale).map(|(h, s)| self.lambda * s * h).sum()
+    }
+
+    /// Replaces the scores of the wrong classes by the differences `γ + S_c − S_{c_m}`; the largest of each row.
+    #[inline(always)]
+    fn block_differences(&self, class: usize, block: &mut ScoreBlock) -> Line {
+        let own = *block.line(class);
+        let mut max = [f64::NEG_INFINITY; ScoreBlock::ROWS];
+        for (c, gamma) in self.gamma_row(class).iter().enumerate().filter(|(c, _)| *c != class) {
+            for ((x, max), own) in block.line(c).iter_mut().zip(&mut max).zip(&own) {
+                *x = gamma + *x - own;
+                *max = if *x > *max { *x } else { *max };
+            }
+        }
+        max
+    }
+
+    /// Whether the largest difference alone counts: one competitor, or the plain maximum.
+    #[inline(always)]
+    fn takes_all(&self) -> bool {
+        self.n_classes == 2 || self.eta.is_infinite()
+    }
+
+    /// Replaces differences by shares that add up to the returned totals.
+    #[inline(always)]
+    fn block_shares(&self, class: usize, max: &Line, width: usize, block: &mut ScoreBlock) -> Line {
+        let mut total = [0.0; ScoreBlock::ROWS];
+        for c in (0..self.n_classes).filter(|c| *c != class) {
+            let cells = block.line(c)[..width].iter_mut().zip(max).zip(&mut total);
+            if self.takes_all() {
+                cells.for_each(|((x, max), total)| {
+                    // The first largest.
+                    *x = if *x == *max { 1.0 - *total } else { 0.0 };
+                    *total += *x;
+                });
+            } else {
+                cells.for_each(|((x, max), total)| {
+                    *x = simd::exp(self.eta * (*x - max));
+                    *total += *x;
+                });
+            }
+        }
+        total
     }
 }
 
@@ -210,23 +290,43 @@ const FLAT: f64 = 1e-9;
 /// Logarithm of the share of a competitor that no longer changes a sum.
 const TOO_FAR: f64 = -40.0;
 
-impl RowLoss for MarginLoss {
+/// The soft maximum t of a row with a loss, hinge and slope there.
+struct Active {
+    t: f64,
+    value: f64,
+    slope: f64,
+}
+
+impl MarginLoss {
+    /// Replaces scores by the shares π_c; `None` if the row has no loss.
     #[inline(always)]
-    fn first(&self, class: usize, weight: f64, s: &mut [f64]) -> Option<f64> {
+    fn active(&self, class: usize, s: &mut [f64]) -> Option<Active> {
         let max = self.differences(class, s);
         if max <= self.quiet_below {
             return None;
         }
         let t = self.soft_maximum(max, s);
         let (value, slope) = self.hinge.value_and_slope(t);
-        if slope == 0.0 {
-            return None;
-        }
+        (slope != 0.0).then_some(Active { t, value, slope })
+    }
+}
+
+impl RowLoss for MarginLoss {
+    #[inline(always)]
+    fn first(&self, class: usize, weight: f64, s: &mut [f64]) -> Option<f64> {
+        let Active { value, slope, .. } = self.active(class, s)?;
         let scale = self.lambda * weight;
         let b = scale * slope;
         s.iter_mut().for_each(|share| *share *= b);
         s[class] = -b;
         Some(scale * value)
+    }
+
+    fn first_block(&self, class: usize, weights: &[f64], block: &mut ScoreBlock) -> f64 {
+        vectorised(
+            #[inline(always)]
+            || self.block_losses(class, weights, block),
+        )
     }
 
     #[inline(always)]
@@ -240,15 +340,7 @@ impl RowLoss for MarginLoss {
             &mut large
         };
         pi.copy_from_slice(scores);
-        let max = self.differences(class, pi);
-        if max <= self.quiet_below {
-            return false;
-        }
-        let t = self.soft_maximum(max, pi);
-        let (_, slope) = self.hinge.value_and_slope(t);
-        if slope == 0.0 {
-            return false;
-        }
+        let Some(Active { t, slope, .. }) = self.active(class, pi) else { return false };
         let own = ds[class];
         let dt: f64 = pi.iter().zip(ds.iter()).map(|(p, d)| p * (d - own)).sum();
         let scale = self.lambda * weight;
@@ -261,5 +353,54 @@ impl RowLoss for MarginLoss {
         }
         ds[class] = -back;
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::random::Random;
+
+    /// Losses and derivatives of a block are those of its rows, one by one.
+    #[test]
+    fn a_block_of_rows_gives_what_its_rows_give() {
+        let mut random = Random::new(5);
+        for k in [2, 3, 5, 70] {
+            for smoothing in
+                [Smoothing { radius: 1.0, eta: 10.0 }, Smoothing { radius: 0.3, eta: 2.0 }, Smoothing::NONE]
+            {
+                let gamma: Vec<f64> = (0..k * k).map(|_| 3.0 * random.uniform()).collect();
+                let loss = MarginLoss::new(2.5, k, gamma, smoothing);
+                for n in [1, 7, 8, 63, 64] {
+                    let class = random.below(k);
+                    let weights: Vec<f64> = (0..n).map(|_| random.uniform()).collect();
+                    let scores: Vec<Vec<f64>> =
+                        (0..n).map(|_| (0..k).map(|_| 2.0 * random.normal()).collect()).collect();
+                    let mut block = ScoreBlock::new(k);
+                    scores.iter().enumerate().for_each(|(r, s)| block.write(r, s));
+                    let total = loss.first_block(class, &weights, &mut block);
+                    let kept: Vec<usize> = block.kept().collect();
+                    let mut expected = 0.0;
+                    let (mut slopes, mut next) = (vec![0.0; k], 0);
+                    for (r, mut s) in scores.into_iter().enumerate() {
+                        let value = loss.first(class, weights[r], &mut s);
+                        expected += value.unwrap_or(0.0);
+                        if kept.get(next) != Some(&r) {
+                            assert_eq!(value, None);
+                            continue;
+                        }
+                        block.read(next, &mut slopes);
+                        next += 1;
+                        if value.is_none() {
+                            s.fill(0.0);
+                        }
+                        for (a, b) in s.iter().zip(&slopes) {
+                            assert!((a - b).abs() <= 1e-13, "{k} classes, {smoothing:?}: {s:?} {slopes:?}");
+                        }
+                    }
+                    assert!((total - expected).abs() <= 1e-13 * (1.0 + expected), "{total} {expected}");
+                }
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@
 //! `gamma` is the required log margin γ, `lambda` the weight λ of the loss, `R` and `eta` the smoothing of
 //! problem (11); `a_{mc}` the multiplier of row m against class c, `q` the tilted counts.
 
+mod block;
 pub mod bn_svm;
 mod certificate;
 pub mod completion;
@@ -28,6 +29,7 @@ pub mod semi_supervised;
 mod solve;
 mod train;
 
+pub use block::ScoreBlock;
 pub use certificate::{Certificate, DualPoint};
 pub use fit::{MarginFit, MarginParams, fit_margin};
 pub use likelihood::{Expansion, Likelihood};

@@ -4,6 +4,7 @@
 
 use super::certificate::{Certificate, DualPoint};
 use super::interior::DenseSolution;
+use super::interior::LONGEST_STEP;
 use super::interior_system::Systems;
 use super::likelihood::Expansion;
 use super::loss::MarginLoss;
@@ -19,8 +20,6 @@ use crate::numeric::sum::{add_into, ordered_chunks};
 const STEPS: usize = 30;
 /// Halvings of a step: where more are needed, interior points are quicker.
 const HALVINGS: usize = 6;
-/// Largest change of a log parameter in one step.
-const LONGEST_STEP: f64 = 20.0;
 /// Part of the smoothing's own error, or of the error that is allowed, to which a problem is solved.
 const ON_THE_WAY: f64 = 0.25;
 /// How much less a problem may be smoothed than the one before, at most and at least.

@@ -3,21 +3,44 @@
 //! entries form a group, and the solvers keep them side by side (vector `v`, group by group), so the
 //! scores of all classes are sums of short contiguous pieces.
 
+use super::block::ScoreBlock;
 use crate::discrete::{Samples, Structure};
 use crate::error::{Error, Result};
 use crate::numeric::sum::{add_into, ordered_chunks};
 use crate::table::Codes;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Fewest rows of a parallel chunk, and most chunks: both fixed, so that sums keep their bits.
 const CHUNK: usize = 512;
 const MAX_CHUNKS: usize = 64;
+
+/// Stands for a number of classes that is not known when compiling.
+const ANY: usize = 0;
 
 /// A loss of one row as a function of its K class scores.
 pub trait RowLoss: Sync {
     /// Replaces the scores by the derivatives of the loss and returns the loss; `None` (scores left as they
     /// are) when loss and derivatives are all zero.
     fn first(&self, class: usize, weight: f64, scores: &mut [f64]) -> Option<f64>;
+
+    /// As [`RowLoss::first`] for all rows of a block, which have the same class: returns the sum of the losses and
+    /// leaves derivatives and rows of those with a loss.
+    #[inline(always)]
+    fn first_block(&self, class: usize, weights: &[f64], block: &mut ScoreBlock) -> f64 {
+        let mut scores = vec![0.0; block.n_classes()];
+        let mut total = 0.0;
+        block.keep_all(weights.len());
+        for (r, &weight) in weights.iter().enumerate() {
+            block.read(r, &mut scores);
+            match self.first(class, weight, &mut scores) {
+                Some(value) => total += value,
+                None => scores.fill(0.0),
+            }
+            block.write(r, &scores);
+        }
+        total
+    }
 
     /// Replaces the direction `ds` by the Hessian of the loss at `scores` times `ds`; `false` when it is zero.
     fn second(&self, class: usize, weight: f64, scores: &[f64], ds: &mut [f64]) -> bool;
@@ -176,16 +199,7 @@ impl Rows {
 
     /// Σ of a loss over the rows.
     pub fn loss(&self, v: &[f64], loss: &impl RowLoss) -> f64 {
-        let k = self.n_classes;
-        let work = |range: std::ops::Range<usize>| {
-            let mut scores = vec![0.0; k];
-            let mut total = 0.0;
-            for m in range {
-                self.scores(m, v, &mut scores);
-                total += loss.first(self.class(m), self.weight[m], &mut scores).unwrap_or(0.0);
-            }
-            total
-        };
+        let work = |range| self.each_block::<ANY>(range, v, loss, |_, _| ());
         ordered_chunks(self.len(), self.chunk(), work).into_iter().sum()
     }
 
@@ -193,34 +207,63 @@ impl Rows {
     pub fn loss_and_gradient(&self, v: &[f64], loss: &impl RowLoss, gradient: &mut [f64]) -> f64 {
         // A constant number of classes lets the compiler unroll the inner loops.
         let parts = ordered_chunks(self.len(), self.chunk(), |range| match self.n_classes {
-            2 => self.first_chunk(2, range, v, loss),
-            3 => self.first_chunk(3, range, v, loss),
-            4 => self.first_chunk(4, range, v, loss),
-            k => self.first_chunk(k, range, v, loss),
+            2 => self.first_chunk::<2>(range, v, loss),
+            3 => self.first_chunk::<3>(range, v, loss),
+            4 => self.first_chunk::<4>(range, v, loss),
+            _ => self.first_chunk::<ANY>(range, v, loss),
         });
         add_parts(parts, gradient)
     }
 
-    #[inline(always)]
-    fn first_chunk(
+    /// K classes, or [`ANY`] number of them.
+    fn first_chunk<const K: usize>(
         &self,
-        k: usize,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         v: &[f64],
         loss: &impl RowLoss,
     ) -> (f64, Vec<f64>) {
         let mut gradient = vec![0.0; v.len()];
+        let mut slopes = vec![0.0; self.n_classes];
+        let total = self.each_block::<K>(range, v, loss, |first, block| {
+            for (i, r) in block.kept().enumerate() {
+                if K == ANY {
+                    block.read(i, &mut slopes);
+                    spread_groups(self.groups(first + r), self.n_classes, &slopes, &mut gradient);
+                } else {
+                    spread_fixed::<K>(self.groups(first + r), &block.column(i), &mut gradient);
+                }
+            }
+        });
+        (total, gradient)
+    }
+
+    /// Scores, then losses of a block of rows at a time; `use_block` gets its first row and the derivatives.
+    #[inline(always)]
+    fn each_block<const K: usize>(
+        &self,
+        range: Range<usize>,
+        v: &[f64],
+        loss: &impl RowLoss,
+        mut use_block: impl FnMut(usize, &ScoreBlock),
+    ) -> f64 {
+        let k = if K == ANY { self.n_classes } else { K };
+        let mut block = ScoreBlock::new(k);
         let mut scores = vec![0.0; k];
         let mut total = 0.0;
-        for m in range {
-            let groups = self.groups(m);
-            sum_groups(groups, k, v, &mut scores);
-            if let Some(value) = loss.first(self.class(m), self.weight[m], &mut scores) {
-                total += value;
-                spread_groups(groups, k, &scores, &mut gradient);
+        let mut first = range.start;
+        while first < range.end {
+            let class = self.class[first];
+            let limit = range.end.min(first + ScoreBlock::ROWS);
+            let len = self.class[first..limit].iter().take_while(|&&c| c == class).count();
+            for r in 0..len {
+                sum_groups(self.groups(first + r), k, v, &mut scores);
+                block.write(r, &scores);
             }
+            total += loss.first_block(class as usize, &self.weight[first..first + len], &mut block);
+            use_block(first, &block);
+            first += len;
         }
-        (total, gradient)
+        total
     }
 
     /// Adds the Hessian of the loss at `v` times `dv` to `out`.
@@ -290,6 +333,14 @@ pub fn spread_groups(groups: &[u32], k: usize, coefficients: &[f64], v: &mut [f6
     }
 }
 
+#[inline(always)]
+fn spread_fixed<const K: usize>(groups: &[u32], coefficients: &[f64; K], v: &mut [f64]) {
+    for &g in groups {
+        let cells = &mut v[g as usize * K..g as usize * K + K];
+        cells.iter_mut().zip(coefficients).for_each(|(x, s)| *x += s);
+    }
+}
+
 /// Rows of a block that is turned from columns into rows at a time.
 const BLOCK: usize = 1024;
 
@@ -317,7 +368,7 @@ fn group_rows(structure: &Structure, samples: &Samples, nodes: &[usize], first_g
     groups
 }
 
-fn add_scaled(column: &Codes, rows: std::ops::Range<usize>, scale: u32, out: &mut [u32]) {
+fn add_scaled(column: &Codes, rows: Range<usize>, scale: u32, out: &mut [u32]) {
     match column {
         Codes::U8(v) => out.iter_mut().zip(&v[rows]).for_each(|(o, &c)| *o += scale * u32::from(c)),
         Codes::U16(v) => out.iter_mut().zip(&v[rows]).for_each(|(o, &c)| *o += scale * u32::from(c)),
