@@ -14,12 +14,14 @@ import collections
 import csv
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GRAPHS = ("nb", "tan", "aode")
+MODELS = [f"{graph}:{rule}" for graph in GRAPHS for rule in ("ml", "ml-bn-svm")] + ["aode:ml-bn-svm,tables=own"]
 RATES = (0, 30, 60, 90)
 OTHERS = ("SVM + 5-NN", "LightGBM, blanked copies", "logistic + Gaussian")
 # Accuracy in % at the four rates, for each of OTHERS and for an independent TAN by maximum likelihood.
@@ -80,10 +82,10 @@ def main():
     options.cache.mkdir(parents=True, exist_ok=True)
     sets = options.sets.split(",")
     means = {}
-    for model in (f"{graph}:{rule}" for graph in GRAPHS for rule in ("ml", "ml-bn-svm")):
+    for model in MODELS:
         curves = []
         for name in sets:
-            path = options.cache / f"{name}-{model.replace(':', '-')}.json"
+            path = options.cache / f"{name}-{re.sub('[:,=]', '-', model)}.json"
             if not path.exists():
                 path.write_text(json.dumps(run(program, options.data, name, model)))
             curves.append(json.loads(path.read_text()))

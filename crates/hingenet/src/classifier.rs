@@ -18,6 +18,29 @@ pub struct Training<'a> {
     pub weights: Option<&'a [f64]>,
 }
 
+impl Training<'_> {
+    /// Refuses a class that has rows, but fewer than `least`. Rows of weight w stand for w equal ones; a class without any
+    /// row (of positive weight) is no class of these rows.
+    pub fn require_class_rows(&self, least: usize) -> Result<()> {
+        let mut found = vec![(0usize, 0.0); self.classes.len()];
+        for (row, class) in self.class.iter().enumerate() {
+            let weight = self.weights.map_or(1.0, |w| w[row]);
+            if let Some((rows, total)) = class.and_then(|c| found.get_mut(c)).filter(|_| weight > 0.0) {
+                *rows += 1;
+                *total += weight;
+            }
+        }
+        let few = |(rows, total): &(usize, f64)| *rows > 0 && *rows < least && *total < least as f64;
+        match found.iter().position(few) {
+            None => Ok(()),
+            Some(c) => Err(Error::data(
+                format!("class `{}` has {} of at least {least} rows", self.classes[c], found[c].0),
+                "add rows of this class, merge it with another, or leave its rows out",
+            )),
+        }
+    }
+}
+
 /// A fitted model of one family: nothing unfitted can predict. Tables given to it have the training
 /// columns in the training order, categories coded as in training (unseen ones missing).
 pub trait Classifier {

@@ -1,7 +1,7 @@
 //! Theorems behind the margin-trained parameters of the discrete family, on random small networks and rows.
 
 use hingenet::Control;
-use hingenet::discrete::aode::{fit_aode_margin, fit_aode_ml};
+use hingenet::discrete::aode::{AveragedNetworks, fit_aode_margin, fit_aode_ml};
 use hingenet::discrete::inference::log_joint_rows;
 use hingenet::discrete::learn::Root;
 use hingenet::discrete::margin::bn_svm::{Norm, fit_bn_svm};
@@ -14,6 +14,7 @@ use hingenet::discrete::margin::{
     Learning, Likelihood, MarginLoss, MarginParams, Problem, Rows, Smoothing, SolveSettings, Solver,
     fit_discriminative, fit_margin, solve,
 };
+use hingenet::discrete::shared_tables::fit_shared_tables;
 use hingenet::discrete::{DiscreteParams, Network, Normaliser, Samples, Structure, StructureKind, counts};
 use hingenet::graph::Dag;
 use hingenet::numeric::linalg::dot;
@@ -598,10 +599,13 @@ fn averaged_networks_are_the_mean_of_their_members_with_or_without_cells() {
     let data = rows(&card, 80, &mut random);
     let control = Control::default();
     let ml = fit_aode_ml(&data, 1.0, &control).unwrap();
-    let (margin, fits) = fit_aode_margin(&data, &MarginParams::default(), &control).unwrap();
+    let fits = fit_aode_margin(&data, &MarginParams::default(), &control).unwrap();
     assert!(fits.iter().all(|f| f.report.converged));
+    let margin = AveragedNetworks::new(fits.into_iter().map(|f| f.network).collect()).unwrap();
+    let (shared, report) = fit_shared_tables(&data, &MarginParams::default(), &control).unwrap();
+    assert!(report.converged);
     let gaps = blanked(&data, 0.4, &mut random);
-    for model in [&ml, &margin] {
+    for model in [&ml, &margin, &shared] {
         assert_eq!(model.members().len(), 3);
         let joint = model.log_joint_rows(&gaps.columns()[1..]).unwrap();
         let members: Vec<Vec<f64>> =

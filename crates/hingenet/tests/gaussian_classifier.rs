@@ -269,6 +269,7 @@ fn rare_and_absent_classes_have_a_stated_fallback() {
     let mut train = data(31, 2, false, 14);
     train.classes.extend(["rare".to_string(), "absent".to_string()]);
     let mut codes: Vec<Option<usize>> = train.class.iter().collect();
+    codes[29] = Some(2);
     codes[30] = Some(2);
     train.class = Codes::from_options(4, codes.into_iter());
     for variance in [Variance::Ml, Variance::Pooled, Variance::Fixed] {
@@ -308,4 +309,20 @@ fn bad_input_is_refused() {
     assert!(model.log_proba(&narrow).is_err());
     let swapped = train.table.select(&[4, 1, 2, 3, 0]);
     assert!(model.log_proba(&swapped).is_err());
+}
+
+#[test]
+fn a_class_with_one_row_is_refused_by_name_and_one_without_rows_is_not() {
+    let mut d = data(41, 2, false, 3);
+    d.classes.push("rare".into());
+    assert!(fit(&d.training(), &quick(), &Control::default()).is_ok());
+    d.class = Codes::from_options(3, (0..41).map(|a| Some(if a == 40 { 2 } else { a % 2 })));
+    let error = fit(&d.training(), &quick(), &Control::default()).unwrap_err().to_string();
+    assert!(error.contains("class `rare` has 1 of at least 2 rows"), "{error}");
+    // A row of weight 2 is two rows; a row of weight 0 is none.
+    for (weight, fits) in [(2.0, true), (0.0, true), (1.5, false)] {
+        let weights: Vec<f64> = (0..41).map(|a| if a == 40 { weight } else { 1.0 }).collect();
+        let training = Training { weights: Some(&weights), ..d.training() };
+        assert_eq!(fit(&training, &quick(), &Control::default()).is_ok(), fits, "{weight}");
+    }
 }

@@ -76,15 +76,13 @@ pub fn fit_aode_ml(samples: &Samples, alpha: f64, control: &Control) -> Result<A
     AveragedNetworks::new((1..card.len()).into_par_iter().map(member).collect::<Result<_>>()?)
 }
 
-/// Members trained with the margin, each alone, from complete rows; also how each solver ended.
+/// Members trained with the margin, each alone, from complete rows, one per feature.
 pub fn fit_aode_margin(
     samples: &Samples,
     params: &MarginParams,
     control: &Control,
-) -> Result<(AveragedNetworks, Vec<MarginFit>)> {
+) -> Result<Vec<MarginFit>> {
     let card = samples.card();
     let member = |s: usize| fit_margin(samples, &one_dependence(card, s)?, params, &control.quiet());
-    let fits: Vec<MarginFit> = (1..card.len()).into_par_iter().map(member).collect::<Result<_>>()?;
-    let networks = fits.iter().map(|fit| fit.network.clone()).collect();
-    Ok((AveragedNetworks::new(networks)?, fits))
+    (1..card.len()).into_par_iter().map(member).collect()
 }

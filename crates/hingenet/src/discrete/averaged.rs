@@ -1,13 +1,14 @@
 //! Averaged one-dependence networks as a classifier (`aode`): codes a table, averages the members' joint
 //! probabilities, and is exact with missing features because every member is.
 
-use super::aode::{AveragedNetworks, fit_aode_ml, one_dependence};
+use super::aode::{AveragedNetworks, fit_aode_margin, fit_aode_ml, one_dependence};
 use super::em::{EmParams, fit_em};
 use super::explain::{largest_first, leave_one_out};
 use super::fit::{DiscreteParams, StructureKind, code_columns, prepare};
 use super::margin::completion::{CompletionParams, fit_incomplete};
 use super::margin::select::{calibrated, select_point};
-use super::margin::{MarginParams, completed, fit_margin};
+use super::margin::{MarginParams, completed};
+use super::shared_tables::fit_shared_tables;
 use super::{Network, Samples, Structure};
 use crate::classifier::{Classifier, Explanation, SolverReport, Training};
 use crate::control::Control;
@@ -32,13 +33,25 @@ pub struct AveragedClassifier {
 pub enum MemberRule {
     /// Maximum likelihood.
     MaximumLikelihood,
-    /// ML-BN-SVM, each member alone; what is absent is chosen by inner cross-validation of the average.
+    /// With margins; what is absent is chosen by inner cross-validation of the average.
     MlBnSvm {
+        /// Who has the tables.
+        tables: MemberTables,
         /// Weight of the slacks.
         lambda: Option<f64>,
         /// Required log margin.
         gamma: Option<f64>,
     },
+}
+
+/// Who has the tables that the margin trains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemberTables {
+    /// Pairs of features, for all members together, by the margin of the average; where training cells are missing as
+    /// [`MemberTables::Own`].
+    Shared,
+    /// Each member, by its own margin: convex, with a certificate.
+    Own,
 }
 
 /// Values tried for λ and γ, ascending, and inner folds: the average is less sensitive than one network.
@@ -149,11 +162,15 @@ pub fn fit_averaged(
             em_members(samples, alpha, params.em, control)?
         }
         MemberRule::MaximumLikelihood => (fit_aode_ml(samples, alpha, control)?, None),
-        MemberRule::MlBnSvm { lambda, gamma } => {
+        MemberRule::MlBnSvm { tables, lambda, gamma } => {
+            let train: Train = match tables {
+                MemberTables::Shared if !samples.has_missing() => shared,
+                _ => each_alone,
+            };
             let (lambda, gamma) = match (lambda, gamma) {
                 (Some(lambda), Some(gamma)) => (lambda, gamma),
                 _ => {
-                    let best = choose(samples, alpha, lambda, gamma, control)?;
+                    let best = choose(samples, alpha, (lambda, gamma), train, control)?;
                     chosen.insert("lambda".into(), best.0);
                     chosen.insert("gamma".into(), best.1);
                     best
@@ -162,11 +179,10 @@ pub fn fit_averaged(
             let params = member_params(lambda, gamma, alpha);
             if lambda > 0.0 {
                 let rough = params.for_search();
-                let fit =
-                    |rows: &Samples| Ok(margin_members(&filled(rows, alpha, control)?, &rough, control)?.0);
+                let fit = |rows: &Samples| Ok(train(&filled(rows, alpha, control)?, &rough, control)?.0);
                 temperature = calibrated(samples, &fit, control)?;
             }
-            margin_members(samples, &params, control)?
+            train(samples, &params, control)?
         }
     };
     Ok((AveragedClassifier::new(prepared.coders, networks, temperature, report)?, chosen))
@@ -186,18 +202,27 @@ fn em_members(samples: &Samples, alpha: f64, em: EmParams, control: &Control) ->
     Ok((AveragedNetworks::new(fits.into_iter().map(|f| f.network).collect())?, worst))
 }
 
-fn margin_members(samples: &Samples, params: &MarginParams, control: &Control) -> Result<Members> {
+type Train = fn(&Samples, &MarginParams, &Control) -> Result<Members>;
+
+fn shared(samples: &Samples, params: &MarginParams, control: &Control) -> Result<Members> {
+    if params.lambda == 0.0 {
+        return Ok((fit_aode_ml(samples, params.alpha, control)?, None));
+    }
+    fit_shared_tables(samples, params, &control.quiet()).map(|(networks, report)| (networks, Some(report)))
+}
+
+fn each_alone(samples: &Samples, params: &MarginParams, control: &Control) -> Result<Members> {
     let quiet = control.quiet();
-    let member = |s: usize| -> Result<(Network, SolverReport)> {
+    let member = |s: usize| {
         let structure = one_dependence(samples.card(), s)?;
-        let fit = if samples.has_missing() {
-            fit_incomplete(samples, &structure, params, &CompletionParams::default(), &quiet)?.fit
-        } else {
-            fit_margin(samples, &structure, params, &quiet)?
-        };
+        let fit = fit_incomplete(samples, &structure, params, &CompletionParams::default(), &quiet)?.fit;
         Ok((fit.network, fit.report))
     };
-    let fits: Vec<_> = (1..samples.card().len()).into_par_iter().map(member).collect::<Result<_>>()?;
+    let fits: Vec<(Network, SolverReport)> = if samples.has_missing() {
+        (1..samples.card().len()).into_par_iter().map(member).collect::<Result<_>>()?
+    } else {
+        fit_aode_margin(samples, params, control)?.into_iter().map(|fit| (fit.network, fit.report)).collect()
+    };
     let worst = worst(fits.iter().map(|f| f.1.clone()));
     Ok((AveragedNetworks::new(fits.into_iter().map(|f| f.0).collect())?, worst))
 }
@@ -217,8 +242,8 @@ fn filled(rows: &Samples, alpha: f64, control: &Control) -> Result<Samples> {
 fn choose(
     samples: &Samples,
     alpha: f64,
-    lambda: Option<f64>,
-    gamma: Option<f64>,
+    (lambda, gamma): (Option<f64>, Option<f64>),
+    train: Train,
     control: &Control,
 ) -> Result<(f64, f64)> {
     let lambdas = lambda.map_or(LAMBDA.to_vec(), |l| vec![l]);
@@ -230,7 +255,7 @@ fn choose(
         .collect();
     let prepare = |rows: &Samples| filled(rows, alpha, control);
     let fit = |rows: &Samples, &(lambda, gamma): &(f64, f64)| {
-        Ok(margin_members(rows, &member_params(lambda, gamma, alpha).for_search(), control)?.0)
+        Ok(train(rows, &member_params(lambda, gamma, alpha).for_search(), control)?.0)
     };
     select_point(samples, &prepare, &points, FOLDS, &fit, control)
 }

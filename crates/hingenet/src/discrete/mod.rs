@@ -22,9 +22,10 @@ mod network;
 mod normalise;
 mod planes;
 mod samples;
+pub mod shared_tables;
 mod structure;
 
-pub use averaged::{AveragedClassifier, MemberRule, fit_averaged};
+pub use averaged::{AveragedClassifier, MemberRule, MemberTables, fit_averaged};
 pub use classifier::DiscreteClassifier;
 pub use fit::{DiscreteParams, Prepared, StructureKind, fit_ml, prepare};
 pub use network::Network;

@@ -36,6 +36,7 @@ pub struct GaussianFit {
 pub fn fit(training: &Training<'_>, params: &GaussianParams, control: &Control) -> Result<GaussianFit> {
     params.check()?;
     let (features, rows) = Rows::new(training)?;
+    training.require_class_rows(2)?;
     if let Some(known) = &params.constraints {
         require_len("nodes of the constraints", rows.x.cols(), known.nodes())?;
     }
@@ -170,7 +171,8 @@ fn priors(rows: &Rows, priors: Priors) -> Vec<f64> {
     share.iter().map(|s| s / total).collect()
 }
 
-/// One network per class. A class with less than two rows gets independent nodes around its row with variance 1.
+/// One network per class. A class with less than two rows, as inner folds may leave, gets independent nodes around its
+/// row with variance 1.
 fn class_networks(
     rows: &Rows,
     settings: &Settings,
@@ -181,7 +183,6 @@ fn class_networks(
     for c in 0..rows.classes {
         let (x, weights) = rows.of_class(c);
         if weights.iter().sum::<f64>() < 2.0 {
-            control.warn("a class has fewer than 2 rows: its nodes are independent with variance 1");
             found.push(None);
             continue;
         }

@@ -11,7 +11,8 @@ use crate::discrete::margin::select::Grid;
 use crate::discrete::margin::semi_supervised::fit_partly_labelled;
 use crate::discrete::margin::{Learning, MarginParams, Solver, fit_discriminative};
 use crate::discrete::{
-    AveragedClassifier, DiscreteClassifier, DiscreteParams, MemberRule, StructureKind, fit_averaged, fit_ml,
+    AveragedClassifier, DiscreteClassifier, DiscreteParams, MemberRule, MemberTables, StructureKind,
+    fit_averaged, fit_ml,
 };
 use crate::error::{Error, Result};
 use crate::table::read::{ReadOptions, read};
@@ -69,7 +70,9 @@ pub fn fit_average(
 ) -> Result<(AveragedClassifier, BTreeMap<String, f64>)> {
     let rule = if margin {
         let (lambda, gamma) = (spec.parsed("lambda", "a number")?, spec.parsed("gamma", "a number")?);
-        MemberRule::MlBnSvm { lambda, gamma }
+        let tables =
+            spec.choice("tables", &[("shared", MemberTables::Shared), ("own", MemberTables::Own)])?;
+        MemberRule::MlBnSvm { tables, lambda, gamma }
     } else {
         MemberRule::MaximumLikelihood
     };

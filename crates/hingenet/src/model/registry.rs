@@ -275,8 +275,19 @@ const AODE: [ModelInfo; 2] = [
     },
     ModelInfo {
         name: "aode:ml-bn-svm",
-        about: "average of networks in which all features see the same one, each the most likely with the required margins",
-        options: &[ALPHA, LAMBDA, GAMMA],
+        about: "average of networks in which all features see the same one, with the required margins",
+        options: &[
+            ALPHA,
+            LAMBDA,
+            GAMMA,
+            OptionInfo {
+                key: "tables",
+                default: "shared",
+                range: "shared, own",
+                about: "pairwise tables for all networks, by the margin of their average; or each network by its own \
+                        margin, with a certificate (also where training cells are missing)",
+            },
+        ],
         recipe: Recipe::Averaged { margin: true },
     },
 ];
