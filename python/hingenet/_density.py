@@ -48,8 +48,12 @@ class LogDensityClassifier(NetworkMixin, EngineClassifier):
     training_features : str, default=None
         Where the log densities of the training rows come from: ``"leave_one_out"`` (also for None),
         ``"resubstitution"`` (the paper's), ``"split"``, ``"cross_fit"``.
-    penalty : {"l2", "l1"}, default=None
-        Norm of the machine's weights; None is ``"l2"``.
+    penalty : {"l2", "l1", "group"}, default=None
+        Norm of the machine's weights; None is ``"l2"``. ``"l1"`` makes single terms zero, ``"group"`` all terms
+        of a column or a pair together.
+    augment : {"none", "raw", "raw_and_products"}, default=None
+        Also the standardised numbers, or these and the products of kept pairs, as terms of the machine; None is
+        ``"none"``.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the machine, or factors of the class priors of trees. The densities of the
         classes do not depend on them.
@@ -98,6 +102,7 @@ class LogDensityClassifier(NetworkMixin, EngineClassifier):
         "C": ("c", float),
         "training_features": ("features", str),
         "penalty": ("penalty", str),
+        "augment": ("augment", str),
     }
 
     def __init__(
@@ -111,6 +116,7 @@ class LogDensityClassifier(NetworkMixin, EngineClassifier):
         balance: str | None = None,
         training_features: str | None = None,
         penalty: str | None = None,
+        augment: str | None = None,
         class_weight: dict | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -124,6 +130,7 @@ class LogDensityClassifier(NetworkMixin, EngineClassifier):
         self.balance = balance
         self.training_features = training_features
         self.penalty = penalty
+        self.augment = augment
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -2,7 +2,7 @@
 
 mod density_support;
 
-use density_support::{classes, columns_of, exact, normal_sample, two_class_table};
+use density_support::{classes, columns_of, correct, exact, normal_sample, two_class_table};
 use hingenet::density::bandwidth::{PlaneBandwidth, Symmetric};
 use hingenet::density::columns::{Columns, Kind};
 use hingenet::density::features::{ClassFeatures, Features};
@@ -177,6 +177,7 @@ fn known_forests_give_the_exact_log_likelihood_ratio() {
             },
             ClassFeatures { marginals: marginals([1.0, 2.0, 1.0]), pairs: vec![column(&pair01)] },
         ],
+        raw: vec![],
     };
     let scores = Scores::of_forests(&[0.3f64.ln(), 0.7f64.ln()], 3, &kept).evaluate(&features);
     for (row, score) in rows.iter().zip(&scores) {
@@ -497,11 +498,6 @@ fn the_search_runs_and_every_kind_of_training_feature_works() {
     let sparse = Settings { penalty: Penalty::OneNorm, gap: 1e-6, ..fixed(1.0) };
     let model = DensityClassifier::fit(&training, &sparse, &Control::default()).unwrap();
     assert!(correct(&model, &table, &class) >= 60);
-}
-
-fn correct(model: &DensityClassifier, table: &Table, class: &Codes) -> usize {
-    let p = model.log_proba(table).unwrap();
-    (0..table.n_rows()).filter(|&r| usize::from(p[2 * r + 1] > p[2 * r]) == class.get(r).unwrap()).count()
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub(super) fn explain(model: &DensityClassifier, cells: &[Vec<f64>]) -> Explanat
     let mut terms = Vec::new();
     for (i, line) in model.lines.iter().enumerate() {
         let mut value = vec![0.0; base.len()];
-        line.add(&scratch.log_density[i], &mut value);
+        line.add(scratch.row[i], &scratch.log_density[i], &mut value);
         terms.push(Term { feature: used[i], given: vec![], scores: centred(value, &line.centre, &mut base) });
     }
     for table in &model.pairs {

@@ -1,8 +1,9 @@
 //! The feature map of SLB: for each class first `log p_y(x_i)` for all features, then `log p_y(x_i, x_j)` for the
-//! kept pairs.
+//! kept pairs; then raw columns, where they are asked for.
 
 use super::columns::Columns;
 use super::estimate::{Joint, Marginal};
+use super::raw::RawTerms;
 use super::selection::Kept;
 use super::settings::Settings;
 use crate::control::Control;
@@ -20,11 +21,13 @@ pub struct ClassDensities {
     pub joints: Vec<Joint>,
 }
 
-/// Densities of all classes.
+/// Densities of all classes, and the raw terms next to them.
 #[derive(Debug, Clone)]
 pub struct Densities {
     /// One for each class.
     pub classes: Vec<ClassDensities>,
+    /// Raw terms.
+    pub raw: RawTerms,
 }
 
 /// Feature values of rows, class by class.
@@ -34,6 +37,29 @@ pub struct Features {
     pub n_rows: usize,
     /// One for each class.
     pub classes: Vec<ClassFeatures>,
+    /// Raw terms, term by term.
+    pub raw: Vec<Vec<f64>>,
+}
+
+/// Which feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FeatureId {
+    /// `log p_y(x_i)`.
+    Marginal {
+        /// The class y.
+        class: usize,
+        /// The feature i.
+        feature: usize,
+    },
+    /// `log p_y(x_i, x_j)`.
+    Pair {
+        /// The class y.
+        class: usize,
+        /// Place of the pair among the pairs of the class.
+        place: usize,
+    },
+    /// A raw term.
+    Raw(usize),
 }
 
 /// Feature values of one class's densities.
@@ -45,16 +71,19 @@ pub struct ClassFeatures {
     pub pairs: Vec<Vec<f64>>,
 }
 
-impl ClassFeatures {
-    /// Column `c`: the features first, then the pairs.
-    pub fn column(&self, c: usize) -> &[f64] {
-        let d = self.marginals.len();
-        if c < d { &self.marginals[c] } else { &self.pairs[c - d] }
+impl Features {
+    /// The values of one feature.
+    pub fn column(&self, id: FeatureId) -> &[f64] {
+        match id {
+            FeatureId::Marginal { class, feature } => &self.classes[class].marginals[feature],
+            FeatureId::Pair { class, place } => &self.classes[class].pairs[place],
+            FeatureId::Raw(term) => &self.raw[term],
+        }
     }
 }
 
 impl Densities {
-    /// Estimates all univariate and the kept bivariate densities of every class.
+    /// Estimates all univariate and the kept bivariate densities of every class, and the raw terms.
     pub fn estimate(columns: &Columns, kept: &Kept, settings: &Settings, control: &Control) -> Result<Self> {
         let classes = (0..columns.n_classes())
             .map(|y| {
@@ -72,7 +101,7 @@ impl Densities {
                 Ok(ClassDensities { marginals, pairs, joints })
             })
             .collect::<Result<Vec<_>>>()?;
-        Ok(Densities { classes })
+        Ok(Densities { classes, raw: RawTerms::learn(columns, kept, settings.augment) })
     }
 
     /// Feature values of queries, given feature by feature. With `leave_one_out` query q is training row q and its own
@@ -119,6 +148,6 @@ impl Densities {
                 Ok(ClassFeatures { marginals, pairs })
             })
             .collect::<Result<Vec<_>>>()?;
-        Ok(Features { n_rows, classes })
+        Ok(Features { n_rows, classes, raw: self.raw.values(queries) })
     }
 }

@@ -20,6 +20,7 @@ mod kernel_grid;
 mod marginalise;
 mod mixed;
 mod predict;
+pub mod raw;
 pub mod sample;
 pub mod scores;
 pub mod selection;

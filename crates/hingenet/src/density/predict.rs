@@ -153,8 +153,8 @@ impl DensityClassifier {
 
     fn add_terms(&self, s: &Scratch) -> Vec<f64> {
         let mut out = self.base.clone();
-        for (line, t) in self.lines.iter().zip(&s.log_density) {
-            line.add(t, &mut out);
+        for ((line, x), t) in self.lines.iter().zip(&s.row).zip(&s.log_density) {
+            line.add(*x, t, &mut out);
         }
         for table in &self.pairs {
             let (i, j) = table.pair;
@@ -179,6 +179,7 @@ impl DensityClassifier {
             && self.class_pairs.len() == self.n_classes
             && self.class_pairs.iter().flatten().all(|p| *p < self.pairs.len());
         let kinds = self.units.kinds();
+        let is_number = |f: usize| kinds.get(f) == Some(&super::columns::Kind::Continuous);
         let levels_fit = |axis: &super::compile::Axis, f: usize| match (axis, kinds[f]) {
             (super::compile::Axis::Levels(n), super::columns::Kind::Discrete(m)) => *n == m,
             (super::compile::Axis::Pieces(_), super::columns::Kind::Continuous) => true,
@@ -186,13 +187,14 @@ impl DensityClassifier {
         };
         let tables = sizes
             && self.base.iter().all(|b| b.is_finite())
-            && self
-                .lines
-                .iter()
-                .enumerate()
-                .all(|(f, t)| t.is_valid(self.n_classes, outputs) && levels_fit(&t.axis, f))
+            && self.lines.iter().enumerate().all(|(f, t)| {
+                let number = t.raw.is_none() || is_number(f);
+                t.is_valid(self.n_classes, outputs) && levels_fit(&t.axis, f) && number
+            })
             && self.pairs.iter().all(|t| {
+                let numbers = t.raw.is_none() || [t.pair.0, t.pair.1].iter().all(|f| is_number(*f));
                 t.is_valid(d, self.n_classes, outputs)
+                    && numbers
                     && levels_fit(&t.first, t.pair.0)
                     && levels_fit(&t.second, t.pair.1)
             });

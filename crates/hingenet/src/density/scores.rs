@@ -1,10 +1,11 @@
-//! Class scores as a linear function of the log-density features. By Lemma 1 of the paper a forest is one
+//! Class scores as a linear function of the log-density features (and raw terms). By Lemma 1 of the paper a forest is one
 //! such function, so the SVMs and the generative classifiers share it.
 
-use super::features::Features;
+use super::features::{FeatureId, Features};
 use super::selection::Kept;
 
-/// `score_s(x) = base_s + Σ_{y,i} u_{s,y,i} log p_y(x_i) + Σ_{y,ij} v_{s,y,ij} log p_y(x_i, x_j)`.
+/// `score_s(x) = base_s + Σ_{y,i} u_{s,y,i} log p_y(x_i) + Σ_{y,ij} v_{s,y,ij} log p_y(x_i, x_j)`,
+/// and the raw terms with their weights.
 ///
 /// There are as many scores as classes; an SVM of two classes has one, positive for the second class.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,21 +16,24 @@ pub struct Scores {
     pub marginals: Vec<Vec<Vec<f64>>>,
     /// `[class][kept pair][output]`.
     pub pairs: Vec<Vec<Vec<f64>>>,
+    /// `[raw term][output]`.
+    pub raw: Vec<Vec<f64>>,
 }
 
 impl Scores {
     /// All coefficients zero.
-    pub fn zeros(outputs: usize, n_features: usize, kept: &Kept) -> Self {
+    pub fn zeros(outputs: usize, n_features: usize, kept: &Kept, n_raw: usize) -> Self {
         Scores {
             base: vec![0.0; outputs],
             marginals: kept.of_class.iter().map(|_| vec![vec![0.0; outputs]; n_features]).collect(),
             pairs: kept.of_class.iter().map(|p| vec![vec![0.0; outputs]; p.len()]).collect(),
+            raw: vec![vec![0.0; outputs]; n_raw],
         }
     }
 
     /// Lemma 1: the log joint density of class forests, weight 1 for edges and `1 - deg(i)` for features.
     pub fn of_forests(log_prior: &[f64], n_features: usize, kept: &Kept) -> Self {
-        let mut scores = Self::zeros(log_prior.len(), n_features, kept);
+        let mut scores = Self::zeros(log_prior.len(), n_features, kept, 0);
         scores.base.copy_from_slice(log_prior);
         for (y, pairs) in kept.of_class.iter().enumerate() {
             scores.marginals[y].iter_mut().for_each(|u| u[y] = 1.0);
@@ -40,6 +44,15 @@ impl Scores {
             }
         }
         scores
+    }
+
+    /// Weights of one feature in the outputs.
+    pub fn weights_mut(&mut self, id: FeatureId) -> &mut [f64] {
+        match id {
+            FeatureId::Marginal { class, feature } => &mut self.marginals[class][feature],
+            FeatureId::Pair { class, place } => &mut self.pairs[class][place],
+            FeatureId::Raw(term) => &mut self.raw[term],
+        }
     }
 
     /// Number of outputs.
@@ -61,6 +74,7 @@ impl Scores {
             class.marginals.iter().zip(&self.marginals[y]).for_each(|(t, w)| add(t, w));
             class.pairs.iter().zip(&self.pairs[y]).for_each(|(t, w)| add(t, w));
         }
+        features.raw.iter().zip(&self.raw).for_each(|(t, w)| add(t, w));
         out
     }
 }

@@ -93,6 +93,19 @@ pub enum Penalty {
     TwoNorm,
     /// `|w|_1`: sparse.
     OneNorm,
+    /// `Σ_g √|g| |w_g|`: all terms of a column, or of a pair, are one group and come or go together.
+    GroupNorm,
+}
+
+/// Raw columns next to the log densities of an SVM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Augment {
+    /// Log densities only.
+    None,
+    /// The standardised numbers too.
+    Raw,
+    /// These and the products of kept pairs.
+    RawAndProducts,
 }
 
 /// Class prior of the generative classifiers.
@@ -133,6 +146,8 @@ pub struct Settings {
     pub gap: f64,
     /// Penalty of the SVM.
     pub penalty: Penalty,
+    /// Raw columns of the SVM.
+    pub augment: Augment,
     /// Class weights of the SVM.
     pub class_weights: ClassWeights,
     /// Class prior.
@@ -171,6 +186,7 @@ impl Settings {
             cost: 1.0,
             gap: 1e-6,
             penalty: Penalty::TwoNorm,
+            augment: Augment::None,
             class_weights: ClassWeights::CrossValidated,
             prior: Prior::Empirical,
             pseudo_count: 1.0,
@@ -213,6 +229,7 @@ impl Settings {
             require("folds", folds, "a number >= 2", folds >= 2)?;
         }
         self.check_threshold()?;
+        self.check_augment()?;
         match &self.class_weights {
             ClassWeights::Given(w) => {
                 require_len("class weights", n_classes, w.len())?;
@@ -227,6 +244,17 @@ impl Settings {
             }
             Prior::Empirical | Prior::Uniform => Ok(()),
         }
+    }
+
+    fn check_augment(&self) -> Result<()> {
+        let problem = match (self.variant, self.augment) {
+            (_, Augment::None) | (Variant::Slb | Variant::SlbAll, _) | (Variant::Lu, Augment::Raw) => {
+                return Ok(());
+            }
+            (Variant::Lu, Augment::RawAndProducts) => "none or raw: this model has no pairs to multiply",
+            _ => "none: raw columns are terms of a machine, not of densities",
+        };
+        require("augment", format!("{:?}", self.augment), problem, false)
     }
 
     fn check_threshold(&self) -> Result<()> {

@@ -87,7 +87,7 @@ impl DensityClassifier {
             for &x in &positions {
                 line.log_densities(x, &mut t);
                 let mut out = vec![0.0; line.outputs()];
-                line.add(&t, &mut out);
+                line.add(x, &t, &mut out);
                 scores.push(relative(&out, &line.centre));
                 density.push(mixture(&t));
             }

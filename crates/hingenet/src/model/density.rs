@@ -5,7 +5,7 @@ use super::{Dataset, FitOptions, Fitted, Model, ModelSpec};
 use crate::control::Control;
 use crate::density::bandwidth::{LineBandwidth, PlaneBandwidth};
 use crate::density::kernel::Floor;
-use crate::density::settings::{ClassWeights, Penalty, Prior, Threshold, TrainingFeatures};
+use crate::density::settings::{Augment, ClassWeights, Penalty, Prior, Threshold, TrainingFeatures};
 use crate::density::transform::{LogDensity, OwnDensities};
 use crate::density::{DensityClassifier, Settings, Variant};
 use crate::error::{Error, Result};
@@ -89,7 +89,14 @@ fn settings(variant: Variant, spec: &ModelSpec, data: &Dataset, options: FitOpti
         (settings.class_weights, settings.prior) = class_weights(text, spec, data)?;
     }
     settings.cost = spec.number("c", settings.cost)?;
-    settings.penalty = spec.choice("penalty", &[("l2", Penalty::TwoNorm), ("l1", Penalty::OneNorm)])?;
+    settings.penalty = spec.choice(
+        "penalty",
+        &[("l2", Penalty::TwoNorm), ("l1", Penalty::OneNorm), ("group", Penalty::GroupNorm)],
+    )?;
+    settings.augment = spec.choice(
+        "augment",
+        &[("none", Augment::None), ("raw", Augment::Raw), ("raw_and_products", Augment::RawAndProducts)],
+    )?;
     settings.training_features = spec.choice(
         "features",
         &[

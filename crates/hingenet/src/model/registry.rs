@@ -376,14 +376,27 @@ const FEATURES: OptionInfo = OptionInfo {
 const PENALTY_NORM: OptionInfo = OptionInfo {
     key: "penalty",
     default: "l2",
-    range: "l2, l1",
-    about: "norm of the weights; l1 makes them sparse",
+    range: "l2, l1, group",
+    about: "norm of the weights; l1 makes single terms zero, group all terms of a column or a pair",
+};
+
+const AUGMENT: OptionInfo = OptionInfo {
+    key: "augment",
+    default: "none",
+    range: "none, raw, raw_and_products",
+    about: "also the numbers themselves, or these and the products of kept pairs, as terms of the machine",
+};
+const AUGMENT_LU: OptionInfo = OptionInfo {
+    range: "none, raw",
+    about: "also the numbers themselves as terms of the machine",
+    ..AUGMENT
 };
 
 const fn density(name: &'static str, variant: Variant, about: &'static str) -> ModelInfo {
     let options: &[OptionInfo] = match variant {
-        Variant::Slb => &[BANDWIDTH, FLOOR, FRACTION, COST, CLASS_WEIGHTS, FEATURES, PENALTY_NORM],
-        Variant::SlbAll | Variant::Lu => &[BANDWIDTH, FLOOR, COST, CLASS_WEIGHTS, FEATURES, PENALTY_NORM],
+        Variant::Slb => &[BANDWIDTH, FLOOR, FRACTION, COST, CLASS_WEIGHTS, FEATURES, PENALTY_NORM, AUGMENT],
+        Variant::SlbAll => &[BANDWIDTH, FLOOR, COST, CLASS_WEIGHTS, FEATURES, PENALTY_NORM, AUGMENT],
+        Variant::Lu => &[BANDWIDTH, FLOOR, COST, CLASS_WEIGHTS, FEATURES, PENALTY_NORM, AUGMENT_LU],
         Variant::KdeNaiveBayes | Variant::KdeTan | Variant::KdeForest => &[BANDWIDTH, FLOOR, CLASS_WEIGHTS],
     };
     ModelInfo { name, about, options, recipe: Recipe::Density(variant) }

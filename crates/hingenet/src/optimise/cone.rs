@@ -23,6 +23,19 @@ pub struct ConeProgram {
     closed: usize,
 }
 
+/// A solved cone program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConeSolution {
+    /// The minimiser.
+    pub x: Vec<f64>,
+    /// The minimum.
+    pub optimum: f64,
+    /// Multipliers of the rows, in their order.
+    pub dual: Vec<f64>,
+    /// Steps of the interior-point method.
+    pub iterations: usize,
+}
+
 impl ConeProgram {
     /// A program without constraints over this many variables.
     pub fn new(variables: usize) -> Self {
@@ -54,6 +67,11 @@ impl ConeProgram {
 
     /// The minimiser and the minimum of `cost'x`; an error when there is none or the method fails.
     pub fn minimise(self, cost: &[f64]) -> Result<(Vec<f64>, f64)> {
+        self.solve(cost).map(|found| (found.x, found.optimum))
+    }
+
+    /// The same with the multipliers of the rows.
+    pub fn solve(self, cost: &[f64]) -> Result<ConeSolution> {
         let n = cost.len();
         let mut starts = vec![0];
         let (mut rows, mut values) = (Vec::new(), Vec::new());
@@ -77,7 +95,12 @@ impl ConeProgram {
             SolverStatus::Solved | SolverStatus::AlmostSolved | SolverStatus::InsufficientProgress
         );
         if usable && solution.x.iter().all(|v| v.is_finite()) {
-            Ok((solution.x.clone(), solution.obj_val))
+            Ok(ConeSolution {
+                x: solution.x.clone(),
+                optimum: solution.obj_val,
+                dual: solution.z.clone(),
+                iterations: solution.iterations as usize,
+            })
         } else {
             Err(failed(format!("{:?}", solution.status)))
         }

@@ -63,7 +63,7 @@ pub struct SvmSolution {
 }
 
 impl SvmProblem<'_> {
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         require_len("labels of an SVM", self.rows.rows(), self.labels.len())?;
         require_len("costs of an SVM", self.rows.rows(), self.costs.len())?;
         for c in self.costs {

@@ -3,6 +3,7 @@
 
 pub mod cone;
 pub mod conjugate_gradient;
+pub mod group_svm;
 pub mod l2_svm;
 pub mod lasso;
 pub mod lbfgs;

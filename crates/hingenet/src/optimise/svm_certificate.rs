@@ -27,8 +27,8 @@ impl Certificate {
     }
 }
 
-/// Scales the multipliers of the heavier class down to feasibility and evaluates both problems.
-pub(super) fn certify(problem: &SvmProblem<'_>, multipliers: &[f64]) -> Certificate {
+/// Scales the multipliers of the heavier class down, so that `Σ a_i y_i = 0`.
+pub(super) fn balanced(problem: &SvmProblem<'_>, multipliers: &[f64]) -> Vec<f64> {
     let of_class = |sign: f64| {
         multipliers.iter().zip(problem.labels).filter(|(_, y)| **y == sign).map(|(a, _)| a).sum::<f64>()
     };
@@ -36,7 +36,12 @@ pub(super) fn certify(problem: &SvmProblem<'_>, multipliers: &[f64]) -> Certific
     let (down_plus, down_minus) =
         if plus > minus { (minus / plus, 1.0) } else { (1.0, if minus > 0.0 { plus / minus } else { 1.0 }) };
     let scale = |(a, y): (&f64, &f64)| a * if *y > 0.0 { down_plus } else { down_minus };
-    let a: Vec<f64> = multipliers.iter().zip(problem.labels).map(scale).collect();
+    multipliers.iter().zip(problem.labels).map(scale).collect()
+}
+
+/// Makes the multipliers feasible and evaluates both problems.
+pub(super) fn certify(problem: &SvmProblem<'_>, multipliers: &[f64]) -> Certificate {
+    let a = balanced(problem, multipliers);
     let w = combination(problem, &a);
     let scores = problem.rows.mul_vec(&w);
     let intercept = best_intercept(problem, &scores);
@@ -50,7 +55,7 @@ pub(super) fn certify(problem: &SvmProblem<'_>, multipliers: &[f64]) -> Certific
 
 /// Minimiser over b of the hinge losses: a convex piecewise linear function with a break at `y_i - w·x_i`
 /// for each row, where its slope grows by C_i. Where the minimum is an interval, its middle.
-fn best_intercept(problem: &SvmProblem<'_>, scores: &[f64]) -> f64 {
+pub(super) fn best_intercept(problem: &SvmProblem<'_>, scores: &[f64]) -> f64 {
     let mut breaks: Vec<(f64, f64)> =
         (0..scores.len()).map(|i| (problem.labels[i] - scores[i], problem.costs[i])).collect();
     breaks.sort_by(|p, q| p.0.total_cmp(&q.0));

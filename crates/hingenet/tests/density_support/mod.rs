@@ -2,12 +2,12 @@
 
 #![allow(dead_code)]
 
-use hingenet::density::Settings;
 use hingenet::density::columns::Columns;
 use hingenet::density::fit::fit_exact;
+use hingenet::density::{DensityClassifier, Settings};
 use hingenet::numeric::random::Random;
 use hingenet::table::{Codes, Column, Table};
-use hingenet::{Control, Training};
+use hingenet::{Classifier, Control, Training};
 
 /// Normal draws.
 pub fn normal_sample(n: usize, seed: u64) -> Vec<f64> {
@@ -55,4 +55,10 @@ pub fn exact(table: &Table, class: &Codes, settings: &Settings) -> Vec<f64> {
     let (units, columns) = Columns::learn(&training, settings, &control).unwrap();
     let model = fit_exact(&columns, settings, &control).unwrap();
     model.outputs(&units.encode(table).unwrap(), &control).unwrap().iter().map(|o| o[0]).collect()
+}
+
+/// Number of rows of two classes that are decided rightly.
+pub fn correct(model: &DensityClassifier, table: &Table, class: &Codes) -> usize {
+    let p = model.log_proba(table).unwrap();
+    (0..table.n_rows()).filter(|&r| usize::from(p[2 * r + 1] > p[2 * r]) == class.get(r).unwrap()).count()
 }

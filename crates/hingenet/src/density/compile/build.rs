@@ -112,7 +112,8 @@ fn pair_members(model: &ExactModel) -> Members {
     let mut members = Members::new();
     for (y, class) in model.densities.classes.iter().enumerate() {
         for (p, pair) in class.pairs.iter().enumerate() {
-            if model.scores.pairs[y][p].iter().any(|v| *v != 0.0) {
+            let in_use = model.scores.pairs[y][p].iter().any(|v| *v != 0.0);
+            if in_use || model.product_term(*pair).is_some() {
                 members.entry(*pair).or_default().push((y, p));
             }
         }
@@ -183,7 +184,7 @@ impl Builder<'_> {
                     seen[i].fill(0.0);
                     if !rows[i][r].is_nan() {
                         line.log_densities(rows[i][r], &mut t);
-                        line.add(&t, &mut out);
+                        line.add(rows[i][r], &t, &mut out);
                         seen[i].copy_from_slice(&t);
                     }
                 }
@@ -229,7 +230,11 @@ impl Builder<'_> {
             let columns: Vec<Vec<f64>> = marginals.iter().map(|m| m.log_densities(x, |_| None)).collect();
             (0..x.len()).flat_map(|q| columns.iter().map(move |c| c[q])).collect()
         };
-        let centre = self.line_centre(i);
+        let raw = self.model.linear_term(i);
+        let mut centre = self.line_centre(i);
+        if let Some((place, term)) = &raw {
+            add_mean(&mut centre, &self.features.raw[*place], &term.weights, self.columns.weights());
+        }
         let floors: Vec<f64> = marginals.iter().map(|m| m.floor().max(NO_FLOOR)).collect();
         let make = |axis: Axis| {
             let values = evaluate(&axis.nodes());
@@ -238,6 +243,7 @@ impl Builder<'_> {
                 values,
                 floors: floors.clone(),
                 weights: weights.clone(),
+                raw: raw.as_ref().map(|(_, term)| term.clone()),
                 centre: centre.clone(),
             }
         };
@@ -313,6 +319,11 @@ impl Builder<'_> {
         for (y, p, v) in &coefficients {
             add_mean(&mut centre, &self.features.classes[*y].pairs[*p], v, self.columns.weights());
         }
+        let raw = self.model.product_term((i, j));
+        if let Some((place, term)) = &raw {
+            add_mean(&mut centre, &self.features.raw[*place], &term.weights, self.columns.weights());
+        }
+        let raw = raw.map(|(_, term)| term);
         let (probe_x, probe_y) = self.pair_probes((i, j), &coefficients);
         let exact: Vec<Vec<f64>> =
             coefficients.iter().map(|c| self.pair_values((i, j), c, &probe_x, &probe_y, true)).collect();
@@ -342,7 +353,8 @@ impl Builder<'_> {
                     .collect(),
             };
             let layers = coefficients.iter().map(layer).collect();
-            let table = PairTable { pair: (i, j), first, second, shear, layers, centre: centre.clone() };
+            let (raw, centre) = (raw.clone(), centre.clone());
+            let table = PairTable { pair: (i, j), first, second, shear, layers, raw, centre };
             let error = pair_error(&table, &probe_x, &probe_y, &exact);
             let factor = (0.9 * (tolerance / error.max(f64::MIN_POSITIVE)).sqrt().sqrt()).clamp(0.4, 0.85);
             let next = size as f64 / (factor * factor);
@@ -472,12 +484,12 @@ impl Builder<'_> {
     }
 }
 
-/// Largest root mean square error of the contributions to an output.
+/// Largest root mean square error of the densities' contributions to an output.
 fn pair_error(table: &PairTable, x: &[f64], y: &[f64], exact: &[Vec<f64>]) -> f64 {
     let differences: Vec<Vec<f64>> = (0..x.len())
         .map(|q| {
             let mut difference = vec![0.0; table.centre.len()];
-            table.add(x[q], y[q], &mut difference);
+            table.add_densities(x[q], y[q], &mut difference);
             for (layer, t) in table.layers.iter().zip(exact) {
                 difference.iter_mut().zip(&layer.weights).for_each(|(d, w)| *d -= w * t[q]);
             }

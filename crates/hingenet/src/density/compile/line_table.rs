@@ -1,6 +1,7 @@
 //! Log densities of one feature in all classes, on the nodes of an axis.
 
 use super::axis::Axis;
+use crate::density::raw::{Linear, Weighted};
 
 /// `log p_y(x_i)` of one feature for all classes, and what it contributes to the scores.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -13,6 +14,9 @@ pub struct LineTable {
     pub floors: Vec<f64>,
     /// Weight of each class's log density in each output, class by class, output fastest.
     pub weights: Vec<f64>,
+    /// The raw value of a number, where it is a term of the scores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<Weighted<Linear>>,
     /// Mean contribution of the training rows to each output.
     pub centre: Vec<f64>,
 }
@@ -37,9 +41,12 @@ impl LineTable {
         out.iter_mut().zip(&self.floors).for_each(|(t, floor)| *t = t.max(*floor));
     }
 
-    /// Adds the contribution of log densities `t` to the outputs.
+    /// Adds the contribution of the value `x` with log densities `t` to the outputs; a missing value has NaN and 0.
     #[inline]
-    pub fn add(&self, t: &[f64], out: &mut [f64]) {
+    pub fn add(&self, x: f64, t: &[f64], out: &mut [f64]) {
+        if let Some(raw) = &self.raw {
+            raw.add(raw.term.value(x), out);
+        }
         let s = out.len();
         for (y, value) in t.iter().enumerate() {
             for k in 0..s {
@@ -55,6 +62,7 @@ impl LineTable {
             && self.floors.len() == n_classes
             && self.weights.len() == n_classes * outputs
             && self.centre.len() == outputs
+            && self.raw.as_ref().is_none_or(|raw| raw.term.is_valid() && raw.fits(outputs))
             && [&self.values, &self.floors, &self.weights, &self.centre]
                 .into_iter()
                 .flatten()

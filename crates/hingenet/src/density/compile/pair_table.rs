@@ -2,6 +2,7 @@
 //! weights in the class scores.
 
 use super::axis::{Axis, Place};
+use crate::density::raw::{Product, Weighted};
 
 /// Lookup table of a pair of features.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -17,6 +18,9 @@ pub struct PairTable {
     pub shear: f64,
     /// One for each class that uses the pair.
     pub layers: Vec<Layer>,
+    /// The product of two numbers, where it is a term of the scores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<Weighted<Product>>,
     /// Mean contribution of the training rows to each output.
     pub centre: Vec<f64>,
 }
@@ -35,9 +39,23 @@ pub struct Layer {
 }
 
 impl PairTable {
-    /// Adds the contribution at `(x, y)` to the outputs, by bicubic interpolation.
+    /// Adds the contribution at `(x, y)` to the outputs.
     #[inline]
     pub fn add(&self, x: f64, y: f64, out: &mut [f64]) {
+        self.add_raw(x, y, out);
+        self.add_densities(x, y, out);
+    }
+
+    #[inline]
+    fn add_raw(&self, x: f64, y: f64, out: &mut [f64]) {
+        if let Some(raw) = &self.raw {
+            raw.add(raw.term.value(x, y), out);
+        }
+    }
+
+    /// Adds the contribution of the log densities, by bicubic interpolation.
+    #[inline]
+    pub fn add_densities(&self, x: f64, y: f64, out: &mut [f64]) {
         let (a, b) = self.places(x, y);
         for layer in &self.layers {
             let t = layer.value(a, b, self.second.len());
@@ -53,22 +71,12 @@ impl PairTable {
     }
 
     /// Adds the contribution when only one feature is seen, from its log densities in all classes: they take
-    /// the place of the pair's.
+    /// the place of the pair's. A product stands at its mean, 0.
     #[inline]
     pub fn add_marginal(&self, t: &[f64], out: &mut [f64]) {
         for layer in &self.layers {
             out.iter_mut().zip(&layer.weights).for_each(|(o, w)| *o += w * t[layer.class]);
         }
-    }
-
-    /// Contribution to each output at a node.
-    pub fn at_node(&self, node: usize) -> Vec<f64> {
-        let mut out = vec![0.0; self.centre.len()];
-        for layer in &self.layers {
-            let t = f64::from(layer.values[node]).max(layer.floor);
-            out.iter_mut().zip(&layer.weights).for_each(|(o, w)| *o += w * t);
-        }
-        out
     }
 
     #[inline]
@@ -93,6 +101,7 @@ impl PairTable {
             && self.second.is_valid()
             && self.shear.is_finite()
             && self.layers.iter().all(layer_fits)
+            && self.raw.as_ref().is_none_or(|raw| raw.term.is_valid() && raw.fits(outputs))
             && self.centre.len() == outputs
             && self.centre.iter().all(|v| v.is_finite())
     }

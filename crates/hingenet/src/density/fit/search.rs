@@ -2,10 +2,9 @@
 //! every fold, the criterion is the balanced error.
 
 use super::machines::{MachineRows, train};
-use super::training::training_set;
+use super::training::{TrainingSet, training_set};
 use crate::control::Control;
 use crate::density::columns::Columns;
-use crate::density::features::Features;
 use crate::density::selection::{Dependence, Kept};
 use crate::density::settings::{ClassWeights, Settings, Threshold};
 use crate::error::{Result, require};
@@ -139,6 +138,7 @@ fn run_fold(
             }
             let data = MachineRows {
                 features: &set.features,
+                raw: &set.densities.raw,
                 class: part.class(),
                 weights: part.weights(),
                 rows: &set.rows,
@@ -209,8 +209,7 @@ pub fn balanced_error(outputs: &[Vec<f64>], class: &[usize], weights: &[f64], n_
 /// trained anew in each fold.
 pub fn svm_out_of_fold(
     columns: &Columns,
-    features: &Features,
-    rows: &[usize],
+    set: &TrainingSet,
     kept: &Kept,
     rule: &ClassWeights,
     settings: &Settings,
@@ -224,13 +223,14 @@ pub fn svm_out_of_fold(
     let weights = class_weights(rule, columns);
     let mut out = vec![Vec::new(); columns.n_rows()];
     for f in 0..folds {
-        let learn: Vec<usize> = rows.iter().copied().filter(|&r| fold[r] != f).collect();
+        let learn: Vec<usize> = set.rows.iter().copied().filter(|&r| fold[r] != f).collect();
         let seen = |y: usize| learn.iter().any(|&r| columns.class()[r] == y);
         if !(0..columns.n_classes()).all(seen) {
             return Ok(Vec::new());
         }
         let data = MachineRows {
-            features,
+            features: &set.features,
+            raw: &set.densities.raw,
             class: columns.class(),
             weights: columns.weights(),
             rows: &learn,
@@ -239,8 +239,8 @@ pub fn svm_out_of_fold(
             class_weights: &weights,
         };
         let trained = train(data, settings, SEARCH_GAP.max(settings.gap), None, &control.quiet())?;
-        let outputs = trained.scores.evaluate(features);
-        rows.iter().filter(|&&r| fold[r] == f).for_each(|&r| out[r].clone_from(&outputs[r]));
+        let outputs = trained.scores.evaluate(&set.features);
+        set.rows.iter().filter(|&&r| fold[r] == f).for_each(|&r| out[r].clone_from(&outputs[r]));
     }
     Ok(out)
 }

@@ -20,6 +20,7 @@ pub(super) fn fit(columns: &Columns, settings: &Settings, control: &Control) -> 
     let weights = class_weights(&choice.class_weights, columns);
     let data = MachineRows {
         features: &set.features,
+        raw: &set.densities.raw,
         class: columns.class(),
         weights: columns.weights(),
         rows: &set.rows,
@@ -30,7 +31,7 @@ pub(super) fn fit(columns: &Columns, settings: &Settings, control: &Control) -> 
     let trained = train(data, settings, settings.gap, None, control)?;
     let out_of_fold = if choice.out_of_fold.is_empty() {
         let rule = &choice.class_weights;
-        svm_out_of_fold(columns, &set.features, &set.rows, &kept, rule, settings, control)?
+        svm_out_of_fold(columns, &set, &kept, rule, settings, control)?
     } else {
         choice.out_of_fold
     };

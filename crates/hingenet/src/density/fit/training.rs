@@ -45,7 +45,9 @@ pub fn training_set(
         }
         TrainingFeatures::CrossFit => {
             let densities = Densities::estimate(columns, kept, settings, control)?;
-            let features = cross_fitted(columns, kept, settings, control)?;
+            let mut features = cross_fitted(columns, kept, settings, control)?;
+            // Raw terms are not estimated.
+            features.raw = densities.raw.values(columns.features());
             Ok(TrainingSet { densities, features, rows: all })
         }
     }
@@ -58,7 +60,8 @@ fn cross_fitted(columns: &Columns, kept: &Kept, settings: &Settings, control: &C
         marginals: vec![vec![0.0; n]; columns.n_features()],
         pairs: vec![vec![0.0; n]; pairs],
     };
-    let mut out = Features { n_rows: n, classes: kept.of_class.iter().map(|p| empty(p.len())).collect() };
+    let classes = kept.of_class.iter().map(|p| empty(p.len())).collect();
+    let mut out = Features { n_rows: n, classes, raw: Vec::new() };
     for f in 0..CROSS_FIT_FOLDS {
         let (learn, held): (Vec<usize>, Vec<usize>) = (0..n).partition(|&r| fold[r] != f);
         let densities = Densities::estimate(&columns.subset(&learn), kept, settings, control)?;
