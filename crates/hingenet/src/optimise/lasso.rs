@@ -4,7 +4,9 @@
 //! min_θ  G_jj − 2 θ'G_:j + θ'G θ + Σ_i w_i |θ_i|,   θ_j = 0        (= ‖x_j − X θ‖² + Σ w_i |θ_i|)
 //! ```
 //!
-//! The cost of a sweep does not depend on the number of rows. A weight of +∞ forbids a coefficient. Correlated columns make
+//! The cost of a sweep does not depend on the number of rows. A weight of +∞ forbids a coefficient. The slopes of all
+//! coordinates are kept up to date, so a zero one costs a comparison; strong rules on top of it made fits of 1000 nodes slower
+//! (1.0 against 0.7 s), because what they keep has to settle before the first look at the others. Correlated columns make
 //! sweeps slow, so now and then the active coordinates jump to the minimiser of their signs, as far as the signs hold.
 
 use crate::numeric::linalg::{Cholesky, Matrix};
