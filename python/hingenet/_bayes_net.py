@@ -54,7 +54,11 @@ class BayesNetClassifier(NetworkMixin, GenerativeMixin, EngineClassifier):
     smooth : bool, default=None
         Smooth margin loss (None too), or the plain hinge (``"ml-bn-svm"``).
     solver : str, default=None
-        Method of ``"ml-bn-svm"``: ``"auto"``, ``"interior"``, ``"lbfgs"``, ``"projected"``, ``"conic"``.
+        Method of ``"ml-bn-svm"``: ``"auto"``, ``"newton"``, ``"interior"``, ``"lbfgs"``, ``"projected"``,
+        ``"conic"``.
+    tables : {"shared", "own"}, default=None
+        Whether the networks of ``"aode"`` with ``"ml-bn-svm"`` share one table for each pair of features (None
+        too), or learn alone, with a certificate.
     iterations : int, default=None
         Iterations of the solver (``"mcl"``, ``"mm"``).
     early_stopping : bool, default=None
@@ -108,6 +112,7 @@ class BayesNetClassifier(NetworkMixin, GenerativeMixin, EngineClassifier):
         "form": ("form", str),
         "smooth": ("smooth", bool),
         "solver": ("solver", str),
+        "tables": ("tables", str),
         "iterations": ("iterations", int),
         "early_stopping": ("early_stopping", bool),
     }
@@ -128,6 +133,7 @@ class BayesNetClassifier(NetworkMixin, GenerativeMixin, EngineClassifier):
         form: str | None = None,
         smooth: bool | None = None,
         solver: str | None = None,
+        tables: str | None = None,
         iterations: int | None = None,
         early_stopping: bool | None = None,
         class_weight: dict | str | None = None,
@@ -148,6 +154,7 @@ class BayesNetClassifier(NetworkMixin, GenerativeMixin, EngineClassifier):
         self.form = form
         self.smooth = smooth
         self.solver = solver
+        self.tables = tables
         self.iterations = iterations
         self.early_stopping = early_stopping
         self.class_weight = class_weight
