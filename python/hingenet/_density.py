@@ -54,6 +54,14 @@ class LogDensityClassifier(NetworkMixin, EngineClassifier):
     augment : {"none", "raw", "raw_and_products"}, default=None
         Also the standardised numbers, or these and the products of kept pairs, as terms of the machine; None is
         ``"none"``.
+    multiclass : {"one_vs_rest", "crammer_singer"}, default=None
+        More than two classes: a machine for each against the rest (also for None), or one machine of all.
+    anchor : {"none", "nb", "tan"}, default=None
+        Penalise the distance of the machine's weights from those of kernel naive Bayes or kernel TAN, which a
+        small `C` gives back; None is ``"none"``.
+    small_classes : {"allow", "refuse", "pairs"}, default="allow"
+        Whether classes with fewer than four rows are fitted, with a warning, or are an error; ``"pairs"`` also
+        gives classes with fewer than 20 rows densities of pairs.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the machine, or factors of the class priors of trees. The densities of the
         classes do not depend on them.
@@ -103,6 +111,9 @@ class LogDensityClassifier(NetworkMixin, EngineClassifier):
         "training_features": ("features", str),
         "penalty": ("penalty", str),
         "augment": ("augment", str),
+        "multiclass": ("multiclass", str),
+        "anchor": ("anchor", str),
+        "small_classes": ("small_classes", str),
     }
 
     def __init__(
@@ -117,6 +128,9 @@ class LogDensityClassifier(NetworkMixin, EngineClassifier):
         training_features: str | None = None,
         penalty: str | None = None,
         augment: str | None = None,
+        multiclass: str | None = None,
+        anchor: str | None = None,
+        small_classes: str | None = "allow",
         class_weight: dict | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -131,6 +145,9 @@ class LogDensityClassifier(NetworkMixin, EngineClassifier):
         self.training_features = training_features
         self.penalty = penalty
         self.augment = augment
+        self.multiclass = multiclass
+        self.anchor = anchor
+        self.small_classes = small_classes
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -261,6 +278,7 @@ class LogDensityTransformer(TransformerMixin, EngineEstimator):
             name += f",fraction={float(self.fraction)!r},class_weights=none"
         elif not self.pairs:
             name += ",class_weights=none"
+        name += ",small_classes=allow"
         return name if self.leave_one_out else f"{name},features=resubstitution"
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

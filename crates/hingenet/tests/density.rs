@@ -524,7 +524,8 @@ fn degenerate_columns_and_tiny_classes_are_survived() {
         let model = DensityClassifier::fit(&training, &settings, &Control::default()).unwrap();
         let p = model.log_proba(&wide).unwrap();
         assert!(p.iter().all(|v| v.is_finite() && *v <= 0.0), "{variant:?}");
-        // Four rows of one class, then one.
+        // Four rows of one class, then one, which must be allowed.
+        let settings = Settings { tiny_classes: true, ..settings };
         for small in [4, 1] {
             let rows: Vec<usize> = (0..30).chain(30..30 + small).collect();
             let (few, few_class) = (wide.rows(&rows), class.rows(&rows));
@@ -559,6 +560,9 @@ fn bad_input_is_refused_with_a_clear_error() {
     let unlabelled = Codes::from_options(2, (0..60).map(|i| (i != 7).then_some(i % 2)));
     assert!(fit(&slb, &table, &unlabelled, None).contains("row 8 has no class"));
     assert!(fit(&slb, &Table::without_columns(60), &class, None).contains("no feature columns"));
+    let few: Vec<usize> = (0..33).collect();
+    let message = fit(&slb, &table.rows(&few), &class.rows(&few), None);
+    assert!(message.contains("class `yes` has 3 rows"), "{message}");
     let mut cells = vec![0.5; 60];
     cells[4] = f64::INFINITY;
     let infinite = Table::new(vec![Column::numeric("x", cells)]);

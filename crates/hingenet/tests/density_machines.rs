@@ -5,7 +5,7 @@ mod density_support;
 use density_support::{classes, columns_of, correct, two_class_table};
 use hingenet::density::columns::Columns;
 use hingenet::density::fit::fit_exact;
-use hingenet::density::settings::{Augment, ClassWeights, Penalty, Threshold};
+use hingenet::density::settings::{Anchor, Augment, ClassWeights, Multiclass, Penalty, Threshold};
 use hingenet::density::{DensityClassifier, Settings, Variant};
 use hingenet::model::{Dataset, FitOptions, Model};
 use hingenet::numeric::random::Random;
@@ -198,4 +198,132 @@ fn the_group_penalty_selects_columns_and_pairs_as_a_whole() {
     assert!((1..15).contains(&selected), "{selected}");
     let model = fit(&table, &class, &settings);
     assert!(correct(&model, &table, &class) >= 80);
+}
+
+/// Three classes in three numbers; neighbours depend on each other in a different way in each.
+fn three_class_table(n: usize, seed: u64) -> (Table, Codes) {
+    let mut random = Random::new(seed);
+    let mut columns = vec![Vec::new(); 3];
+    for r in 0..3 * n {
+        let (y, mut before) = (r % 3, 0.0);
+        for column in &mut columns {
+            let x = [-1.0, 0.2, 1.0][y] + [0.8, -0.6, 0.0][y] * before + random.normal();
+            column.push(x);
+            before = x;
+        }
+    }
+    let named = |(i, c): (usize, Vec<f64>)| Column::numeric(format!("x{i}"), c);
+    let table = Table::new(columns.into_iter().enumerate().map(named).collect()).unwrap();
+    (table, Codes::from_options(3, (0..3 * n).map(|r| Some(r % 3))))
+}
+
+/// Encoded rows and exact fit of any number of classes.
+fn exact_outputs(table: &Table, class: &Codes, k: usize, settings: &Settings) -> Vec<Vec<f64>> {
+    let names: Vec<String> = (0..k).map(|c| format!("c{c}")).collect();
+    let control = Control::default();
+    let training = Training { features: table, class, classes: &names, weights: None };
+    let (units, columns) = Columns::learn(&training, settings, &control).unwrap();
+    let model = fit_exact(&columns, settings, &control).unwrap();
+    assert!(model.reports.iter().all(|r| r.converged), "{:?}", model.reports);
+    model.outputs(&units.encode(table).unwrap(), &control).unwrap()
+}
+
+/// As C goes to 0, the machine around a generative classifier becomes that classifier.
+#[test]
+fn a_machine_around_a_generative_classifier_falls_back_to_it() {
+    for seed in 50..53 {
+        for (anchor, variant) in
+            [(Anchor::NaiveBayes, Variant::KdeNaiveBayes), (Anchor::Tan, Variant::KdeTan)]
+        {
+            for k in [2, 3] {
+                let (table, class) =
+                    if k == 2 { two_class_table(40, 3, seed) } else { three_class_table(35, seed) };
+                let generative = Settings::new(variant);
+                let machine = Settings { anchor, cost: 1e-9, floor: generative.floor, ..fixed(0.4) };
+                let want = exact_outputs(&table, &class, k, &generative);
+                let got = exact_outputs(&table, &class, k, &machine);
+                for (g, w) in got.iter().zip(&want) {
+                    let w = if k == 2 { vec![w[1] - w[0]] } else { w.clone() };
+                    assert!(
+                        g.iter().zip(&w).all(|(g, w)| (g - w).abs() < 1e-5 * (1.0 + w.abs())),
+                        "{g:?} {w:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Away from the limit the machine has a smaller sum of margin shortfalls than the classifier it started from.
+#[test]
+fn a_machine_around_a_tree_moves_away_from_it_for_the_margin() {
+    let (table, class) = two_class_table(60, 3, 54);
+    let tree = Settings { floor: Settings::new(Variant::KdeTan).floor, anchor: Anchor::Tan, ..fixed(0.4) };
+    let shortfall = |cost: f64| -> f64 {
+        let outputs = exact_outputs(&table, &class, 2, &Settings { cost, ..tree.clone() });
+        let sign = |r: usize| if class.get(r) == Some(1) { 1.0 } else { -1.0 };
+        outputs.iter().enumerate().map(|(r, o)| (1.0 - sign(r) * o[0]).max(0.0)).sum()
+    };
+    assert!(shortfall(1.0) < 0.97 * shortfall(1e-9), "{} {}", shortfall(1.0), shortfall(1e-9));
+}
+
+#[test]
+fn anchors_need_a_machine_with_pairs_and_the_two_norm() {
+    let (table, class) = two_class_table(30, 2, 55);
+    let names = classes();
+    let training = Training { features: &table, class: &class, classes: &names, weights: None };
+    let error = |settings: Settings| {
+        DensityClassifier::fit(&training, &settings, &Control::default()).unwrap_err().to_string()
+    };
+    let anchored = |variant: Variant| Settings { anchor: Anchor::Tan, ..Settings::new(variant) };
+    assert!(error(anchored(Variant::Lu)).contains("no pairs"));
+    assert!(error(anchored(Variant::KdeTan)).contains("generative itself"));
+    assert!(
+        error(Settings { penalty: Penalty::OneNorm, ..anchored(Variant::Slb) }).contains("l2 with an anchor")
+    );
+}
+
+#[test]
+fn every_way_to_tell_three_classes_apart_is_a_sum_of_terms() {
+    let (table, class) = three_class_table(60, 56);
+    let names: Vec<String> = (0..3).map(|c| format!("c{c}")).collect();
+    let training = Training { features: &table, class: &class, classes: &names, weights: None };
+    for multiclass in [Multiclass::OneVsRest, Multiclass::CrammerSinger] {
+        for anchor in [Anchor::None, Anchor::NaiveBayes] {
+            let settings = Settings { multiclass, anchor, augment: Augment::Raw, ..fixed(0.3) };
+            let model = DensityClassifier::fit(&training, &settings, &Control::default()).unwrap();
+            assert!(model.summary().reports.iter().all(|r| r.converged), "{:?}", model.summary().reports);
+            let p = model.log_proba(&table).unwrap();
+            let found = |r: usize| hingenet::numeric::log::argmax(&p[3 * r..3 * r + 3]);
+            let right = (0..180).filter(|&r| Some(found(r)) == class.get(r)).count();
+            assert!(right > 110, "{multiclass:?} {anchor:?}: {right}");
+            let explanation = model.explain(&table, 7).unwrap();
+            for c in 0..3 {
+                let sum = explanation.base[c] + explanation.terms.iter().map(|t| t.scores[c]).sum::<f64>();
+                assert!((sum - explanation.scores[c]).abs() < 1e-9);
+            }
+        }
+    }
+    let sparse =
+        Settings { multiclass: Multiclass::CrammerSinger, penalty: Penalty::GroupNorm, ..fixed(0.3) };
+    let error = DensityClassifier::fit(&training, &sparse, &Control::default()).unwrap_err();
+    assert!(error.to_string().contains("crammer_singer"), "{error}");
+}
+
+/// Renaming the classes renames the scores.
+#[test]
+fn permuting_the_classes_permutes_the_scores_of_the_joint_machine() {
+    let (table, class) = three_class_table(40, 57);
+    let settings = Settings { multiclass: Multiclass::CrammerSinger, gap: 1e-7, ..fixed(0.0) };
+    let plain = exact_outputs(&table, &class, 3, &settings);
+    let turned = Codes::from_options(3, class.iter().map(|c| c.map(|c| (c + 1) % 3)));
+    let other = exact_outputs(&table, &turned, 3, &settings);
+    for (a, b) in plain.iter().zip(&other) {
+        let centred = |v: &[f64]| {
+            let mean = v.iter().sum::<f64>() / 3.0;
+            v.iter().map(|x| x - mean).collect::<Vec<f64>>()
+        };
+        let (a, b) = (centred(a), centred(b));
+        assert!((0..3).all(|c| (a[c] - b[(c + 1) % 3]).abs() < 2e-2), "{a:?} {b:?}");
+    }
 }

@@ -32,18 +32,37 @@ impl Scores {
     }
 
     /// Lemma 1: the log joint density of class forests, weight 1 for edges and `1 - deg(i)` for features.
-    pub fn of_forests(log_prior: &[f64], n_features: usize, kept: &Kept) -> Self {
-        let mut scores = Self::zeros(log_prior.len(), n_features, kept, 0);
+    pub fn of_forests(log_prior: &[f64], n_features: usize, forests: &Kept) -> Self {
+        Self::of_forests_among(log_prior, n_features, forests, forests)
+    }
+
+    /// The same over pairs of which the edges of the forests are a part.
+    pub fn of_forests_among(log_prior: &[f64], n_features: usize, forests: &Kept, pairs: &Kept) -> Self {
+        let mut scores = Self::zeros(log_prior.len(), n_features, pairs, 0);
         scores.base.copy_from_slice(log_prior);
-        for (y, pairs) in kept.of_class.iter().enumerate() {
+        for (y, pairs) in pairs.of_class.iter().enumerate() {
             scores.marginals[y].iter_mut().for_each(|u| u[y] = 1.0);
-            for (p, &(i, j)) in pairs.iter().enumerate() {
+            let is_edge = |pair: &(usize, usize)| forests.of_class[y].contains(pair);
+            for (p, &(i, j)) in pairs.iter().enumerate().filter(|(_, pair)| is_edge(pair)) {
                 scores.pairs[y][p][y] = 1.0;
                 scores.marginals[y][i][y] -= 1.0;
                 scores.marginals[y][j][y] -= 1.0;
             }
         }
         scores
+    }
+
+    /// Of two scores their difference, positive for the second class.
+    pub fn second_against_first(mut self) -> Self {
+        let difference = |w: &mut Vec<f64>| {
+            if let [first, second] = w[..] {
+                *w = vec![second - first];
+            }
+        };
+        difference(&mut self.base);
+        self.marginals.iter_mut().chain(&mut self.pairs).flatten().for_each(difference);
+        self.raw.iter_mut().for_each(difference);
+        self
     }
 
     /// Weights of one feature in the outputs.

@@ -158,7 +158,7 @@ impl Dependence {
 }
 
 /// Fewest rows of a class with pair densities.
-const FEWEST_PAIR_ROWS: f64 = 20.0;
+pub(super) const FEWEST_PAIR_ROWS: f64 = 20.0;
 
 /// Whether each class has enough rows for pair densities: 20, or 4 where that is allowed.
 pub(super) fn pair_classes(columns: &Columns, settings: &Settings) -> Vec<bool> {

@@ -97,6 +97,26 @@ pub enum Penalty {
     GroupNorm,
 }
 
+/// How the SVM decides among more than two classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Multiclass {
+    /// One machine for each class against the rest.
+    OneVsRest,
+    /// One machine of all classes (Crammer & Singer).
+    CrammerSinger,
+}
+
+/// The generative classifier around whose weights the SVM's are penalised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    /// None: around zero.
+    None,
+    /// Kernel naive Bayes.
+    NaiveBayes,
+    /// Kernel TAN; its edges are kept whatever the threshold.
+    Tan,
+}
+
 /// Raw columns next to the log densities of an SVM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Augment {
@@ -146,6 +166,10 @@ pub struct Settings {
     pub gap: f64,
     /// Penalty of the SVM.
     pub penalty: Penalty,
+    /// Machines of more than two classes.
+    pub multiclass: Multiclass,
+    /// Where the weights of the SVM are drawn to.
+    pub anchor: Anchor,
     /// Raw columns of the SVM.
     pub augment: Augment,
     /// Class weights of the SVM.
@@ -160,6 +184,8 @@ pub struct Settings {
     pub discrete_values: usize,
     /// Folds of the inner cross-validation; `None` means 5, or fewer in small classes.
     pub folds: Option<usize>,
+    /// Whether classes with fewer than 4 rows are allowed; their bandwidths come from the spread of all rows.
+    pub tiny_classes: bool,
     /// Whether classes with fewer than 20 rows may have pair densities.
     pub pairs_in_small_classes: bool,
     /// Seed of folds and splits.
@@ -186,6 +212,8 @@ impl Settings {
             cost: 1.0,
             gap: 1e-6,
             penalty: Penalty::TwoNorm,
+            multiclass: Multiclass::OneVsRest,
+            anchor: Anchor::None,
             augment: Augment::None,
             class_weights: ClassWeights::CrossValidated,
             prior: Prior::Empirical,
@@ -193,6 +221,7 @@ impl Settings {
             shrinkage: 5.0,
             discrete_values: 10,
             folds: None,
+            tiny_classes: false,
             pairs_in_small_classes: false,
             seed: 0,
         }
@@ -230,6 +259,7 @@ impl Settings {
         }
         self.check_threshold()?;
         self.check_augment()?;
+        self.check_penalty(n_classes)?;
         match &self.class_weights {
             ClassWeights::Given(w) => {
                 require_len("class weights", n_classes, w.len())?;
@@ -255,6 +285,25 @@ impl Settings {
             _ => "none: raw columns are terms of a machine, not of densities",
         };
         require("augment", format!("{:?}", self.augment), problem, false)
+    }
+
+    fn check_penalty(&self, n_classes: usize) -> Result<()> {
+        let two_norm = self.penalty == Penalty::TwoNorm;
+        let joint = self.multiclass == Multiclass::CrammerSinger && n_classes > 2;
+        let penalty = format!("{:?}", self.penalty);
+        require(
+            "penalty",
+            &penalty,
+            "l2 with the machine of all classes (crammer_singer)",
+            two_norm || !joint,
+        )?;
+        let anchored = self.anchor != Anchor::None;
+        require("penalty", &penalty, "l2 with an anchor", two_norm || !anchored)?;
+        let anchor = format!("{:?}", self.anchor);
+        let machine = !anchored || !self.variant.is_generative();
+        require("anchor", &anchor, "none: this model is generative itself", machine)?;
+        let has_pairs = self.anchor != Anchor::Tan || self.variant != Variant::Lu;
+        require("anchor", &anchor, "none or nb: this model has no pairs for the edges of a tree", has_pairs)
     }
 
     fn check_threshold(&self) -> Result<()> {

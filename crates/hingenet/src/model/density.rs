@@ -5,7 +5,9 @@ use super::{Dataset, FitOptions, Fitted, Model, ModelSpec};
 use crate::control::Control;
 use crate::density::bandwidth::{LineBandwidth, PlaneBandwidth};
 use crate::density::kernel::Floor;
-use crate::density::settings::{Augment, ClassWeights, Penalty, Prior, Threshold, TrainingFeatures};
+use crate::density::settings::{
+    Anchor, Augment, ClassWeights, Multiclass, Penalty, Prior, Threshold, TrainingFeatures,
+};
 use crate::density::transform::{LogDensity, OwnDensities};
 use crate::density::{DensityClassifier, Settings, Variant};
 use crate::error::{Error, Result};
@@ -79,6 +81,12 @@ impl Model {
 
 fn settings(variant: Variant, spec: &ModelSpec, data: &Dataset, options: FitOptions) -> Result<Settings> {
     let mut settings = Settings { seed: options.seed, ..Settings::new(variant) };
+    settings.anchor =
+        spec.choice("anchor", &[("none", Anchor::None), ("nb", Anchor::NaiveBayes), ("tan", Anchor::Tan)])?;
+    if settings.anchor != Anchor::None {
+        // The floor of the generative classifier that it starts from.
+        settings.floor = Settings::new(Variant::KdeTan).floor;
+    }
     if let Some(r) = spec.parsed("floor", "a number")? {
         settings.floor = Floor::Bandwidths(r);
     }
@@ -92,6 +100,11 @@ fn settings(variant: Variant, spec: &ModelSpec, data: &Dataset, options: FitOpti
     settings.penalty = spec.choice(
         "penalty",
         &[("l2", Penalty::TwoNorm), ("l1", Penalty::OneNorm), ("group", Penalty::GroupNorm)],
+    )?;
+    settings.multiclass = multiclass(spec, settings.anchor, data.classes.len())?;
+    (settings.tiny_classes, settings.pairs_in_small_classes) = spec.choice(
+        "small_classes",
+        &[("refuse", (false, false)), ("allow", (true, false)), ("pairs", (true, true))],
     )?;
     settings.augment = spec.choice(
         "augment",
@@ -114,6 +127,19 @@ fn settings(variant: Variant, spec: &ModelSpec, data: &Dataset, options: FitOpti
         ],
     )?;
     Ok(settings)
+}
+
+/// The machines of more than two classes; around an anchor it is always the one of all classes.
+fn multiclass(spec: &ModelSpec, anchor: Anchor, n_classes: usize) -> Result<Multiclass> {
+    let choices = [("one_vs_rest", Multiclass::OneVsRest), ("crammer_singer", Multiclass::CrammerSinger)];
+    let chosen = spec.choice("multiclass", &choices)?;
+    match (anchor, spec.text("multiclass")) {
+        (Anchor::None, _) => Ok(chosen),
+        (_, Some(text)) if n_classes > 2 && chosen != Multiclass::CrammerSinger => {
+            Err(spec.bad("multiclass", text, "crammer_singer with an anchor"))
+        }
+        _ => Ok(Multiclass::CrammerSinger),
+    }
 }
 
 /// Class weights of a machine, and the class prior they mean for densities: `none`, `balanced`, or weights by

@@ -93,7 +93,11 @@ impl TermRecipe for Named {
         control: &Control,
     ) -> Result<Arc<dyn TermModel>> {
         let settled = settled.and_then(|m| m.as_any().downcast_ref::<Model>());
-        let spec = settled.map_or_else(|| Ok(self.spec.clone()), |model| self.settled(model))?;
+        let mut spec = settled.map_or_else(|| Ok(self.spec.clone()), |model| self.settled(model))?;
+        if find(&spec.name)?.options.iter().any(|o| o.key == "small_classes") {
+            // Folds may leave a few rows of a class, and the other terms know it too.
+            spec.options.entry("small_classes".into()).or_insert_with(|| "allow".into());
+        }
         let data = Dataset::from_parts(
             self.target.clone(),
             training.features.clone(),

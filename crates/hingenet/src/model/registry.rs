@@ -345,7 +345,7 @@ const BANDWIDTH: OptionInfo = OptionInfo {
 };
 const FLOOR: OptionInfo = OptionInfo {
     key: "floor",
-    default: "4 (slb, lu) or 8",
+    default: "4 (slb, lu), 8 for densities and around an anchor",
     range: "above 0",
     about: "log densities end where one training point lies this many bandwidths away",
 };
@@ -392,12 +392,40 @@ const AUGMENT_LU: OptionInfo = OptionInfo {
     ..AUGMENT
 };
 
+const MULTICLASS: OptionInfo = OptionInfo {
+    key: "multiclass",
+    default: "one_vs_rest",
+    range: "one_vs_rest, crammer_singer",
+    about: "more than two classes: a machine for each against the rest, or one machine of all classes",
+};
+const ANCHOR: OptionInfo = OptionInfo {
+    key: "anchor",
+    default: "none",
+    range: "none, nb, tan",
+    about: "penalise the distance from kernel naive Bayes or kernel TAN, which small c gives back",
+};
+const ANCHOR_LU: OptionInfo =
+    OptionInfo { range: "none, nb", about: "penalise the distance from kernel naive Bayes", ..ANCHOR };
+const SMALL_CLASSES: OptionInfo = OptionInfo {
+    key: "small_classes",
+    default: "refuse",
+    range: "refuse, allow, pairs",
+    about: "classes with fewer than 4 rows: an error or not; pairs gives those below 20 pair densities too",
+};
+
+/// Options of every density model, then `own` ones.
+macro_rules! density_options {
+    ($($own:expr),*) => { &[BANDWIDTH, FLOOR, $($own,)* CLASS_WEIGHTS, SMALL_CLASSES] };
+}
+
 const fn density(name: &'static str, variant: Variant, about: &'static str) -> ModelInfo {
     let options: &[OptionInfo] = match variant {
-        Variant::Slb => &[BANDWIDTH, FLOOR, FRACTION, COST, CLASS_WEIGHTS, FEATURES, PENALTY_NORM, AUGMENT],
-        Variant::SlbAll => &[BANDWIDTH, FLOOR, COST, CLASS_WEIGHTS, FEATURES, PENALTY_NORM, AUGMENT],
-        Variant::Lu => &[BANDWIDTH, FLOOR, COST, CLASS_WEIGHTS, FEATURES, PENALTY_NORM, AUGMENT_LU],
-        Variant::KdeNaiveBayes | Variant::KdeTan | Variant::KdeForest => &[BANDWIDTH, FLOOR, CLASS_WEIGHTS],
+        Variant::Slb => {
+            density_options!(FRACTION, COST, FEATURES, PENALTY_NORM, MULTICLASS, ANCHOR, AUGMENT)
+        }
+        Variant::SlbAll => density_options!(COST, FEATURES, PENALTY_NORM, MULTICLASS, ANCHOR, AUGMENT),
+        Variant::Lu => density_options!(COST, FEATURES, PENALTY_NORM, MULTICLASS, ANCHOR_LU, AUGMENT_LU),
+        Variant::KdeNaiveBayes | Variant::KdeTan | Variant::KdeForest => density_options!(),
     };
     ModelInfo { name, about, options, recipe: Recipe::Density(variant) }
 }

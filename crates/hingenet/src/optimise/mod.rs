@@ -3,11 +3,14 @@
 
 pub mod cone;
 pub mod conjugate_gradient;
+pub mod crammer_singer;
 pub mod group_svm;
 pub mod l2_svm;
 pub mod lasso;
 pub mod lbfgs;
 pub mod linear_svm;
+mod multiclass_certificate;
+mod multiclass_interior;
 pub mod newton_cg;
 pub mod one_norm_svm;
 pub mod projection;

@@ -73,9 +73,6 @@ impl ExactModel {
 /// Fits the variant that the settings name.
 pub fn fit_exact(columns: &Columns, settings: &Settings, control: &Control) -> Result<ExactModel> {
     settings.check(columns.n_classes())?;
-    if columns.class_totals().iter().any(|m| *m < 20.0) {
-        control.warn("a class has fewer than 20 rows: it gets no pair densities unless they are asked for");
-    }
     if settings.variant.is_generative() {
         generative::fit(columns, settings, control)
     } else {

@@ -2,11 +2,12 @@
 //! every fold, the criterion is the balanced error.
 
 use super::machines::{MachineRows, train};
-use super::training::{TrainingSet, training_set};
+use super::training::training_set;
 use crate::control::Control;
 use crate::density::columns::Columns;
 use crate::density::selection::{Dependence, Kept};
-use crate::density::settings::{ClassWeights, Settings, Threshold};
+use crate::density::settings::{Anchor, ClassWeights, Settings, Threshold};
+use crate::density::structure::trees;
 use crate::error::{Result, require};
 use crate::numeric::log::argmax;
 use rayon::prelude::*;
@@ -122,7 +123,7 @@ fn run_fold(
     let (learn, held): (Vec<usize>, Vec<usize>) = (0..columns.n_rows()).partition(|&r| fold[r] != f);
     let (part, judge) = (columns.subset(&learn), columns.subset(&held));
     let quiet = control.quiet();
-    let kept = kept_of(&part, thresholds, settings, &quiet)?;
+    let Selected { kept, anchor } = select(&part, thresholds, settings, &quiet)?;
     let available = union(&kept);
     let set = training_set(&part, &available, settings, &quiet)?;
     let judged = set.densities.features(judge.features(), false, &quiet)?;
@@ -144,6 +145,7 @@ fn run_fold(
                 rows: &set.rows,
                 available: &available,
                 kept: kept_now,
+                anchor: anchor.as_ref(),
                 class_weights: &class_weights(rule, &part),
             };
             let trained = train(data, settings, SEARCH_GAP.max(settings.gap), warm[w].as_deref(), &quiet)?;
@@ -156,8 +158,35 @@ fn run_fold(
     Ok(run)
 }
 
+/// The pairs every threshold keeps, and the forests of the anchor, whose edges are among them.
+pub struct Selected {
+    /// One for each threshold.
+    pub kept: Vec<Kept>,
+    /// The forests, if there is an anchor; naive Bayes has no edges.
+    pub anchor: Option<Kept>,
+}
+
+/// Selects pairs by the thresholds and by the anchor.
+pub fn select(
+    columns: &Columns,
+    thresholds: &[Threshold],
+    settings: &Settings,
+    control: &Control,
+) -> Result<Selected> {
+    let mut kept = kept_of(columns, thresholds, settings, control)?;
+    let anchor = match settings.anchor {
+        Anchor::None => None,
+        Anchor::NaiveBayes => Some(Kept::none(columns.n_classes())),
+        Anchor::Tan => Some(trees(columns, settings, control)?),
+    };
+    if let Some(forests) = &anchor {
+        kept.iter_mut().for_each(|k| *k = union(&[k.clone(), forests.clone()]));
+    }
+    Ok(Selected { kept, anchor })
+}
+
 /// The pairs every threshold keeps; thresholds that keep none need no HSIC.
-pub fn kept_of(
+fn kept_of(
     columns: &Columns,
     thresholds: &[Threshold],
     settings: &Settings,
@@ -209,9 +238,7 @@ pub fn balanced_error(outputs: &[Vec<f64>], class: &[usize], weights: &[f64], n_
 /// trained anew in each fold.
 pub fn svm_out_of_fold(
     columns: &Columns,
-    set: &TrainingSet,
-    kept: &Kept,
-    rule: &ClassWeights,
+    data: MachineRows<'_>,
     settings: &Settings,
     control: &Control,
 ) -> Result<Vec<Vec<f64>>> {
@@ -220,27 +247,17 @@ pub fn svm_out_of_fold(
         return Ok(Vec::new());
     }
     let fold = columns.folds(folds, settings.seed);
-    let weights = class_weights(rule, columns);
     let mut out = vec![Vec::new(); columns.n_rows()];
     for f in 0..folds {
-        let learn: Vec<usize> = set.rows.iter().copied().filter(|&r| fold[r] != f).collect();
+        let learn: Vec<usize> = data.rows.iter().copied().filter(|&r| fold[r] != f).collect();
         let seen = |y: usize| learn.iter().any(|&r| columns.class()[r] == y);
         if !(0..columns.n_classes()).all(seen) {
             return Ok(Vec::new());
         }
-        let data = MachineRows {
-            features: &set.features,
-            raw: &set.densities.raw,
-            class: columns.class(),
-            weights: columns.weights(),
-            rows: &learn,
-            available: kept,
-            kept,
-            class_weights: &weights,
-        };
-        let trained = train(data, settings, SEARCH_GAP.max(settings.gap), None, &control.quiet())?;
-        let outputs = trained.scores.evaluate(&set.features);
-        set.rows.iter().filter(|&&r| fold[r] == f).for_each(|&r| out[r].clone_from(&outputs[r]));
+        let part = MachineRows { rows: &learn, ..data };
+        let trained = train(part, settings, SEARCH_GAP.max(settings.gap), None, &control.quiet())?;
+        let outputs = trained.scores.evaluate(data.features);
+        data.rows.iter().filter(|&&r| fold[r] == f).for_each(|&r| out[r].clone_from(&outputs[r]));
     }
     Ok(out)
 }

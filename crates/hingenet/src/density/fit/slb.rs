@@ -1,7 +1,7 @@
 //! SLB, SLB-all and LU: HSIC filter, densities, linear SVM on the log densities (Algorithm 1 of the paper).
 
 use super::machines::{MachineRows, train};
-use super::search::{choose, class_weights, kept_of, svm_out_of_fold};
+use super::search::{choose, class_weights, select, svm_out_of_fold};
 use super::training::training_set;
 use super::{Calibration, ExactModel};
 use crate::control::Control;
@@ -14,7 +14,8 @@ pub(super) fn fit(columns: &Columns, settings: &Settings, control: &Control) -> 
     let choice = choose(columns, settings, control)?;
     control.progress("estimating densities", 1, 3)?;
     let thresholds = std::slice::from_ref(&choice.threshold);
-    let kept = kept_of(columns, thresholds, settings, control)?.swap_remove(0);
+    let mut selected = select(columns, thresholds, settings, control)?;
+    let (kept, anchor) = (selected.kept.swap_remove(0), selected.anchor);
     let set = training_set(columns, &kept, settings, control)?;
     control.progress("training", 2, 3)?;
     let weights = class_weights(&choice.class_weights, columns);
@@ -26,12 +27,12 @@ pub(super) fn fit(columns: &Columns, settings: &Settings, control: &Control) -> 
         rows: &set.rows,
         available: &kept,
         kept: &kept,
+        anchor: anchor.as_ref(),
         class_weights: &weights,
     };
     let trained = train(data, settings, settings.gap, None, control)?;
     let out_of_fold = if choice.out_of_fold.is_empty() {
-        let rule = &choice.class_weights;
-        svm_out_of_fold(columns, &set, &kept, rule, settings, control)?
+        svm_out_of_fold(columns, data, settings, control)?
     } else {
         choice.out_of_fold
     };

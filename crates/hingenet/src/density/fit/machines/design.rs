@@ -14,8 +14,17 @@ pub struct Standardised {
     pub id: FeatureId,
     /// Its mean.
     pub mean: f64,
-    /// Its standard deviation.
+    /// Its standard deviation, by which it is divided; 1 where it keeps its units.
     pub sd: f64,
+}
+
+/// Units of the features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scaling {
+    /// Measured from the mean, in standard deviations.
+    Standard,
+    /// Measured from the mean, in their own units.
+    Own,
 }
 
 /// Standardised features of the rows.
@@ -37,16 +46,14 @@ pub struct Terms {
 }
 
 impl Design {
-    /// Standardises the features in use; with `of_classes` only the log densities of these classes.
-    pub fn new(data: &MachineRows<'_>, of_classes: Option<[usize; 2]>) -> Self {
+    /// Scales the features in use that vary on the rows.
+    pub fn new(data: &MachineRows<'_>, scaling: Scaling) -> Self {
         let weights: Vec<f64> = data.rows.iter().map(|&r| data.weights[r]).collect();
-        let seen = |class: usize| of_classes.is_none_or(|classes| classes.contains(&class));
-        let in_use = features_in_use(data).into_iter().filter(|id| match id {
-            FeatureId::Marginal { class, .. } | FeatureId::Pair { class, .. } => seen(*class),
-            FeatureId::Raw(_) => true,
-        });
-        let columns: Vec<Standardised> =
-            in_use.filter_map(|id| standardised(id, data.features.column(id), data.rows, &weights)).collect();
+        let scaled = |id: FeatureId| standardised(id, data.features.column(id), data.rows, &weights);
+        let mut columns: Vec<Standardised> = features_in_use(data).into_iter().filter_map(scaled).collect();
+        if scaling == Scaling::Own {
+            columns.iter_mut().for_each(|c| c.sd = 1.0);
+        }
         let values: Vec<&[f64]> = columns.iter().map(|c| data.features.column(c.id)).collect();
         let x = Matrix::from_fn(data.rows.len(), columns.len(), |i, c| {
             (values[c][data.rows[i]] - columns[c].mean) / columns[c].sd

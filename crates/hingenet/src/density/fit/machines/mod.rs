@@ -1,9 +1,10 @@
-//! The linear SVMs of SLB on log-density features: one for two classes (the paper's method), otherwise one for
-//! each class against the rest, on the features of all classes. (Machines for pairs of classes say nothing
-//! about rows of other classes, where their margins are largest: added up they decide wrongly. On iris with a
-//! tenth of the pairs such sums got 69 % of the training rows right, although every pair was separated.)
+//! The linear SVMs of SLB on log-density features: one for two classes (the paper's method); for more classes one for each
+//! class against the rest, or one of all classes together. (Machines for pairs of classes say nothing about rows of
+//! other classes, where their margins are largest: added up they decide wrongly.)
 
+mod anchored;
 mod design;
+mod joint;
 
 use crate::classifier::SolverReport;
 use crate::control::Control;
@@ -11,12 +12,12 @@ use crate::density::features::Features;
 use crate::density::raw::RawTerms;
 use crate::density::scores::Scores;
 use crate::density::selection::Kept;
-use crate::density::settings::{Penalty, Settings};
+use crate::density::settings::{Multiclass, Penalty, Settings};
 use crate::error::Result;
 use crate::optimise::group_svm::group_svm;
 use crate::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
 use crate::optimise::one_norm_svm::one_norm_svm;
-use design::{Design, Terms, groups};
+use design::{Design, Scaling, Terms, groups};
 use rayon::prelude::*;
 
 /// Training rows as features; `available` lists the pairs of the feature columns, `kept` those in use.
@@ -36,8 +37,27 @@ pub struct MachineRows<'a> {
     pub available: &'a Kept,
     /// Pairs in use.
     pub kept: &'a Kept,
+    /// Forests of the generative classifier around which the weights are penalised.
+    pub anchor: Option<&'a Kept>,
     /// Weight of each class.
     pub class_weights: &'a [f64],
+}
+
+impl MachineRows<'_> {
+    /// C times class weight times sample weight of the rows.
+    fn costs(&self, cost: f64) -> Vec<f64> {
+        self.rows.iter().map(|&r| cost * self.class_weights[self.class[r]] * self.weights[r]).collect()
+    }
+
+    /// Class codes of the rows.
+    fn classes_of_rows(&self) -> Vec<usize> {
+        self.rows.iter().map(|&r| self.class[r]).collect()
+    }
+
+    /// Number of features of a class.
+    fn n_features(&self) -> usize {
+        self.features.classes.first().map_or(0, |c| c.marginals.len())
+    }
 }
 
 /// Trained machines as one linear score, with what the next similar problem can start from.
@@ -51,14 +71,14 @@ pub struct Trained {
     pub multipliers: Vec<Vec<f64>>,
 }
 
-/// One machine, with a decision value that is positive for its class.
+/// One machine of two sides.
 struct Machine {
     terms: Terms,
     report: SolverReport,
     multipliers: Vec<f64>,
 }
 
-/// How machines are solved, and from where.
+/// How machines are solved.
 #[derive(Clone, Copy)]
 struct Solving<'a> {
     settings: &'a Settings,
@@ -66,8 +86,7 @@ struct Solving<'a> {
     control: &'a Control,
 }
 
-/// Trains all machines. The score of a class is the decision value of its machine; two classes have the one of
-/// the second class.
+/// Trains all machines. Two classes have one output, the decision value of the second class; more have a score each.
 pub fn train(
     data: MachineRows<'_>,
     settings: &Settings,
@@ -75,25 +94,21 @@ pub fn train(
     warm: Option<&[Vec<f64>]>,
     control: &Control,
 ) -> Result<Trained> {
-    let k = data.class_weights.len();
     let solving = Solving { settings, gap, control };
-    let classes: Vec<usize> = if k == 2 { vec![1] } else { (0..k).collect() };
-    let design = Design::new(&data, None);
-    let machines: Vec<Machine> = classes
-        .par_iter()
-        .enumerate()
-        .map(|(m, &class)| {
-            let start = warm.and_then(|w| w.get(m)).map(Vec::as_slice);
-            one_against_the_rest(&data, &design, class, start, solving)
-        })
-        .collect::<Result<_>>()?;
-    let n_features = data.features.classes.first().map_or(0, |c| c.marginals.len());
-    let mut scores = Scores::zeros(machines.len(), n_features, data.available, data.raw.terms.len());
-    for (output, machine) in machines.iter().enumerate() {
-        add_terms(&mut scores, output, &machine.terms, 1.0);
+    let k = data.class_weights.len();
+    if let Some(forests) = data.anchor {
+        return anchored::train(&data, forests, warm, solving);
     }
-    let (reports, multipliers) = machines.into_iter().map(|m| (m.report, m.multipliers)).unzip();
-    Ok(Trained { scores, reports, multipliers })
+    match settings.multiclass {
+        _ if k == 2 => against_the_rest(&data, &[1], warm, solving),
+        Multiclass::OneVsRest => against_the_rest(&data, &(0..k).collect::<Vec<_>>(), warm, solving),
+        Multiclass::CrammerSinger => joint::train(&data, warm, solving),
+    }
+}
+
+/// All coefficients zero.
+fn no_scores(data: &MachineRows<'_>, outputs: usize) -> Scores {
+    Scores::zeros(outputs, data.n_features(), data.available, data.raw.terms.len())
 }
 
 /// Adds a multiple of a linear function to an output.
@@ -104,35 +119,43 @@ fn add_terms(scores: &mut Scores, output: usize, terms: &Terms, factor: f64) {
     }
 }
 
-fn one_against_the_rest(
+/// Warm start of machine m.
+fn start(warm: Option<&[Vec<f64>]>, m: usize) -> Option<&[f64]> {
+    warm.and_then(|w| w.get(m)).map(Vec::as_slice)
+}
+
+/// One output for each of these classes: the value of its machine against all other classes, on all features.
+fn against_the_rest(
+    data: &MachineRows<'_>,
+    classes: &[usize],
+    warm: Option<&[Vec<f64>]>,
+    solving: Solving<'_>,
+) -> Result<Trained> {
+    let design = Design::new(data, Scaling::Standard);
+    let machines: Vec<Machine> = (0..classes.len())
+        .into_par_iter()
+        .map(|m| solve(data, &design, classes[m], start(warm, m), solving))
+        .collect::<Result<_>>()?;
+    let mut scores = no_scores(data, machines.len());
+    for (output, machine) in machines.iter().enumerate() {
+        add_terms(&mut scores, output, &machine.terms, 1.0);
+    }
+    let (reports, multipliers) = machines.into_iter().map(|m| (m.report, m.multipliers)).unzip();
+    Ok(Trained { scores, reports, multipliers })
+}
+
+/// Solves the machine of one class against the other rows, with the penalty of the settings.
+fn solve(
     data: &MachineRows<'_>,
     design: &Design,
     class: usize,
     warm: Option<&[f64]>,
-    solving: Solving<'_>,
-) -> Result<Machine> {
-    let label = |r: usize| if data.class[r] == class { 1.0 } else { -1.0 };
-    let labels: Vec<f64> = data.rows.iter().map(|&r| label(r)).collect();
-    solve(data, design, &labels, &data.costs(data.rows, solving.settings.cost), warm, solving)
-}
-
-impl MachineRows<'_> {
-    /// C times class weight times sample weight of some rows.
-    fn costs(&self, rows: &[usize], cost: f64) -> Vec<f64> {
-        rows.iter().map(|&r| cost * self.class_weights[self.class[r]] * self.weights[r]).collect()
-    }
-}
-
-/// Solves one machine with the penalty of the settings.
-fn solve(
-    data: &MachineRows<'_>,
-    design: &Design,
-    labels: &[f64],
-    costs: &[f64],
-    warm: Option<&[f64]>,
     Solving { settings, gap, control }: Solving<'_>,
 ) -> Result<Machine> {
-    let problem = SvmProblem { rows: &design.x, labels, costs };
+    let label = |y: usize| if y == class { 1.0 } else { -1.0 };
+    let labels: Vec<f64> = data.classes_of_rows().into_iter().map(label).collect();
+    let costs = data.costs(settings.cost);
+    let problem = SvmProblem { rows: &design.x, labels: &labels, costs: &costs };
     let (w, b, report, multipliers) = match settings.penalty {
         Penalty::TwoNorm => {
             let solved = linear_svm(problem, SvmSettings { gap, ..SvmSettings::default() }, warm, control)?;

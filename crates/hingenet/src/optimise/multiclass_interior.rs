@@ -1,0 +1,234 @@
+//! Interior-point method for the machine of all classes: Newton steps on the optimality conditions, in the weights of all
+//! classes. For problems with few columns, where descent on the multipliers is slow.
+//!
+//! ```text
+//! D z_k = Σ_i β_ik x_i     s_ik = ξ_i - l_ik - z_k·x_i + z_y·x_i     Σ_k a_ik = C_i     a_ik s_ik = μ → 0
+//! ```
+//!
+//! with z_k = (w_k, b_k), rows x_i that end in a 1 for the intercept, and D = 1 but for the intercepts, where it is 0. All
+//! iterates satisfy the two conditions in the middle. With θ = a/s, Θ_i = Σ_k θ_ik the Newton matrix has the blocks
+//! `[k = l] D + Σ_i ([k = l] θ_ik - θ_ik θ_il / Θ_i) x_i x_i'`. Mehrotra: On the Implementation of a Primal-Dual Interior
+//! Point Method, SIAM J. Optimization 1992.
+
+use super::crammer_singer::MulticlassProblem;
+use crate::control::Control;
+use crate::error::Result;
+use crate::numeric::linalg::{Cholesky, Matrix, dot};
+use rayon::prelude::*;
+
+/// Most steps; 10 to 30 are usual.
+const MOST_STEPS: usize = 80;
+
+/// A step below this length means that rounding has taken over.
+const SHORTEST_STEP: f64 = 1e-6;
+
+/// Largest order of the Newton matrix.
+const LARGEST_SYSTEM: usize = 1200;
+
+/// Whether the weights of all classes are few enough for dense systems.
+pub(super) fn is_suitable(problem: &MulticlassProblem<'_>) -> bool {
+    let columns = problem.rows.cols() + usize::from(problem.intercepts);
+    columns * problem.n_classes() <= LARGEST_SYSTEM
+}
+
+/// What the interior point method found.
+pub(super) struct Interior {
+    /// β.
+    pub beta: Matrix,
+    /// Intercepts.
+    pub intercepts: Vec<f64>,
+    /// Newton steps.
+    pub steps: usize,
+}
+
+/// Goes on until the complementarity gap is well below `gap` of the primal value, or rounding stops progress.
+pub(super) fn interior_point(
+    problem: &MulticlassProblem<'_>,
+    gap: f64,
+    control: &Control,
+) -> Result<Interior> {
+    let (p, k) = (problem.rows.cols(), problem.n_classes());
+    let q = p + usize::from(problem.intercepts);
+    let x = Matrix::from_fn(problem.rows.rows(), q, |i, j| if j < p { problem.rows[(i, j)] } else { 1.0 });
+    let system = System { problem, x, penalised: p };
+    let mut point = Point::start(problem, q);
+    let mut steps = 0;
+    while steps < MOST_STEPS && !system.is_solved(&point, gap) {
+        control.check()?;
+        steps += 1;
+        let Ok(length) = system.step(&mut point) else { break };
+        if length < SHORTEST_STEP {
+            break;
+        }
+    }
+    let intercepts = (0..k).map(|c| if problem.intercepts { point.z[(c, p)] } else { 0.0 }).collect();
+    Ok(Interior { beta: system.beta(&point), intercepts, steps })
+}
+
+/// An iterate; a and s row by row, z one row for each class.
+struct Point {
+    a: Matrix,
+    s: Matrix,
+    z: Matrix,
+}
+
+impl Point {
+    /// All classes alike, weights zero, slacks of the size of the losses.
+    fn start(problem: &MulticlassProblem<'_>, q: usize) -> Self {
+        let (n, k) = (problem.rows.rows(), problem.n_classes());
+        let a = Matrix::from_fn(n, k, |i, _| problem.costs[i] / k as f64);
+        let mut s = Matrix::zeros(n, k);
+        for i in 0..n {
+            let losses = problem.losses.row(i);
+            let highest = losses.iter().copied().fold(0.0, f64::max);
+            s.row_mut(i).iter_mut().zip(losses).for_each(|(s, l)| *s = highest - l + 1.0);
+        }
+        Point { a, s, z: Matrix::zeros(k, q) }
+    }
+
+    /// `Σ a s`, the duality gap once the weights fit to the multipliers.
+    fn complementarity(&self) -> f64 {
+        dot(self.a.data(), self.s.data())
+    }
+}
+
+/// Changes of all variables.
+struct Move {
+    a: Matrix,
+    s: Matrix,
+    z: Matrix,
+    /// Length at which the first a or s becomes zero, at most 1.
+    longest: f64,
+}
+
+struct System<'a> {
+    problem: &'a MulticlassProblem<'a>,
+    x: Matrix,
+    /// Number of penalised columns.
+    penalised: usize,
+}
+
+impl System<'_> {
+    fn beta(&self, point: &Point) -> Matrix {
+        Matrix::from_fn(point.a.rows(), point.a.cols(), |i, k| self.problem.upper(i, k) - point.a[(i, k)])
+    }
+
+    /// `D z_k - Σ_i β_ik x_i`, one row for each class.
+    fn residual(&self, point: &Point) -> Matrix {
+        let mut out = self.beta(point).transpose_mul(&self.x);
+        for k in 0..out.rows() {
+            for j in 0..out.cols() {
+                let kept = if j < self.penalised { point.z[(k, j)] } else { 0.0 };
+                out[(k, j)] = kept - out[(k, j)];
+            }
+        }
+        out
+    }
+
+    fn is_solved(&self, point: &Point, gap: f64) -> bool {
+        let weights: f64 = (0..point.z.rows())
+            .map(|k| {
+                let w = &point.z.row(k)[..self.penalised];
+                0.5 * dot(w, w)
+            })
+            .sum();
+        let short: f64 =
+            (0..point.s.rows()).map(|i| self.problem.costs[i] * point.s[(i, self.problem.class[i])]).sum();
+        let residual = self.residual(point);
+        let size = residual.data().iter().fold(0.0f64, |m, r| m.max(r.abs()));
+        point.complementarity() <= 0.1 * gap * (weights + short) && size <= 1e-7 * (1.0 + weights.sqrt())
+    }
+
+    /// Predictor and corrector with one factorised matrix; returns the length of the step.
+    fn step(&self, point: &mut Point) -> Result<f64> {
+        let (n, k) = (point.a.rows(), point.a.cols());
+        let theta = Matrix::from_fn(n, k, |i, c| point.a[(i, c)] / point.s[(i, c)]);
+        let factor = Cholesky::new(&self.matrix(&theta))?;
+        let residual = self.residual(point);
+        let predictor = self.towards(point, &theta, &factor, &residual, &Matrix::zeros(n, k));
+        let mu = point.complementarity() / (n * k) as f64;
+        let length = predictor.longest;
+        let after: f64 = (0..n * k)
+            .map(|e| {
+                (point.a.data()[e] + length * predictor.a.data()[e])
+                    * (point.s.data()[e] + length * predictor.s.data()[e])
+            })
+            .sum::<f64>()
+            / (n * k) as f64;
+        let target = mu * (after / mu).clamp(0.0, 1.0).powi(3);
+        let corrected = Matrix::from_fn(n, k, |i, c| target - predictor.a[(i, c)] * predictor.s[(i, c)]);
+        let chosen = self.towards(point, &theta, &factor, &residual, &corrected);
+        let length = (0.995 * chosen.longest).min(1.0);
+        let add = |to: &mut Matrix, change: &Matrix, least: f64| {
+            let moved = to.data_mut().iter_mut().zip(change.data());
+            moved.for_each(|(v, d)| *v = (*v + length * d).max(least));
+        };
+        add(&mut point.a, &chosen.a, f64::MIN_POSITIVE);
+        add(&mut point.s, &chosen.s, f64::MIN_POSITIVE);
+        add(&mut point.z, &chosen.z, f64::NEG_INFINITY);
+        Ok(length)
+    }
+
+    /// The Newton matrix of the weights of all classes, lower triangle.
+    fn matrix(&self, theta: &Matrix) -> Matrix {
+        let (n, k, q) = (theta.rows(), theta.cols(), self.x.cols());
+        let totals: Vec<f64> = (0..n).map(|i| theta.row(i).iter().sum()).collect();
+        let places: Vec<(usize, usize)> = (0..k).flat_map(|a| (a..k).map(move |b| (a, b))).collect();
+        let block = |&(a, b): &(usize, usize)| {
+            let weight = |i: usize| {
+                let other = if a == b { totals[i] - theta[(i, a)] } else { theta[(i, b)] };
+                theta[(i, a)] * other.max(0.0) / totals[i]
+            };
+            self.x.weighted_gram_of_columns(&(0..n).map(weight).collect::<Vec<_>>())
+        };
+        let blocks: Vec<Matrix> = places.par_iter().map(block).collect();
+        let mut out = Matrix::zeros(k * q, k * q);
+        for ((a, b), block) in places.iter().zip(&blocks) {
+            let sign = if a == b { 1.0 } else { -1.0 };
+            for i in 0..q {
+                for j in 0..q {
+                    out[(b * q + i, a * q + j)] = sign * block[(i.max(j), i.min(j))];
+                }
+            }
+        }
+        // A common shift of all intercepts changes nothing: a little weight keeps the matrix regular.
+        let size = (0..k * q).map(|e| out[(e, e)]).fold(0.0, f64::max);
+        for e in 0..k * q {
+            out[(e, e)] += if e % q < self.penalised { 1.0 } else { 1e-12 * (1.0 + size) };
+        }
+        out
+    }
+
+    /// The move that the linearised conditions with `a s = μ_ik` give.
+    fn towards(&self, at: &Point, theta: &Matrix, factor: &Cholesky, residual: &Matrix, mu: &Matrix) -> Move {
+        let (n, k, q) = (theta.rows(), theta.cols(), self.x.cols());
+        let pull = Matrix::from_fn(n, k, |i, c| mu[(i, c)] / at.s[(i, c)] - at.a[(i, c)]);
+        let totals: Vec<f64> = (0..n).map(|i| theta.row(i).iter().sum()).collect();
+        let common: Vec<f64> = (0..n).map(|i| pull.row(i).iter().sum::<f64>() / totals[i]).collect();
+        let right =
+            Matrix::from_fn(n, k, |i, c| theta[(i, c)] * common[i] - pull[(i, c)]).transpose_mul(&self.x);
+        let mut z: Vec<f64> = right.data().iter().zip(residual.data()).map(|(h, r)| h - r).collect();
+        factor.solve(&mut z);
+        let z = Matrix::from_fn(k, q, |c, j| z[c * q + j]);
+        let scores = self.x.mul_transpose(&z);
+        let mut s = Matrix::zeros(n, k);
+        for i in 0..n {
+            let mean = common[i] + dot(theta.row(i), scores.row(i)) / totals[i];
+            s.row_mut(i).iter_mut().zip(scores.row(i)).for_each(|(s, f)| *s = mean - f);
+        }
+        let a = Matrix::from_fn(n, k, |i, c| pull[(i, c)] - theta[(i, c)] * s[(i, c)]);
+        let longest = room(&at.a, &a).min(room(&at.s, &s));
+        Move { a, s, z, longest }
+    }
+}
+
+/// Length at which the first entry becomes zero, at most 1/0.995.
+fn room(values: &Matrix, changes: &Matrix) -> f64 {
+    let mut longest = 1.0 / 0.995;
+    for (v, d) in values.data().iter().zip(changes.data()) {
+        if v + longest * d < 0.0 {
+            longest = -v / d;
+        }
+    }
+    longest
+}
