@@ -29,6 +29,8 @@ VARIANTS = [
     BayesNetClassifier("nb", "bn-svm", lambda_=1.0, norm="l2"),
     BayesNetClassifier("nb", "ml-bn-svm", lambda_=1.0, gamma=2.0, smooth=True),
     LogDensityClassifier("lu", bandwidth="normal", balance="balanced", C=0.5),
+    LogDensityClassifier("slb", fraction=0.1, balance="none", augment="raw_and_products", multiclass="crammer_singer"),
+    LogDensityClassifier("lu", bandwidth="normal", balance="none", anchor="nb"),
     LogDensityClassifier("kde-nb", floor=6.0),
     LogDensityClassifier("kde-tan", bandwidth="normal"),
     GaussianNetworkClassifier("or", lambda1=20.0, variance="pooled", priors="empirical"),

@@ -23,7 +23,7 @@ const MOST_STEPS: usize = 80;
 const SHORTEST_STEP: f64 = 1e-6;
 
 /// Largest order of the Newton matrix.
-const LARGEST_SYSTEM: usize = 1200;
+const LARGEST_SYSTEM: usize = 2000;
 
 /// Whether the weights of all classes are few enough for dense systems.
 pub(super) fn is_suitable(problem: &MulticlassProblem<'_>) -> bool {
