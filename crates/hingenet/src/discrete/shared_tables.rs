@@ -13,7 +13,7 @@
 //! missing features.
 
 use super::aode::{AveragedNetworks, one_dependence};
-use super::margin::{MarginLoss, MarginParams, RowLoss};
+use super::margin::{ANY, MarginLoss, MarginParams, RowLoss};
 use super::{Network, Samples, counts};
 use crate::classifier::SolverReport;
 use crate::control::Control;
@@ -349,9 +349,6 @@ impl<'a> SharedTables<'a> {
         AveragedNetworks::new((0..d).map(member).collect::<Result<_>>()?)
     }
 }
-
-/// Stands for a number of classes that is not known when compiling.
-const ANY: usize = 0;
 
 /// Turns scores of members into their shares in the average, whose logarithm goes to `top`.
 #[inline(always)]

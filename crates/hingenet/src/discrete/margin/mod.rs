@@ -35,6 +35,7 @@ pub use fit::{MarginFit, MarginParams, fit_margin};
 pub use likelihood::{Expansion, Likelihood};
 pub use loss::{MarginLoss, Smoothing};
 pub use problem::{Point, Problem};
+pub(super) use rows::ANY;
 pub use rows::{RowLoss, Rows};
 pub use solve::{Solution, SolveSettings, Solver, Start, default_smoothing, solve};
 pub use train::{Learning, Trained, completed, fit_discriminative};

@@ -16,7 +16,7 @@ const CHUNK: usize = 512;
 const MAX_CHUNKS: usize = 64;
 
 /// Stands for a number of classes that is not known when compiling.
-const ANY: usize = 0;
+pub(in crate::discrete) const ANY: usize = 0;
 
 /// A loss of one row as a function of its K class scores.
 pub trait RowLoss: Sync {
