@@ -14,6 +14,7 @@ use hingenet::density::selection::Dependence;
 use hingenet::density::settings::{ClassWeights, Threshold};
 use hingenet::density::transform::OwnDensities;
 use hingenet::density::{DensityClassifier, Settings, Variant};
+use hingenet::model::{Dataset, FitOptions};
 use hingenet::table::{Codes, Column, Table};
 use hingenet::{Classifier, Control, Training};
 
@@ -197,4 +198,19 @@ fn kernel_trees_are_the_sums_of_their_log_densities() {
             assert!((got[r][y] - (single + edges + 0.5f64.ln())).abs() < 1e-10);
         }
     }
+}
+
+/// The other terms of the pool know a rare class, and its folds make it rarer: a model in place of a term must bear it.
+#[test]
+fn a_density_model_in_the_pool_bears_a_tiny_class() {
+    let (table, class) = two_class_table(30, 2, 69);
+    let rows: Vec<usize> = (0..33).collect();
+    let data = Dataset::from_parts("y", table.rows(&rows), classes(), class.rows(&rows), None).unwrap();
+    let fit = |name: &str| {
+        hingenet::model::fit(&name.parse().unwrap(), &data, FitOptions::default(), &Control::default())
+    };
+    assert!(fit("kde-nb").unwrap_err().to_string().contains("class `yes` has 3 rows"));
+    assert!(fit("kde-nb,small_classes=allow").is_ok());
+    assert!(fit("pool,fast=true,g=kde-nb+bandwidth=normal").is_ok());
+    assert!(fit("pool,fast=true,g=kde-nb+small_classes=refuse").is_err());
 }
