@@ -100,6 +100,8 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, EngineClassifie
     information : {"identity", "diagonal"}, default=None
         Fisher information by which the machine whitens its vectors; None is ``"identity"``, as in the paper, or
         ``"diagonal"`` where the graphs come from the order search.
+    small_classes : {"allow", "refuse"}, default="allow"
+        Whether a class of one row gets independent nodes around it, or is an error.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of the rows of each class.
     random_state : int, RandomState instance or None, default=None
@@ -150,6 +152,7 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, EngineClassifie
         "C": ("c", float),
         "components": ("components", int),
         "information": ("information", str),
+        "small_classes": ("small_classes", str),
     }
 
     def __init__(
@@ -171,6 +174,7 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, EngineClassifie
         C: float | None = None,
         components: int | None = None,
         information: str | None = None,
+        small_classes: str | None = "allow",
         class_weight: dict | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -192,6 +196,7 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, EngineClassifie
         self.C = C
         self.components = components
         self.information = information
+        self.small_classes = small_classes
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -310,7 +315,7 @@ class FisherVectorTransformer(_ClassNetworks, TransformerMixin, EngineEstimator)
         self.verbose = verbose
 
     def _name(self) -> str:
-        return f"sgbn:{self.learning}"
+        return f"sgbn:{self.learning},small_classes=allow"
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the class networks.

@@ -19,25 +19,26 @@ pub struct Training<'a> {
 }
 
 impl Training<'_> {
-    /// Refuses a class that has rows, but fewer than `least`. Rows of weight w stand for w equal ones; a class without any
-    /// row (of positive weight) is no class of these rows.
-    pub fn require_class_rows(&self, least: usize) -> Result<()> {
-        let mut found = vec![(0usize, 0.0); self.classes.len()];
+    /// Rows of each class with a positive weight; a weight of 2 is a row given twice.
+    pub fn class_rows(&self) -> Vec<f64> {
+        let mut found = vec![(0.0f64, 0.0f64); self.classes.len()];
         for (row, class) in self.class.iter().enumerate() {
             let weight = self.weights.map_or(1.0, |w| w[row]);
             if let Some((rows, total)) = class.and_then(|c| found.get_mut(c)).filter(|_| weight > 0.0) {
-                *rows += 1;
+                *rows += 1.0;
                 *total += weight;
             }
         }
-        let few = |(rows, total): &(usize, f64)| *rows > 0 && *rows < least && *total < least as f64;
-        match found.iter().position(few) {
-            None => Ok(()),
-            Some(c) => Err(Error::data(
-                format!("class `{}` has {} of at least {least} rows", self.classes[c], found[c].0),
-                "add rows of this class, merge it with another, or leave its rows out",
-            )),
-        }
+        found.iter().map(|(rows, total)| rows.max(total.floor())).collect()
+    }
+
+    /// Class `c` has fewer rows than a family can learn from.
+    pub fn too_few_rows(&self, c: usize, rows: f64, needed: &str) -> Error {
+        let word = if rows == 1.0 { "row" } else { "rows" };
+        Error::data(
+            format!("class `{}` has {rows} {word}; {needed} of every class", self.classes[c]),
+            "add rows, leave the class out or join it with another; small_classes=allow fits it all the same",
+        )
     }
 }
 

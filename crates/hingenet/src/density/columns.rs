@@ -231,7 +231,6 @@ impl Columns {
             return Err(Error::data("there are no feature columns", "give at least one feature"));
         }
         let class = class_codes(training)?;
-        let counts = class_counts(&class, weights, training.classes.len());
         let (cells, class, weights) = merge(raw_cells(table)?, class, weights);
         let units = Units::learn(table, &cells, &weights, settings, control);
         let values = units.encode_cells(&cells);
@@ -244,7 +243,7 @@ impl Columns {
             least_bandwidth: 1e-3,
         };
         columns.require_two_classes(training.classes)?;
-        require_enough_rows(&counts, training.classes, settings, control)?;
+        require_enough_rows(training, settings, control)?;
         if columns.n_features() == 0 {
             return Err(Error::data("every feature is constant", "give a feature that varies"));
         }
@@ -361,36 +360,14 @@ fn class_codes(training: &Training<'_>) -> Result<Vec<usize>> {
     training.class.iter().enumerate().map(|(row, c)| c.ok_or_else(|| missing(row))).collect()
 }
 
-/// Rows of each class with a positive weight; a weight of 2 is a row given twice.
-fn class_counts(class: &[usize], weights: &[f64], n_classes: usize) -> Vec<f64> {
-    let (mut rows, mut totals) = (vec![0.0f64; n_classes], vec![0.0f64; n_classes]);
-    for (y, w) in class.iter().zip(weights).filter(|(_, w)| **w > 0.0) {
-        rows[*y] += 1.0;
-        totals[*y] += w;
-    }
-    rows.iter().zip(&totals).map(|(n, w)| n.max(w.floor())).collect()
-}
-
 /// Fewest rows of a class with densities of its own.
 const FEWEST_ROWS: f64 = 4.0;
 
 /// Refuses classes with fewer than 4 rows unless they are allowed; warns of classes with fewer than 20.
-fn require_enough_rows(
-    counts: &[f64],
-    names: &[String],
-    settings: &Settings,
-    control: &Control,
-) -> Result<()> {
-    let tiny = counts.iter().position(|n| *n < FEWEST_ROWS && !settings.tiny_classes);
-    if let Some(y) = tiny {
-        let rows = if counts[y] == 1.0 { "row" } else { "rows" };
-        return Err(Error::data(
-            format!(
-                "class `{}` has {} {rows}; densities need {FEWEST_ROWS} of every class",
-                names[y], counts[y]
-            ),
-            "add rows, leave the class out or join it with another; small_classes=allow fits it all the same",
-        ));
+fn require_enough_rows(training: &Training<'_>, settings: &Settings, control: &Control) -> Result<()> {
+    let (counts, names) = (training.class_rows(), training.classes);
+    if let Some(y) = counts.iter().position(|n| *n < FEWEST_ROWS && !settings.tiny_classes) {
+        return Err(training.too_few_rows(y, counts[y], "densities need 4"));
     }
     let listed = |(n, name): (&f64, &String)| format!("`{name}` ({n})");
     let few = counts.iter().zip(names).filter(|(n, _)| **n < FEWEST_PAIR_ROWS).map(listed);

@@ -36,7 +36,9 @@ pub struct GaussianFit {
 pub fn fit(training: &Training<'_>, params: &GaussianParams, control: &Control) -> Result<GaussianFit> {
     params.check()?;
     let (features, rows) = Rows::new(training)?;
-    training.require_class_rows(2)?;
+    if !params.tiny_classes {
+        require_two_rows(training)?;
+    }
     if let Some(known) = &params.constraints {
         require_len("nodes of the constraints", rows.x.cols(), known.nodes())?;
     }
@@ -47,6 +49,15 @@ pub fn fit(training: &Training<'_>, params: &GaussianParams, control: &Control) 
     }
     let classifier = GaussianClassifier::new(features, fitted.networks, fitted.prior, fitted.machine)?;
     Ok(GaussianFit { classifier, chosen: choice.chosen, reports: fitted.reports })
+}
+
+/// Refuses a class of one row; one without rows is no class of these rows.
+fn require_two_rows(training: &Training<'_>) -> Result<()> {
+    let rows = training.class_rows();
+    match rows.iter().position(|n| *n == 1.0) {
+        Some(c) => Err(training.too_few_rows(c, rows[c], "its network needs 2")),
+        None => Ok(()),
+    }
 }
 
 /// Settings with nothing left to choose.
@@ -171,8 +182,8 @@ fn priors(rows: &Rows, priors: Priors) -> Vec<f64> {
     share.iter().map(|s| s / total).collect()
 }
 
-/// One network per class. A class with less than two rows, as inner folds may leave, gets independent nodes around its
-/// row with variance 1.
+/// One network per class. A class with less than two rows, where allowed or left by inner folds, gets independent nodes
+/// around its row with variance 1.
 fn class_networks(
     rows: &Rows,
     settings: &Settings,

@@ -106,6 +106,8 @@ pub struct GaussianParams {
     pub c: Option<SlackWeight>,
     /// What is known about the arcs; `None` knows nothing.
     pub constraints: Option<Constraints>,
+    /// Whether a class of one row is allowed; its nodes are independent with variance 1.
+    pub tiny_classes: bool,
     /// Folds of the inner cross-validation.
     pub folds: usize,
     /// Seed of folds and orders.
@@ -131,6 +133,7 @@ impl Default for GaussianParams {
             solver: MmSolver::default(),
             c: None,
             constraints: None,
+            tiny_classes: false,
             folds: 5,
             seed: 0,
         }

@@ -124,6 +124,7 @@ fn params(
         nu: spec.parsed("nu", "a number between 0 and 1")?,
         solver: spec.choice("solver", &[("smooth", MmSolver::Smooth), ("ccp", MmSolver::Ccp)])?,
         c: spec.parsed("c", "a number")?.map(SlackWeight::Plain),
+        tiny_classes: spec.choice("small_classes", &[("refuse", false), ("allow", true)])?,
         seed: options.seed,
         ..default
     })

@@ -518,6 +518,12 @@ const COMPONENTS: OptionInfo = OptionInfo {
     about: "Fisher components with the largest correlation with the class",
 };
 
+const CLASS_OF_ONE: OptionInfo = OptionInfo {
+    key: "small_classes",
+    default: "refuse",
+    range: "refuse, allow",
+    about: "a class of one row: an error, or independent nodes around it",
+};
 const INFORMATION: OptionInfo = OptionInfo {
     key: "information",
     default: "identity, as in the paper; diagonal where the graphs come from the order search",
@@ -532,13 +538,13 @@ macro_rules! gaussian {
             ModelInfo {
                 name: concat!("sgbn:", $rule),
                 about: concat!("sparse Gaussian network per class: ", $about),
-                options: &[VARIANCE, PRIORS, $($own,)* $($network_only),*],
+                options: &[VARIANCE, PRIORS, CLASS_OF_ONE, $($own,)* $($network_only),*],
                 recipe: Recipe::Gaussian { rule: $kind, fisher: false },
             },
             ModelInfo {
                 name: concat!("fisher:", $rule),
                 about: concat!("kernel machine on the Fisher vectors of such networks: ", $about),
-                options: &[VARIANCE, COMPONENTS, INFORMATION, SVM_C, $($own),*],
+                options: &[VARIANCE, COMPONENTS, INFORMATION, SVM_C, CLASS_OF_ONE, $($own),*],
                 recipe: Recipe::Gaussian { rule: $kind, fisher: true },
             },
         ]
