@@ -64,9 +64,10 @@ fn permuting_features_and_rows_or_swapping_labels_changes_only_what_it_must() {
     let swapped = Codes::from_options(2, class.iter().map(|c| c.map(|c| 1 - c)));
     let negated = exact(&table, &swapped, &fixed(0.5));
     for k in 0..plain.len() {
-        assert!((plain[k] - permuted[k]).abs() < 1e-7, "{} {}", plain[k], permuted[k]);
+        let little = 1e-9 * (1.0 + plain[k].abs());
+        assert!((plain[k] - permuted[k]).abs() < little, "{} {}", plain[k], permuted[k]);
         assert!((plain[k] - reversed[order.len() - 1 - k]).abs() < 1e-9);
-        assert!((plain[k] + negated[k]).abs() < 1e-7, "{} {}", plain[k], negated[k]);
+        assert!((plain[k] + negated[k]).abs() < little, "{} {}", plain[k], negated[k]);
     }
 }
 
@@ -133,7 +134,7 @@ fn all_pairs_agree_with_the_exact_values_within_their_bound() {
 fn p_values_of_independent_variables_are_nearly_uniform() {
     let width = Width::Median(Median::Mean);
     let (mut gamma, mut permutation) = (Vec::new(), Vec::new());
-    for trial in 0..300 {
+    for trial in 0..500 {
         let x = Sample::new(normal_sample(200, 1000 + trial)).unwrap();
         let y = Sample::new(normal_sample(200, 5000 + trial)).unwrap();
         let kernels = [DependenceKernel::of(&x, width), DependenceKernel::of(&y, width)];
