@@ -146,6 +146,26 @@ fn options_that_were_chosen_give_the_same_classifier_when_they_are_set() {
     }
 }
 
+/// Labels by chance: there is nothing to gain by moving the networks.
+#[test]
+fn kl_leaves_the_networks_alone_where_moving_them_does_not_help_on_held_out_rows() {
+    let mut stayed = 0;
+    for seed in 0..4 {
+        let mut train = data(60, 2, false, seed);
+        let mut random = Random::new(seed);
+        train.class = Codes::from_options(2, (0..60).map(|_| Some(random.below(2))));
+        let open = GaussianParams { learning: Learning::Kl, lambda1: Some(8.0), ..GaussianParams::default() };
+        let kl = fit(&train.training(), &open, &Control::default()).unwrap();
+        if kl.chosen["k"] == 0.0 {
+            stayed += 1;
+            let or = GaussianParams { lambda1: Some(8.0), ..GaussianParams::default() };
+            let or = fit(&train.training(), &or, &Control::default()).unwrap().classifier;
+            assert_eq!(kl.classifier.log_proba(&train.table).unwrap(), or.log_proba(&train.table).unwrap());
+        }
+    }
+    assert!(stayed > 0);
+}
+
 #[test]
 fn explanations_add_up() {
     let train = data(60, 2, false, 6);

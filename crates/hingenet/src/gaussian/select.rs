@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 /// Shares c of `2 (n_c − 1)`, n_c the mean class size: λ1 removes correlations below about c.
 const LAMBDA1_SHARES: [f64; 5] = [0.05, 0.1, 0.17, 0.28, 0.45];
 const FREE_GRID: [f64; 3] = [30.0, 100.0, 300.0];
+/// KL moves the networks for the sake of a kernel. Where they decide themselves, they may also stay as they are.
+const FREE_OR_NONE: [f64; 4] = [0.0, 30.0, 100.0, 300.0];
 const NU_GRID: [f64; 3] = [0.1, 0.3, 0.6];
 const C_GRID: [f64; 4] = [0.01, 0.1, 1.0, 10.0];
 
@@ -59,14 +61,17 @@ pub(super) fn choose(rows: &Rows, params: &GaussianParams, control: &Control) ->
     run.stage = Stage::Whole;
     let discriminates = params.learning != Learning::Generative;
     if params.free.is_none() && discriminates {
-        let best = run.best("k", &settings, &FREE_GRID, |s, v| s.free = v as usize)?;
+        let may_stay = params.learning == Learning::Kl && params.decision == Decision::Network;
+        let grid: &[f64] = if may_stay { &FREE_OR_NONE } else { &FREE_GRID };
+        let best = run.best("k", &settings, grid, |s, v| s.free = v as usize)?;
         settings.free = best.map_or(settings.free, |v| v as usize);
     }
     if params.nu.is_none() && params.learning == Learning::Mm {
         settings.nu = run.best("nu", &settings, &NU_GRID, |s, v| s.nu = v)?.unwrap_or(settings.nu);
     }
     let has_machine = params.decision != Decision::Network;
-    if params.c.is_none() && (has_machine || params.learning == Learning::Kl) {
+    let moves_by_kernel = params.learning == Learning::Kl && settings.free > 0;
+    if params.c.is_none() && (has_machine || moves_by_kernel) {
         let best = run.best("c", &settings, &C_GRID, |s, v| s.c = SlackWeight::Trace(v))?;
         settings.c = best.map_or(settings.c, SlackWeight::Trace);
     }
