@@ -262,11 +262,12 @@ impl<'a> SharedTables<'a> {
         let d = self.layout.states.len();
         let empty = || vec![0.0; self.layout.len];
         let mut part = Part { loss: 0.0, slopes: Logs { forward: empty(), backward: empty() } };
-        let (mut members, mut scores, mut top) = (vec![0.0; d * k], vec![0.0; k], vec![0.0; k]);
+        let (mut members, mut scores) = (vec![0.0; d * k], vec![0.0; k]);
+        let (mut top, mut max) = (vec![0.0; k], vec![0.0; k]);
         for m in range {
             let codes = &self.codes[m * d..(m + 1) * d];
             self.member_scores::<K>(codes, logs, &mut members);
-            average(k, &mut members, &mut top);
+            average(&mut members, &mut top, &mut max);
             scores.iter_mut().zip(&logs.forward).zip(&top).for_each(|((s, prior), top)| *s = prior + top);
             let class = usize::from(self.class[m]);
             if let Some(value) = self.loss.first(class, self.samples.weight(m), &mut scores) {
@@ -350,17 +351,18 @@ impl<'a> SharedTables<'a> {
     }
 }
 
-/// Turns scores of members into their shares in the average, whose logarithm goes to `top`.
+/// Turns scores of members into their shares in the average, whose logarithm goes to `top`; `max` is for work.
 #[inline(always)]
-fn average(k: usize, members: &mut [f64], top: &mut [f64]) {
-    let d = members.len() / k;
-    let mut max = vec![f64::NEG_INFINITY; k];
+fn average(members: &mut [f64], top: &mut [f64], max: &mut [f64]) {
+    let k = top.len();
+    let share = ((members.len() / k) as f64).ln();
+    max.fill(f64::NEG_INFINITY);
     for member in members.chunks_exact(k) {
         max.iter_mut().zip(member).for_each(|(max, m)| *max = max.max(*m));
     }
     top.fill(0.0);
     for member in members.chunks_exact_mut(k) {
-        for ((m, max), total) in member.iter_mut().zip(&max).zip(top.iter_mut()) {
+        for ((m, max), total) in member.iter_mut().zip(max.iter()).zip(top.iter_mut()) {
             *m = simd::exp(*m - max);
             *total += *m;
         }
@@ -368,8 +370,7 @@ fn average(k: usize, members: &mut [f64], top: &mut [f64]) {
     for member in members.chunks_exact_mut(k) {
         member.iter_mut().zip(top.iter()).for_each(|(m, total)| *m /= total);
     }
-    let share = (d as f64).ln();
-    top.iter_mut().zip(&max).for_each(|(t, max)| *t = max + t.ln() - share);
+    top.iter_mut().zip(max.iter()).for_each(|(t, max)| *t = max + t.ln() - share);
 }
 
 /// Smoothed counts of class, roots and pairs, from those of the members.

@@ -16,6 +16,10 @@ pub fn wide<W: WithSimd>(work: W) -> W::Output {
     pulp::Arch::new().dispatch(work)
 }
 
+/// ln 2 in two parts, the first with zeros at its end: its product with an exponent is exact.
+const LN2_HI: f64 = 6.931_471_803_691_238e-1;
+const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
+
 /// Below this argument [`exp`] returns 0 (the true value is below 1e-307).
 const LOWEST: f64 = -708.0;
 
@@ -26,8 +30,6 @@ const LOWEST: f64 = -708.0;
 #[inline(always)]
 pub fn exp(x: f64) -> f64 {
     const ROUND: f64 = 6755399441055744.0; // 1.5 · 2^52: adding it rounds to an integer in the low bits
-    const LN2_HI: f64 = 6.931_471_803_691_238e-1;
-    const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
     let y = if x < LOWEST { LOWEST } else { x };
     let shifted = y * std::f64::consts::LOG2_E + ROUND;
     let k = shifted - ROUND;
@@ -58,8 +60,6 @@ pub fn exp(x: f64) -> f64 {
 #[inline(always)]
 pub fn fused_exp(x: f64) -> f64 {
     const ROUND: f64 = 6755399441055744.0;
-    const LN2_HI: f64 = 6.931_471_803_691_238e-1;
-    const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
     const C: [f64; 12] = [
         1.0,
         1.0,
@@ -94,8 +94,6 @@ pub fn ln(x: f64) -> f64 {
     const ROOT_HALF: u64 = 0x3fe6_a09e_667f_3bcd; // bits of √½
     const TWO_52: u64 = 0x4330_0000_0000_0000; // bits of 2^52: its low bits count ones
     const BIAS: u64 = 1023;
-    const LN2_HI: f64 = 6.931_471_803_691_238e-1;
-    const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
     // k + 1023 by an unsigned shift: vectors have no signed one.
     let biased = x.to_bits().wrapping_sub(ROOT_HALF).wrapping_add(BIAS << 52) >> 52;
     let k = f64::from_bits(TWO_52 | biased) - (4_503_599_627_370_496.0 + BIAS as f64);

@@ -6,11 +6,10 @@
 //!                     w_k = Σ_i β_ik x_i,   β_ik = C_i [k = y_i] - a_ik
 //! ```
 //!
-//! The losses are `l_ik = 1` for k ≠ y, or other where scores are given beforehand. An interior-point method where the weights are
-//! few; else descent on the multipliers of one row at a
-//! time (Keerthi et al.: A Sequential Dual Method for Large Scale Multi-Class Linear SVMs, KDD 2008): the best ones
-//! are a projection onto a simplex. The equality constraints are kept by the method of multipliers, whose multipliers
-//! are the intercepts.
+//! The losses are `l_ik = 1` for k ≠ y, or other where scores are given beforehand. An interior-point method where the
+//! weights are few; else descent on the multipliers of one row at a time (Keerthi et al.: A Sequential Dual Method for
+//! Large Scale Multi-Class Linear SVMs, KDD 2008): the best ones are a projection onto a simplex. The equality
+//! constraints are kept by the method of multipliers, whose multipliers are the intercepts.
 
 use super::multiclass_certificate::{Certificate, certify};
 use super::multiclass_interior::{interior_point, is_suitable};
@@ -416,6 +415,15 @@ mod tests {
         (rows, class)
     }
 
+    fn with_intercepts<'a>(
+        rows: &'a Matrix,
+        class: &'a [usize],
+        losses: &'a Matrix,
+        costs: &'a [f64],
+    ) -> MulticlassProblem<'a> {
+        MulticlassProblem { rows, class, losses, costs, intercepts: true }
+    }
+
     /// The same problem with one slack for each row, `½|w|² <= t` as a cone.
     fn by_cone_program(rows: &Matrix, class: &[usize], k: usize, cost: f64) -> f64 {
         let (n, p) = (rows.rows(), rows.cols());
@@ -446,13 +454,7 @@ mod tests {
         for (n, p, k, cost) in [(40, 4, 3, 1.0), (30, 40, 4, 0.3), (60, 3, 5, 5.0)] {
             let (rows, class) = blobs(n, p, k, 3);
             let (losses, costs) = (MulticlassProblem::unit_losses(&class, k), vec![cost; n]);
-            let problem = MulticlassProblem {
-                rows: &rows,
-                class: &class,
-                losses: &losses,
-                costs: &costs,
-                intercepts: true,
-            };
+            let problem = with_intercepts(&rows, &class, &losses, &costs);
             let found =
                 crammer_singer(problem, MulticlassSettings::default(), None, &Control::default()).unwrap();
             assert!(found.report.converged, "{:?}", found.report);
@@ -470,13 +472,7 @@ mod tests {
     fn two_classes_are_the_usual_machine() {
         let (rows, class) = blobs(80, 5, 2, 4);
         let (losses, costs) = (MulticlassProblem::unit_losses(&class, 2), vec![0.5; 80]);
-        let problem = MulticlassProblem {
-            rows: &rows,
-            class: &class,
-            losses: &losses,
-            costs: &costs,
-            intercepts: true,
-        };
+        let problem = with_intercepts(&rows, &class, &losses, &costs);
         let settings = MulticlassSettings { gap: 1e-9, ..MulticlassSettings::default() };
         let joint = crammer_singer(problem, settings, None, &Control::default()).unwrap();
         let labels: Vec<f64> = class.iter().map(|c| if *c == 1 { 1.0 } else { -1.0 }).collect();
@@ -495,13 +491,7 @@ mod tests {
     fn rows_without_products_in_memory_and_warm_starts_give_the_same_optimum() {
         let (rows, class) = blobs(50, 6, 3, 5);
         let (losses, costs) = (MulticlassProblem::unit_losses(&class, 3), vec![1.0; 50]);
-        let problem = MulticlassProblem {
-            rows: &rows,
-            class: &class,
-            losses: &losses,
-            costs: &costs,
-            intercepts: true,
-        };
+        let problem = with_intercepts(&rows, &class, &losses, &costs);
         let settings = MulticlassSettings::default();
         let first = crammer_singer(problem, settings, None, &Control::default()).unwrap();
         let start = Start { beta: &first.multipliers, intercepts: &first.intercepts };

@@ -3,8 +3,7 @@
 /// A line of scores for each class, one column a row; after the loss derivatives of the rows that have one.
 #[derive(Debug, Clone)]
 pub struct ScoreBlock {
-    n_classes: usize,
-    cells: Vec<f64>,
+    lines: Vec<[f64; ScoreBlock::ROWS]>,
     /// Row of each of the first `len` columns.
     rows: [u8; ScoreBlock::ROWS],
     len: usize,
@@ -16,12 +15,12 @@ impl ScoreBlock {
 
     /// An empty block.
     pub fn new(n_classes: usize) -> Self {
-        ScoreBlock { n_classes, cells: vec![0.0; n_classes * Self::ROWS], rows: [0; Self::ROWS], len: 0 }
+        ScoreBlock { lines: vec![[0.0; Self::ROWS]; n_classes], rows: [0; Self::ROWS], len: 0 }
     }
 
     /// Number of classes.
     pub fn n_classes(&self) -> usize {
-        self.n_classes
+        self.lines.len()
     }
 
     /// Rows of the first columns.
@@ -32,29 +31,28 @@ impl ScoreBlock {
     /// Values of one class.
     #[inline(always)]
     pub fn line(&mut self, class: usize) -> &mut [f64; Self::ROWS] {
-        let start = class * Self::ROWS;
-        self.cells[start..].first_chunk_mut().expect("a line for each class")
+        &mut self.lines[class]
     }
 
     /// Values of one column.
     #[inline(always)]
     pub fn read(&self, column: usize, values: &mut [f64]) {
         debug_assert!(column < Self::ROWS);
-        values.iter_mut().enumerate().for_each(|(c, x)| *x = self.cells[c * Self::ROWS + column]);
+        values.iter_mut().zip(&self.lines).for_each(|(x, line)| *x = line[column]);
     }
 
     /// Values of one column of K classes.
     #[inline(always)]
     pub fn column<const K: usize>(&self, column: usize) -> [f64; K] {
         debug_assert!(column < Self::ROWS);
-        std::array::from_fn(|c| self.cells[c * Self::ROWS + column])
+        std::array::from_fn(|c| self.lines[c][column])
     }
 
     /// Sets one column.
     #[inline(always)]
     pub fn write(&mut self, column: usize, values: &[f64]) {
         debug_assert!(column < Self::ROWS);
-        values.iter().enumerate().for_each(|(c, x)| self.cells[c * Self::ROWS + column] = *x);
+        values.iter().zip(&mut self.lines).for_each(|(x, line)| line[column] = *x);
     }
 
     /// Marks all of the first `n` rows as kept.
@@ -83,9 +81,7 @@ impl ScoreBlock {
     /// Moves the marked rows to the first columns.
     #[inline(always)]
     pub fn pack_all(&mut self) {
-        let rows = self.rows;
-        let len = self.len;
-        (0..self.n_classes).for_each(|c| pack(&rows[..len], self.line(c)));
+        self.lines.iter_mut().for_each(|line| pack(&self.rows[..self.len], line));
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn train(
     let solved = solve(problem, warm, solving)?;
     for output in 0..k {
         let weights = solved.weights.row(output);
-        add_terms(&mut scores, output, &design.terms(&weights[..p], weights[p]), 1.0);
+        add_terms(&mut scores, output, &design.terms(&weights[..p], weights[p]));
     }
     let scores = if k == 2 { scores.second_against_first() } else { scores };
     Ok(Trained { scores, reports: vec![solved.report], multipliers: vec![solved.multipliers] })

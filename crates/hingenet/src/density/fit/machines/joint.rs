@@ -27,7 +27,7 @@ pub(super) fn train(
     let mut scores = no_scores(data, k);
     for output in 0..k {
         let terms = design.terms(solved.weights.row(output), solved.intercepts[output]);
-        add_terms(&mut scores, output, &terms, 1.0);
+        add_terms(&mut scores, output, &terms);
     }
     Ok(Trained { scores, reports: vec![solved.report], multipliers: vec![solved.multipliers] })
 }

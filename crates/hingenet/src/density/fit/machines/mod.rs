@@ -111,11 +111,11 @@ fn no_scores(data: &MachineRows<'_>, outputs: usize) -> Scores {
     Scores::zeros(outputs, data.n_features(), data.available, data.raw.terms.len())
 }
 
-/// Adds a multiple of a linear function to an output.
-fn add_terms(scores: &mut Scores, output: usize, terms: &Terms, factor: f64) {
-    scores.base[output] += factor * terms.base;
+/// Adds a linear function to an output.
+fn add_terms(scores: &mut Scores, output: usize, terms: &Terms) {
+    scores.base[output] += terms.base;
     for (id, coefficient) in &terms.coefficients {
-        scores.weights_mut(*id)[output] += factor * coefficient;
+        scores.weights_mut(*id)[output] += coefficient;
     }
 }
 
@@ -138,7 +138,7 @@ fn against_the_rest(
         .collect::<Result<_>>()?;
     let mut scores = no_scores(data, machines.len());
     for (output, machine) in machines.iter().enumerate() {
-        add_terms(&mut scores, output, &machine.terms, 1.0);
+        add_terms(&mut scores, output, &machine.terms);
     }
     let (reports, multipliers) = machines.into_iter().map(|m| (m.report, m.multipliers)).unzip();
     Ok(Trained { scores, reports, multipliers })
