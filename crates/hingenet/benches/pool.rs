@@ -7,11 +7,12 @@
 #![allow(clippy::print_stdout)]
 
 use hingenet::model::{Dataset, FitOptions, ModelSpec, fit};
-use hingenet::numeric::log::argmax;
-use hingenet::numeric::random::Random;
-use hingenet::pool::{self, PoolParams};
-use hingenet::table::{Codes, Column, ReadOptions, Table, UnseenPolicy, read};
-use hingenet::{Classifier, Control, Training};
+use hingenet_base::control::Control;
+use hingenet_base::numeric::log::argmax;
+use hingenet_base::numeric::random::Random;
+use hingenet_data::classifier::{Classifier, Training};
+use hingenet_data::table::{Codes, Column, ReadOptions, Table, UnseenPolicy, read};
+use hingenet_pool::{self, PoolParams};
 use std::time::Instant;
 
 /// Rows of numbers with a class.
@@ -77,7 +78,7 @@ fn run(name: &str, train: &Data, test: &Data, params: &PoolParams) {
     let features = train.table(|| false);
     let training = Training { features: &features, class: &class, classes: &classes, weights: None };
     let start = Instant::now();
-    let model = pool::fit(&training, params, 0, &Control::default()).expect("rows can be fitted");
+    let model = hingenet_pool::fit(&training, params, 0, &Control::default()).expect("rows can be fitted");
     println!("{name}: fit {:.2} s, {} support rows", start.elapsed().as_secs_f64(), model.n_support_rows());
     let mut random = Random::new(1);
     for rate in [0.0, 0.3, 0.6, 0.9] {

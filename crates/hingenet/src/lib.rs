@@ -5,22 +5,18 @@
 //! local terms over nodes and edges. Fitting sets the terms, predicting adds them, explaining lists
 //! them; a missing feature is marginalised.
 
-pub mod classifier;
-pub mod control;
-pub mod density;
-pub mod discrete;
-pub mod encode;
-pub mod error;
 pub mod evaluate;
-pub mod gaussian;
-pub mod graph;
 pub mod model;
-pub mod numeric;
-pub mod optimise;
-pub mod pool;
 pub mod report;
-pub mod table;
 
-pub use classifier::{Classifier, Explanation, ExplanationKind, SolverReport, Term, Training};
-pub use control::{Control, Progress};
-pub use error::{Error, Result};
+pub use hingenet_base::{control, error, graph, numeric, optimise, solver};
+pub use hingenet_data::{classifier, encode, table};
+pub use {
+    hingenet_density as density, hingenet_discrete as discrete, hingenet_gaussian as gaussian,
+    hingenet_pool as pool,
+};
+
+pub use hingenet_base::control::{Control, Progress};
+pub use hingenet_base::error::{Error, Result};
+pub use hingenet_base::solver::SolverReport;
+pub use hingenet_data::classifier::{Classifier, Explanation, ExplanationKind, Term, Training};

@@ -1,13 +1,14 @@
 //! Log densities as features of other estimators, and what the density family makes of repeated rows, several
 //! classes and class weights.
 
-use hingenet::density::kernel::{LineKde, Own, PlaneKde};
-use hingenet::density::sample::{PairSample, Sample};
-use hingenet::density::transform::OwnDensities;
 use hingenet::model::{Dataset, FitOptions, Model, fit, fit_log_densities};
-use hingenet::numeric::random::Random;
-use hingenet::table::{Codes, Column, Table, UnseenPolicy};
-use hingenet::{Classifier, Control};
+use hingenet_base::control::Control;
+use hingenet_base::numeric::random::Random;
+use hingenet_data::classifier::Classifier;
+use hingenet_data::table::{Codes, Column, Table, UnseenPolicy};
+use hingenet_density::kernel::{LineKde, Own, PlaneKde};
+use hingenet_density::sample::{PairSample, Sample};
+use hingenet_density::transform::OwnDensities;
 
 /// `n` rows of each class: three numeric columns around the class's own centre.
 fn blobs(n: usize, classes: usize) -> Dataset {
@@ -45,7 +46,7 @@ fn leaving_out_one_of_equal_rows_leaves_the_others() {
         repeated.log_densities(&[0.3], |_| Own::Omit(1))[0],
         merged.log_densities(&[0.3], |_| Own::Omit(0))[0],
     );
-    let h = hingenet::density::bandwidth::Symmetric { a: 0.5, b: 0.1, c: 0.4 };
+    let h = hingenet_density::bandwidth::Symmetric { a: 0.5, b: 0.1, c: 0.4 };
     let repeated = PlaneKde::new(&PairSample::new(x, y).unwrap(), h).unwrap();
     let merged = PlaneKde::new(&PairSample::weighted(mx, my, w).unwrap(), h).unwrap();
     close(
@@ -141,4 +142,29 @@ fn training_rows_are_measured_without_themselves_and_new_rows_with_all() {
             .is_err()
     );
     assert_eq!(model.densities().unwrap().n_classes(), 2);
+}
+
+#[test]
+fn raw_terms_survive_the_model_file_and_the_search() {
+    let data = blobs(50, 2);
+    let model = model("slb,augment=raw_and_products,bandwidth=normal", &data);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("raw-terms.hgn");
+    model.save(&path).unwrap();
+    let again = Model::load(&path).unwrap();
+    let p = |m: &Model| m.densities().unwrap().log_proba(&data.features).unwrap();
+    assert_eq!(p(&model), p(&again));
+}
+
+/// The other terms of the pool know a rare class, and its folds make it rarer: a model in place of a term must bear it.
+#[test]
+fn a_density_model_in_the_pool_bears_a_tiny_class() {
+    let all = blobs(30, 2);
+    let rows: Vec<usize> = (0..60).filter(|m| m % 2 == 0 || *m < 6).collect();
+    let data = all.rows(&rows);
+    let fit = |name: &str| fit(&name.parse().unwrap(), &data, FitOptions::default(), &Control::default());
+    assert!(fit("kde-nb").unwrap_err().to_string().contains("class `b` has 3 rows"));
+    assert!(fit("kde-nb,small_classes=allow").is_ok());
+    assert!(fit("pool,fast=true,g=kde-nb+bandwidth=normal").is_ok());
+    assert!(fit("pool,fast=true,g=kde-nb+small_classes=refuse").is_err());
 }

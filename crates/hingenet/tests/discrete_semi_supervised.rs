@@ -1,12 +1,12 @@
 //! Semi-supervised fits of the discrete family: rows without a class label, in the library and by model name.
 
-use hingenet::Control;
-use hingenet::discrete::margin::semi_supervised::{SemiParams, fit_semi_supervised};
-use hingenet::discrete::margin::{MarginParams, fit_margin};
-use hingenet::discrete::{Samples, Structure};
 use hingenet::model::{Dataset, FitOptions, Model, ModelSpec, fit};
-use hingenet::numeric::random::Random;
-use hingenet::table::{Codes, Column, Table};
+use hingenet_base::control::Control;
+use hingenet_base::numeric::random::Random;
+use hingenet_data::table::{Codes, Column, Table};
+use hingenet_discrete::margin::semi_supervised::{SemiParams, fit_semi_supervised};
+use hingenet_discrete::margin::{MarginParams, fit_margin};
+use hingenet_discrete::{Samples, Structure};
 
 /// Rows of a naive Bayes model with two classes: every feature repeats the class in 75 % of the rows.
 fn draw(n: usize, features: usize, random: &mut Random) -> Vec<Vec<usize>> {

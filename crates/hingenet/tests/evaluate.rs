@@ -1,13 +1,13 @@
 //! Evaluation as a whole: what must not change the figures does not, and bad protocols are refused.
 
-use hingenet::control::Control;
 use hingenet::evaluate::generate::generate;
 use hingenet::evaluate::{
     CrossValidation, Groups, Plan, Protocol, Sweep, TestRows, TestSet, compare, train_test,
 };
 use hingenet::model::{Dataset, ModelSpec, models};
 use hingenet::report::Evaluation;
-use hingenet::table::{Codes, Column, Table};
+use hingenet_base::control::Control;
+use hingenet_data::table::{Codes, Column, Table};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -185,5 +185,5 @@ fn an_evaluation_stops_when_asked_to() {
     let control = Control::new(Arc::new(AtomicBool::new(true)));
     let folds = CrossValidation::new(&mixed(50), None, protocol()).unwrap();
     let error = folds.run(&"majority".parse().unwrap(), &control).unwrap_err();
-    assert!(matches!(error, hingenet::Error::Interrupted));
+    assert!(matches!(error, hingenet_base::error::Error::Interrupted));
 }

@@ -1,16 +1,16 @@
 //! Networks learnt for their own sake: one scale for all classes, rows in any order, missing cells, what is known.
 
-use hingenet::Control;
 use hingenet::evaluate::generate::{generate, true_arcs};
-use hingenet::gaussian::StructureMethod;
-use hingenet::gaussian::annotations::{NodeFacts, constraints, read_nodes};
-use hingenet::gaussian::confidence::Resampling;
-use hingenet::gaussian::constraints::Constraints;
-use hingenet::gaussian::study::{NetworkStudy, StudyParams, node_names, study_networks};
-use hingenet::graph::Dag;
 use hingenet::model::Dataset;
 use hingenet::report::NetworkReport;
-use hingenet::table::{Column, Table};
+use hingenet_base::control::Control;
+use hingenet_base::graph::Dag;
+use hingenet_data::table::{Column, Table};
+use hingenet_gaussian::StructureMethod;
+use hingenet_gaussian::annotations::{NodeFacts, constraints, read_nodes};
+use hingenet_gaussian::confidence::Resampling;
+use hingenet_gaussian::constraints::Constraints;
+use hingenet_gaussian::study::{NetworkStudy, StudyParams, node_names, study_networks};
 
 fn data(n: usize) -> Dataset {
     Dataset::new(generate("gbn", Some(n), 5).unwrap(), "class", None).unwrap()

@@ -3,9 +3,10 @@
 
 use hingenet::model::file::Container;
 use hingenet::model::{Dataset, FitOptions, Model, fit};
-use hingenet::numeric::random::Random;
-use hingenet::table::{Codes, Column, Table, UnseenPolicy};
-use hingenet::{Control, Error};
+use hingenet_base::control::Control;
+use hingenet_base::error::Error;
+use hingenet_base::numeric::random::Random;
+use hingenet_data::table::{Codes, Column, Table, UnseenPolicy};
 
 /// Three classes, two numeric and two categorical features with dependencies, some cells missing.
 fn table(n: usize, missing: f64) -> Table {

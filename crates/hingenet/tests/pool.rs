@@ -1,9 +1,10 @@
 //! The pool from outside: missing features, bad input, sample weights, determinism, the plain parts.
 
-use hingenet::numeric::random::Random;
-use hingenet::pool::{self, PoolClassifier, PoolParams, PoolTerm};
-use hingenet::table::{Codes, Column, Table};
-use hingenet::{Classifier, Control, ExplanationKind, Training};
+use hingenet_base::control::Control;
+use hingenet_base::numeric::random::Random;
+use hingenet_data::classifier::{Classifier, ExplanationKind, Training};
+use hingenet_data::table::{Codes, Column, Table};
+use hingenet_pool::{self, PoolClassifier, PoolParams, PoolTerm};
 use std::sync::{Arc, Mutex};
 
 /// Rows as plain vectors: two numbers, one category of three levels, one number without information.
@@ -70,7 +71,7 @@ impl Data {
         params: &PoolParams,
         seed: u64,
         control: &Control,
-    ) -> hingenet::Result<PoolClassifier> {
+    ) -> hingenet_base::error::Result<PoolClassifier> {
         let classes = ["r", "s", "t"].map(String::from);
         let class = Codes::from_options(3, self.class.iter().copied());
         let training = Training {
@@ -79,7 +80,7 @@ impl Data {
             classes: &classes,
             weights: self.weights.as_deref(),
         };
-        pool::fit(&training, params, seed, control)
+        hingenet_pool::fit(&training, params, seed, control)
     }
 
     fn fit(&self) -> PoolClassifier {
@@ -92,7 +93,7 @@ fn accuracy(model: &PoolClassifier, test: &Data) -> f64 {
     let right = proba
         .chunks_exact(3)
         .zip(&test.class)
-        .filter(|(row, c)| Some(hingenet::numeric::log::argmax(row)) == **c)
+        .filter(|(row, c)| Some(hingenet_base::numeric::log::argmax(row)) == **c)
         .count();
     right as f64 / test.class.len() as f64
 }
@@ -176,7 +177,7 @@ fn parts_give_the_same_model_back_and_damaged_parts_are_refused() {
     let again = PoolClassifier::from_parts(parts.clone()).unwrap();
     assert_eq!(fingerprint(&model), fingerprint(&again));
     assert_eq!(again.to_parts(), parts);
-    let damages: [fn(&mut pool::PoolParts); 8] = [
+    let damages: [fn(&mut hingenet_pool::PoolParts); 8] = [
         |p| p.numbers.truncate(5),
         |p| p.class[0] = 9,
         |p| p.weight[3] = -1.0,
@@ -273,7 +274,7 @@ fn bad_input_is_refused_with_a_reason() {
 fn a_fit_can_be_stopped() {
     let stop = Arc::new(std::sync::atomic::AtomicBool::new(true));
     let result = data(60, 27).fit_with(&PoolParams::default(), 0, &Control::new(stop));
-    assert!(matches!(result, Err(hingenet::Error::Interrupted)));
+    assert!(matches!(result, Err(hingenet_base::error::Error::Interrupted)));
 }
 
 #[test]
@@ -329,7 +330,7 @@ fn dataset(data: &Data) -> hingenet::model::Dataset {
     hingenet::model::Dataset::from_parts("y", data.table(), classes, class, data.weights.clone()).unwrap()
 }
 
-fn named(spec: &str, data: &Data) -> hingenet::Result<hingenet::model::Model> {
+fn named(spec: &str, data: &Data) -> hingenet_base::error::Result<hingenet::model::Model> {
     hingenet::model::fit(&spec.parse()?, &dataset(data), Default::default(), &Control::default())
 }
 
@@ -367,7 +368,8 @@ fn weights_follow_the_gaps_that_are_expected() {
     assert_ne!(plain, weights(&spec));
     std::fs::write(&file, "x1,x2\n1,\n").unwrap();
     assert!(named(&spec, &train).is_err());
-    let short = PoolParams { masks: pool::MaskSampler::Patterns(vec![vec![true]]), ..PoolParams::default() };
+    let short =
+        PoolParams { masks: hingenet_pool::MaskSampler::Patterns(vec![vec![true]]), ..PoolParams::default() };
     assert!(train.fit_with(&short, 0, &Control::default()).is_err());
 }
 

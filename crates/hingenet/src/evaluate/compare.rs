@@ -1,12 +1,12 @@
 //! Several models on the same rows: the whole of `hingenet evaluate` as one call.
 
 use super::{CrossValidation, Outcome, Protocol, TestSet, data_facts, train_test};
-use crate::control::Control;
-use crate::error::{Error, Result, require};
 use crate::model::dataset::categories_of;
 use crate::model::{Dataset, ModelSpec, find};
 use crate::report::{Evaluation, ProtocolFacts, SweepPoint};
-use crate::table::Table;
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result, require};
+use hingenet_data::table::Table;
 use std::str::FromStr;
 
 /// What to evaluate, on which rows, and how.

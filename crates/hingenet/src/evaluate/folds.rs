@@ -1,8 +1,8 @@
 //! Which rows are tested when. A split lists training and test rows by number; folds are given as the
 //! fold number of each row.
 
-use crate::error::{Error, Result, require};
-use crate::numeric::random::Random;
+use hingenet_base::error::{Error, Result, require};
+use hingenet_base::numeric::random::Random;
 
 /// Rows to fit on and rows to test on.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 //! literature, and a mixed table with missing cells. Row `m` is drawn from its own stream of the seed, so
 //! the first rows of a longer table are the rows of a shorter one.
 
-use crate::density::generate::{Dependence, Networks};
-use crate::error::{Error, Result, require};
-use crate::gaussian::generate::{ClassNetworks, NODES};
-use crate::numeric::random::Random;
-use crate::table::{Codes, Column, Table};
+use hingenet_base::error::{Error, Result, require};
+use hingenet_base::numeric::random::Random;
+use hingenet_data::table::{Codes, Column, Table};
+use hingenet_density::generate::{Dependence, Networks};
+use hingenet_gaussian::generate::{ClassNetworks, NODES};
 
 /// One generator a user can name.
 #[derive(Debug, Clone, Copy)]

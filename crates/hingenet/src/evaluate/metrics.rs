@@ -1,7 +1,7 @@
 //! How well class probabilities fit the true classes. Every figure takes sample weights: a row of weight
 //! two counts as two equal rows.
 
-use crate::numeric::log::{argmax, log_sum_exp};
+use hingenet_base::numeric::log::{argmax, log_sum_exp};
 use statrs::distribution::{Beta, ContinuousCDF, StudentsT};
 
 /// Rows with their true class, weight and predicted class log-probabilities.

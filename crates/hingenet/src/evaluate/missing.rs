@@ -2,9 +2,9 @@
 //! same probability. The draws belong to the row and the seed, not to the rate, so the blanked cells of a
 //! smaller rate are among those of a larger one, and every model sees the same cells.
 
-use crate::error::{Result, require};
-use crate::numeric::random::Random;
-use crate::table::{Codes, Column, ColumnData, Table};
+use hingenet_base::error::{Result, require};
+use hingenet_base::numeric::random::Random;
+use hingenet_data::table::{Codes, Column, ColumnData, Table};
 
 /// Refuses a rate outside `[0, 1]`.
 pub fn check_rate(rate: f64) -> Result<()> {

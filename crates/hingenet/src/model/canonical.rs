@@ -2,8 +2,8 @@
 //! nor their duplication matters, and a weight means the same as repetition.
 
 use super::{Dataset, NumberData};
-use crate::error::Result;
-use crate::table::{Column, ColumnData, Table};
+use hingenet_base::error::Result;
+use hingenet_data::table::{Column, ColumnData, Table};
 use rayon::slice::ParallelSliceMut;
 use std::cmp::Ordering;
 
@@ -127,7 +127,7 @@ fn without_negative_zero(table: Table) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Codes, NumberRows};
+    use hingenet_data::table::{Codes, NumberRows};
     use proptest::prelude::*;
 
     type Row = (Option<i8>, Option<usize>, usize, u8);

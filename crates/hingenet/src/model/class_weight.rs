@@ -1,7 +1,7 @@
 //! Weights by class: rows of rare or costly classes can count for more.
 
 use super::Dataset;
-use crate::error::{Error, Result};
+use hingenet_base::error::{Error, Result};
 use std::str::FromStr;
 
 /// How much the rows of each class count, on top of their own weights.
@@ -82,7 +82,7 @@ impl Dataset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Codes, Column, Table};
+    use hingenet_data::table::{Codes, Column, Table};
 
     fn data() -> Dataset {
         let codes = Codes::from_options(2, [0, 0, 0, 1].into_iter().map(Some));

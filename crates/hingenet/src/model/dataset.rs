@@ -1,8 +1,8 @@
 //! A table split into features, class and weights, ready to learn from.
 
-use crate::classifier::{Training, check_weights};
-use crate::error::{Error, Result, require_len};
-use crate::table::{Codes, Column, ColumnData, NumberRows, Table};
+use hingenet_base::error::{Error, Result, require_len};
+use hingenet_data::classifier::{Training, check_weights};
+use hingenet_data::table::{Codes, Column, ColumnData, NumberRows, Table};
 
 /// Features, class and weights of the same rows.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,16 +2,16 @@
 
 use super::spec::unescaped;
 use super::{Dataset, FitOptions, Fitted, Model, ModelSpec};
-use crate::control::Control;
-use crate::density::bandwidth::{LineBandwidth, PlaneBandwidth};
-use crate::density::kernel::Floor;
-use crate::density::settings::{
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result};
+use hingenet_data::table::{Table, UnseenPolicy};
+use hingenet_density::bandwidth::{LineBandwidth, PlaneBandwidth};
+use hingenet_density::kernel::Floor;
+use hingenet_density::settings::{
     Anchor, Augment, ClassWeights, Multiclass, Penalty, Prior, Threshold, TrainingFeatures,
 };
-use crate::density::transform::{LogDensity, OwnDensities};
-use crate::density::{DensityClassifier, Settings, Variant};
-use crate::error::{Error, Result};
-use crate::table::{Table, UnseenPolicy};
+use hingenet_density::transform::{LogDensity, OwnDensities};
+use hingenet_density::{DensityClassifier, Settings, Variant};
 use std::collections::BTreeMap;
 
 /// Fits a density classifier; also what inner cross-validation chose.

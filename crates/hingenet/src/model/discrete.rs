@@ -3,20 +3,20 @@
 use super::registry::{Graph, Rule};
 use super::spec::unescaped;
 use super::{Dataset, ModelSpec};
-use crate::control::Control;
-use crate::discrete::learn::Root;
-use crate::discrete::margin::bn_svm::Norm;
-use crate::discrete::margin::conditional::{ConditionalParams, Form, Objective};
-use crate::discrete::margin::select::Grid;
-use crate::discrete::margin::semi_supervised::fit_partly_labelled;
-use crate::discrete::margin::{Learning, MarginParams, Solver, fit_discriminative};
-use crate::discrete::{
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result};
+use hingenet_data::table::read::{ReadOptions, read};
+use hingenet_data::table::{Column, Table};
+use hingenet_discrete::learn::Root;
+use hingenet_discrete::margin::bn_svm::Norm;
+use hingenet_discrete::margin::conditional::{ConditionalParams, Form, Objective};
+use hingenet_discrete::margin::select::Grid;
+use hingenet_discrete::margin::semi_supervised::fit_partly_labelled;
+use hingenet_discrete::margin::{Learning, MarginParams, Solver, fit_discriminative};
+use hingenet_discrete::{
     AveragedClassifier, DiscreteClassifier, DiscreteParams, MemberRule, MemberTables, StructureKind,
     fit_averaged, fit_ml,
 };
-use crate::error::{Error, Result};
-use crate::table::read::{ReadOptions, read};
-use crate::table::{Column, Table};
 use std::collections::BTreeMap;
 use std::path::Path;
 

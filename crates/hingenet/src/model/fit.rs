@@ -4,10 +4,10 @@ use super::registry::{Recipe, Rule};
 use super::{
     Dataset, Facts, Fitted, Majority, Model, ModelSpec, NumberData, density, discrete, gaussian, pool,
 };
-use crate::classifier::SolverReport;
-use crate::control::Control;
-use crate::error::Result;
-use crate::table::Schema;
+use hingenet_base::control::Control;
+use hingenet_base::error::Result;
+use hingenet_base::solver::SolverReport;
+use hingenet_data::table::Schema;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -2,18 +2,18 @@
 
 use super::registry::Discriminative;
 use super::{Dataset, FitOptions, Fitted, Model, ModelSpec, NumberData};
-use crate::control::Control;
-use crate::error::{Error, Result};
-use crate::gaussian::constraints::Constraints;
-use crate::gaussian::discriminative::MmSolver;
-use crate::gaussian::fisher::Information;
-use crate::gaussian::network::GaussianNetwork;
-use crate::gaussian::study::{ClassStudy, StudyParams, study_networks};
-use crate::gaussian::{
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result};
+use hingenet_data::table::{Codes, NumberRows, Table, UnseenPolicy};
+use hingenet_gaussian::constraints::Constraints;
+use hingenet_gaussian::discriminative::MmSolver;
+use hingenet_gaussian::fisher::Information;
+use hingenet_gaussian::network::GaussianNetwork;
+use hingenet_gaussian::study::{ClassStudy, StudyParams, study_networks};
+use hingenet_gaussian::{
     Decision, GaussianClassifier, GaussianFit, GaussianParams, Learning, Priors, SlackWeight,
     StructureMethod, Variance, fit as fit_gaussian,
 };
-use crate::table::{Codes, NumberRows, Table, UnseenPolicy};
 
 /// Fits a Gaussian classifier.
 pub fn fit(
@@ -133,7 +133,7 @@ fn params(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::random::Random;
+    use hingenet_base::numeric::random::Random;
 
     /// 400 rows of a -> b -> c in odd units, a cell in ten missing if asked for.
     fn chain(missing: bool) -> Vec<f64> {

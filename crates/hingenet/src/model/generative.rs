@@ -4,12 +4,12 @@
 use super::dataset::categories_of;
 use super::exchange::{NamedNetwork, Variable};
 use super::{Fitted, Model};
-use crate::classifier::Classifier;
-use crate::discrete::DiscreteClassifier;
-use crate::error::{Error, Result};
-use crate::gaussian::GaussianClassifier;
-use crate::numeric::log::log_sum_exp;
-use crate::table::{Codes, Column, Table, UnseenPolicy};
+use hingenet_base::error::{Error, Result};
+use hingenet_base::numeric::log::log_sum_exp;
+use hingenet_data::classifier::Classifier;
+use hingenet_data::table::{Codes, Column, Table, UnseenPolicy};
+use hingenet_discrete::DiscreteClassifier;
+use hingenet_gaussian::GaussianClassifier;
 
 /// Log-likelihood of the observed cells of one row, natural logarithm.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -147,10 +147,13 @@ impl Model {
     /// The class first, then the features, with their states.
     fn variables(&self, model: &DiscreteClassifier) -> Vec<Variable> {
         let class = Variable { name: self.target.clone(), states: self.classes.clone() };
-        let feature = |(spec, coder): (&crate::table::FeatureSpec, &crate::encode::FeatureCoder)| Variable {
-            name: spec.name.clone(),
-            states: (0..coder.n_states()).map(|j| coder.state_name(j)).collect(),
-        };
+        let feature =
+            |(spec, coder): (&hingenet_data::table::FeatureSpec, &hingenet_data::encode::FeatureCoder)| {
+                Variable {
+                    name: spec.name.clone(),
+                    states: (0..coder.n_states()).map(|j| coder.state_name(j)).collect(),
+                }
+            };
         std::iter::once(class).chain(self.schema.features.iter().zip(model.coders()).map(feature)).collect()
     }
 

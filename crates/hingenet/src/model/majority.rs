@@ -1,8 +1,8 @@
 //! The baseline every classifier has to beat: class frequencies, whatever the features say.
 
-use crate::classifier::{Classifier, Explanation, ExplanationKind, Training};
-use crate::error::Result;
-use crate::table::Table;
+use hingenet_base::error::Result;
+use hingenet_data::classifier::{Classifier, Explanation, ExplanationKind, Training};
+use hingenet_data::table::Table;
 
 /// Log class frequencies of the training rows.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]

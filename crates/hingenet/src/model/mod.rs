@@ -29,13 +29,14 @@ pub use majority::Majority;
 pub use registry::{DEFAULT_MODEL, ModelInfo, OptionInfo, find, models};
 pub use spec::ModelSpec;
 
-use crate::classifier::{Classifier, Explanation, SolverReport};
-use crate::density::DensityClassifier;
-use crate::discrete::{AveragedClassifier, DiscreteClassifier};
-use crate::error::Result;
-use crate::gaussian::GaussianClassifier;
-use crate::pool::{PoolClassifier, PoolSummary};
-use crate::table::{AlignReport, Schema, Table, UnseenPolicy};
+use hingenet_base::error::Result;
+use hingenet_base::solver::SolverReport;
+use hingenet_data::classifier::{Classifier, Explanation};
+use hingenet_data::table::{AlignReport, Schema, Table, UnseenPolicy};
+use hingenet_density::DensityClassifier;
+use hingenet_discrete::{AveragedClassifier, DiscreteClassifier};
+use hingenet_gaussian::GaussianClassifier;
+use hingenet_pool::{PoolClassifier, PoolSummary};
 
 /// A fitted classifier with the names it needs to read any table.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,7 +117,7 @@ pub struct Predictions {
 impl Predictions {
     /// Most probable class of row `i`, ties to the smallest code.
     pub fn class(&self, i: usize) -> usize {
-        crate::numeric::log::argmax(self.row(i))
+        hingenet_base::numeric::log::argmax(self.row(i))
     }
 
     /// Log probabilities of row `i`.

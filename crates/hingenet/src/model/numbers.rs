@@ -1,8 +1,8 @@
 //! Rows of numbers that are read where they lie, block by block, so that no copy of the matrix is made.
 
 use super::{Model, Predictions};
-use crate::error::Result;
-use crate::table::{AlignReport, NumberRows, Table, Unseen, UnseenPolicy};
+use hingenet_base::error::Result;
+use hingenet_data::table::{AlignReport, NumberRows, Table, Unseen, UnseenPolicy};
 use rayon::prelude::*;
 
 /// Rows that become a table at a time.

@@ -3,11 +3,11 @@
 
 use super::registry::Recipe;
 use super::{Dataset, FitOptions, Model, ModelSpec, find};
-use crate::classifier::Training;
-use crate::control::Control;
-use crate::error::{Error, Result};
-use crate::pool::{self, MaskSampler, PoolClassifier, PoolParams, StandIns, TermModel, TermRecipe};
-use crate::table::{Column, ReadOptions, Table, read};
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result};
+use hingenet_data::classifier::Training;
+use hingenet_data::table::{Column, ReadOptions, Table, read};
+use hingenet_pool::{self, MaskSampler, PoolClassifier, PoolParams, StandIns, TermModel, TermRecipe};
 use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) fn fit(
         averaged: a.as_ref().map(|r| r as &dyn TermRecipe),
         gaussian: g.as_ref().map(|r| r as &dyn TermRecipe),
     };
-    pool::fit_with(&rows.training(), &params, stand_ins, options.seed, control)
+    hingenet_pool::fit_with(&rows.training(), &params, stand_ins, options.seed, control)
 }
 
 fn masks(spec: &ModelSpec, features: &Table, control: &Control) -> Result<MaskSampler> {

@@ -1,7 +1,7 @@
 //! The list of models a user can name, with their options, defaults and ranges.
 
-use crate::density::Variant;
-use crate::error::{Error, Result};
+use hingenet_base::error::{Error, Result};
+use hingenet_density::Variant;
 use std::sync::LazyLock;
 
 /// The model used where none is named.

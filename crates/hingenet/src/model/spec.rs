@@ -1,6 +1,6 @@
 //! The name of a model with its options, as users write it: `tan:ml-bn-svm,lambda=4,gamma=5`.
 
-use crate::error::{Error, Result};
+use hingenet_base::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 

@@ -2,10 +2,10 @@
 //! pairs as a network.
 
 use super::{Curve, CurveFigure, HeatMap, ModelReport, NetworkPicture, PictureArc, PictureNode};
-use crate::density::{self, DensityClassifier, Surface};
 use crate::model::Model;
-use crate::numeric::log::argmax;
-use crate::table::FeatureKind;
+use hingenet_base::numeric::log::argmax;
+use hingenet_data::table::FeatureKind;
+use hingenet_density::{self, DensityClassifier, Surface};
 
 /// Classes with a curve in one figure: those that the feature moves most.
 const CLASSES: usize = 6;
@@ -77,7 +77,7 @@ fn reach(scores: &[Vec<f64>], c: usize) -> f64 {
     values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min)
 }
 
-fn curve_figure(model: &Model, curve: &density::Curve) -> CurveFigure {
+fn curve_figure(model: &Model, curve: &hingenet_density::Curve) -> CurveFigure {
     let column = name(model, curve.column);
     let mut classes: Vec<usize> = (0..model.classes.len()).collect();
     classes.sort_by(|&a, &b| reach(&curve.scores, b).total_cmp(&reach(&curve.scores, a)).then(a.cmp(&b)));
@@ -192,7 +192,7 @@ fn spanned(surface: &Surface, class: usize) -> f64 {
 
 /// The pairs in use; features without any are nodes too.
 pub(super) fn pairs(model: &Model, surfaces: &[Surface]) -> NetworkPicture {
-    let node = |f: &crate::table::FeatureSpec| PictureNode {
+    let node = |f: &hingenet_data::table::FeatureSpec| PictureNode {
         name: f.name.clone(),
         is_class: false,
         note: String::new(),

@@ -5,14 +5,14 @@ use super::{
     Decision, DecisionTerm, FeatureCuts, ModelReport, NetworkPicture, NetworkReport, NodeTable, TableRow,
     density, pool,
 };
-use crate::classifier::{ExplanationKind, Term};
-use crate::discrete::Structure;
-use crate::discrete::inference::Inference;
-use crate::encode::FeatureCoder;
-use crate::error::Result;
 use crate::model::exchange::NamedNetwork;
 use crate::model::{Fitted, Model};
-use crate::table::{ColumnData, FeatureSpec, Table, UnseenPolicy};
+use hingenet_base::error::Result;
+use hingenet_data::classifier::{ExplanationKind, Term};
+use hingenet_data::encode::FeatureCoder;
+use hingenet_data::table::{ColumnData, FeatureSpec, Table, UnseenPolicy};
+use hingenet_discrete::Structure;
+use hingenet_discrete::inference::Inference;
 
 /// Rows of a probability table that are told; the others are less probable.
 const TABLE_ROWS: usize = 24;

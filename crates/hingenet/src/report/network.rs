@@ -1,17 +1,17 @@
 //! Sparse Gaussian networks as plain data: the arcs of each class with how sure they are, how the classes differ, arcs
 //! between groups of nodes, and errors against a known graph. The JSON is what `hingenet network` writes.
 
-use crate::error::Result;
-use crate::gaussian::GaussianClassifier;
-use crate::gaussian::annotations::NodeFacts;
-use crate::gaussian::confidence::ArcConfidence;
-use crate::gaussian::constraints::{ArcRule, Constraints};
-use crate::gaussian::difference::{
+use hingenet_base::error::Result;
+use hingenet_base::graph::{ArcErrors, Dag, Pdag, arc_errors};
+use hingenet_base::numeric::linalg::Matrix;
+use hingenet_gaussian::GaussianClassifier;
+use hingenet_gaussian::annotations::NodeFacts;
+use hingenet_gaussian::confidence::ArcConfidence;
+use hingenet_gaussian::constraints::{ArcRule, Constraints};
+use hingenet_gaussian::difference::{
     ArcDifference, Change, GroupTable, degrees, difference_network, group_table,
 };
-use crate::gaussian::study::{ClassStudy, NetworkStudy};
-use crate::graph::{ArcErrors, Dag, Pdag, arc_errors};
-use crate::numeric::linalg::Matrix;
+use hingenet_gaussian::study::{ClassStudy, NetworkStudy};
 use serde::{Deserialize, Serialize};
 
 /// Coverage of the intervals of differences.

@@ -1,9 +1,9 @@
 //! A network as a picture needs it: names, arcs and how strong they are. Drawn by the view.
 
-use crate::discrete::inference::Inference;
-use crate::error::Result;
 use crate::model::exchange::{NamedNetwork, Variable};
 use crate::model::{Fitted, Model};
+use hingenet_base::error::Result;
+use hingenet_discrete::inference::Inference;
 use serde::{Deserialize, Serialize};
 
 /// A graph to draw.

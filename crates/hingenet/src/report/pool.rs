@@ -3,7 +3,7 @@
 
 use super::{Curve, CurveFigure, ModelReport};
 use crate::model::Model;
-use crate::pool::{PoolClassifier, TermSummary, Transform};
+use hingenet_pool::{PoolClassifier, TermSummary, Transform};
 
 /// Features whose information is shown.
 const FEATURES: usize = 30;

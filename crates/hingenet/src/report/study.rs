@@ -2,7 +2,7 @@
 //! between models, curves, calibration, margins, findings about the data, and how to repeat it all.
 
 use super::{Curve, Evaluation};
-use crate::classifier::SolverReport;
+use hingenet_base::solver::SolverReport;
 use serde::{Deserialize, Serialize};
 
 /// Everything on the page of an evaluation.

@@ -1,29 +1,29 @@
 //! Golden cases of the density family.
 
 use super::{Check, close, flat, list, number};
-use hingenet::Control;
-use hingenet::density::bandwidth::{
+use hingenet_base::control::Control;
+use hingenet_base::graph::{Edge, maximum_spanning_tree};
+use hingenet_base::numeric::linalg::Matrix;
+use hingenet_base::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
+use hingenet_density::bandwidth::{
     Binning, LineBandwidth, PilotStages, PlaneBandwidth, Symmetric, diagonal_plane, least_squares,
     least_squares_criterion, normal_scale, normal_scale_plane, plug_in, plug_in_one_stage, plug_in_plane,
     scott, silverman,
 };
-use hingenet::density::columns::{Columns, Kind};
-use hingenet::density::features::Densities;
-use hingenet::density::fit::fit_exact;
-use hingenet::density::hsic::{
+use hingenet_density::columns::{Columns, Kind};
+use hingenet_density::features::Densities;
+use hingenet_density::fit::fit_exact;
+use hingenet_density::hsic::{
     DependenceKernel, Estimator, Factor, Hsic, Median, Width, all_pairs, exact_hsic,
 };
-use hingenet::density::hsic::{pair_index, pairs};
-use hingenet::density::information::epanechnikov_information;
-use hingenet::density::kernel::{Floor, LineKde, PlaneKde};
-use hingenet::density::sample::{PairSample, Sample};
-use hingenet::density::scores::Scores;
-use hingenet::density::selection::{Dependence, Kept};
-use hingenet::density::settings::{Settings, Threshold, Variant};
-use hingenet::density::structure::{pair_information, tree_edges};
-use hingenet::graph::{Edge, maximum_spanning_tree};
-use hingenet::numeric::linalg::Matrix;
-use hingenet::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
+use hingenet_density::hsic::{pair_index, pairs};
+use hingenet_density::information::epanechnikov_information;
+use hingenet_density::kernel::{Floor, LineKde, PlaneKde};
+use hingenet_density::sample::{PairSample, Sample};
+use hingenet_density::scores::Scores;
+use hingenet_density::selection::{Dependence, Kept};
+use hingenet_density::settings::{Settings, Threshold, Variant};
+use hingenet_density::structure::{pair_information, tree_edges};
 use serde_json::Value;
 use std::path::Path;
 
@@ -294,7 +294,7 @@ fn svm_record(
     let b = number(&exact["b"]);
     assert!((found.intercept - b).abs() <= tolerance, "{what}: b {} {b}", found.intercept);
     for (i, want) in flat(&exact["decision_test"]).into_iter().enumerate() {
-        let got = hingenet::numeric::linalg::dot(x_test.row(i), &found.weights) + found.intercept;
+        let got = hingenet_base::numeric::linalg::dot(x_test.row(i), &found.weights) + found.intercept;
         assert!((got - want).abs() <= tolerance, "{what}: decision {i}: {got} {want}");
     }
 }

@@ -1,14 +1,14 @@
 //! Golden cases of the discrete family.
 
 use super::{Check, all_close, close, flat, indices, list};
-use hingenet::Control;
-use hingenet::discrete::inference::{self, Inference};
-use hingenet::discrete::learn::{self, PairStatistics, Root};
-use hingenet::discrete::{Network, Samples, Structure, counts};
-use hingenet::encode::FeatureCoder;
-use hingenet::graph::Dag;
-use hingenet::numeric::log::softmax;
-use hingenet::table::{Codes, Column};
+use hingenet_base::control::Control;
+use hingenet_base::graph::Dag;
+use hingenet_base::numeric::log::softmax;
+use hingenet_data::encode::FeatureCoder;
+use hingenet_data::table::{Codes, Column};
+use hingenet_discrete::inference::{self, Inference};
+use hingenet_discrete::learn::{self, PairStatistics, Root};
+use hingenet_discrete::{Network, Samples, Structure, counts};
 use serde_json::Value;
 use std::path::Path;
 

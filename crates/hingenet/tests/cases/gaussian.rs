@@ -1,23 +1,23 @@
 //! Golden cases of the gaussian family.
 
 use super::{Check, all_close, close, flat, indices, list, number};
-use hingenet::Control;
-use hingenet::gaussian::constraints::Constraints;
-use hingenet::gaussian::discriminative::{
+use hingenet_base::control::Control;
+use hingenet_base::graph::{Dag, Pdag, WeightedArc, arc_errors, smallest_potentials};
+use hingenet_base::numeric::linalg::{Matrix, dot};
+use hingenet_base::numeric::log::argmax;
+use hingenet_base::optimise::lasso::{LassoStop, weighted_lasso};
+use hingenet_gaussian::constraints::Constraints;
+use hingenet_gaussian::discriminative::{
     FreeParameter, KlParams, Labelled, MmParams, MmSolver, fit_kl, fit_mm, margin_objective, margins,
     radius_margin,
 };
-use hingenet::gaussian::fisher::{Information, fisher_kernel, fisher_vector};
-use hingenet::gaussian::missing::Conditional;
-use hingenet::gaussian::moments::Moments;
-use hingenet::gaussian::network::GaussianNetwork;
-use hingenet::gaussian::structure::{
+use hingenet_gaussian::fisher::{Information, fisher_kernel, fisher_vector};
+use hingenet_gaussian::missing::Conditional;
+use hingenet_gaussian::moments::Moments;
+use hingenet_gaussian::network::GaussianNetwork;
+use hingenet_gaussian::structure::{
     HParams, HalfStep, OrParams, Schedule, fit_h, fit_or, sufficient_lambda_dag,
 };
-use hingenet::graph::{Dag, Pdag, WeightedArc, arc_errors, smallest_potentials};
-use hingenet::numeric::linalg::{Matrix, dot};
-use hingenet::numeric::log::argmax;
-use hingenet::optimise::lasso::{LassoStop, weighted_lasso};
 use serde_json::Value;
 use std::path::Path;
 
@@ -52,7 +52,7 @@ fn pairs(v: &Value) -> Vec<(usize, usize)> {
     v.as_array().unwrap().iter().map(indices).map(|p| (p[0], p[1])).collect()
 }
 
-fn dag(m: usize, arcs: &[(usize, usize)]) -> hingenet::Result<Dag> {
+fn dag(m: usize, arcs: &[(usize, usize)]) -> hingenet_base::error::Result<Dag> {
     let mut parents = vec![Vec::new(); m];
     arcs.iter().for_each(|&(i, j)| parents[j].push(i));
     Dag::new(parents)

@@ -2,17 +2,17 @@
 
 use super::discrete::{samples, structure};
 use super::{Check, all_close, close, flat, indices, list, number};
-use hingenet::Control;
-use hingenet::discrete::margin::conditional::{
+use hingenet_base::control::Control;
+use hingenet_base::numeric::log::{log_sum_exp, softmax};
+use hingenet_base::optimise::projection::project_sub_normalised;
+use hingenet_discrete::margin::conditional::{
     CappedMargin, ConditionalLoss, ConditionalParams, fit_conditional,
 };
-use hingenet::discrete::margin::hinge::SoftHinge;
-use hingenet::discrete::margin::{
+use hingenet_discrete::margin::hinge::SoftHinge;
+use hingenet_discrete::margin::{
     Likelihood, MarginLoss, MarginParams, Problem, RowLoss, Rows, Smoothing, Solver, fit_margin,
 };
-use hingenet::discrete::{Network, Structure, counts};
-use hingenet::numeric::log::{log_sum_exp, softmax};
-use hingenet::optimise::projection::project_sub_normalised;
+use hingenet_discrete::{Network, Structure, counts};
 use serde_json::Value;
 use std::path::Path;
 

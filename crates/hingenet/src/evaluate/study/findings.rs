@@ -3,7 +3,7 @@
 
 use crate::model::Dataset;
 use crate::report::{ClassShare, DataFindings, MissingColumn, UnseenCategories};
-use crate::table::{Column, ColumnData, Schema, Table, UnseenPolicy};
+use hingenet_data::table::{Column, ColumnData, Schema, Table, UnseenPolicy};
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
@@ -178,7 +178,7 @@ pub(super) fn unseen_in_folds(features: &Table, fold: &[usize]) -> Vec<UnseenCat
 /// Categories of test rows that the training rows lack.
 pub(super) fn unseen_in_test(train: &Table, test: &Table) -> Vec<UnseenCategories> {
     let Ok((_, report)) = Schema::of(train).align(test, UnseenPolicy::Missing) else { return Vec::new() };
-    let unseen = |u: &crate::table::Unseen| UnseenCategories {
+    let unseen = |u: &hingenet_data::table::Unseen| UnseenCategories {
         column: u.column.clone(),
         cells: u.cells,
         example: u.first.clone(),
@@ -189,7 +189,7 @@ pub(super) fn unseen_in_test(train: &Table, test: &Table) -> Vec<UnseenCategorie
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Codes;
+    use hingenet_data::table::Codes;
 
     fn categorical(name: &str, k: usize, codes: impl Iterator<Item = Option<usize>>) -> Column {
         Column::categorical(name, (0..k).map(|j| format!("v{j}")).collect(), Codes::from_options(k, codes))

@@ -11,12 +11,12 @@ mod verdict;
 
 use super::compare::{Plan, Ran, TestRows, run};
 use super::metrics::Predicted;
-use crate::control::Control;
-use crate::error::Result;
 use crate::report::{
     Curve, Evaluation, EvaluationReport, MissingPoint, ModelResult, ModelStudy, Reproduction, TradeOff,
     TradeOffPoint,
 };
+use hingenet_base::control::Control;
+use hingenet_base::error::Result;
 use paired::Tests;
 use rayon::prelude::*;
 

@@ -6,8 +6,8 @@ use super::verdict::{Against, class_shares};
 use crate::evaluate::compare::Ran;
 use crate::evaluate::cross_validate::Outcome;
 use crate::evaluate::metrics::{Predicted, mean};
-use crate::numeric::log::argmax;
 use crate::report::{Difference, Evaluation};
+use hingenet_base::numeric::log::argmax;
 use rayon::prelude::*;
 
 /// Differences of accuracy on the same rows, tested fold by fold or row by row.

@@ -1,8 +1,8 @@
 //! Do stated probabilities come true, and how clear are the decisions?
 
 use crate::evaluate::metrics::{Predicted, clopper_pearson};
-use crate::numeric::log::argmax;
 use crate::report::{MarginHistogram, Reliability, ReliabilityBin};
+use hingenet_base::numeric::log::argmax;
 
 const BINS: usize = 10;
 const MARGIN_BINS: usize = 40;

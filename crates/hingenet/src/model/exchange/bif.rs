@@ -2,7 +2,7 @@
 
 use super::names::{decode, encode, safe_names};
 use super::{Definition, NamedNetwork, Variable, assemble};
-use crate::error::{Error, Result};
+use hingenet_base::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
 //! The graph in DOT, the language of Graphviz: the class marked, arcs from parent to child.
 
-use crate::graph::Dag;
+use hingenet_base::graph::Dag;
 use std::fmt::Write;
 
 /// DOT text of a graph; node 0 is the class and drawn as a box.

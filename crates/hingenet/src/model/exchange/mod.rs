@@ -9,10 +9,10 @@ pub mod xmlbif;
 
 pub use dot::{WeightedGraph, dot, weighted_dot};
 
-use crate::discrete::{Network, Structure};
-use crate::error::{Error, Result};
-use crate::graph::Dag;
-use crate::numeric::log::log_sum_exp;
+use hingenet_base::error::{Error, Result};
+use hingenet_base::graph::Dag;
+use hingenet_base::numeric::log::log_sum_exp;
+use hingenet_discrete::{Network, Structure};
 
 /// A network with named variables and states.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,7 +157,7 @@ fn name_nodes(error: Error, variables: &[Variable]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::log::log_normalise;
+    use hingenet_base::numeric::log::log_normalise;
     use proptest::prelude::*;
 
     fn network() -> impl Strategy<Value = NamedNetwork> {

@@ -1,7 +1,7 @@
 //! XMLBIF 0.3, the XML form of BIF that Weka, pyAgrum, pgmpy and others read and write.
 
 use super::{Definition, NamedNetwork, Variable, assemble};
-use crate::error::{Error, Result};
+use hingenet_base::error::{Error, Result};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::fmt::Write;
 

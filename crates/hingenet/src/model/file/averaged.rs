@@ -3,10 +3,10 @@
 use super::discrete::{pack_coders, unpack_coders};
 use super::store::{About, agree};
 use super::{Container, Section};
-use crate::discrete::aode::{AveragedNetworks, one_dependence};
-use crate::discrete::{AveragedClassifier, Network};
-use crate::encode::FeatureCoder;
-use crate::error::{Error, Result};
+use hingenet_base::error::{Error, Result};
+use hingenet_data::encode::FeatureCoder;
+use hingenet_discrete::aode::{AveragedNetworks, one_dependence};
+use hingenet_discrete::{AveragedClassifier, Network};
 use serde_json::Value;
 
 /// All numbers go into sections; the members' parameters stand behind each other.

@@ -13,7 +13,7 @@
 //! end-4   4      CRC-32 of everything before
 //! ```
 
-use crate::error::{Error, Result};
+use hingenet_base::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;

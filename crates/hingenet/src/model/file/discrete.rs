@@ -3,11 +3,11 @@
 
 use super::store::{About, agree, parse};
 use super::{Container, Section};
-use crate::discrete::{DiscreteClassifier, Network, Structure};
-use crate::encode::FeatureCoder;
-use crate::error::{Error, Result};
-use crate::graph::Dag;
-use crate::table::FeatureKind;
+use hingenet_base::error::{Error, Result};
+use hingenet_base::graph::Dag;
+use hingenet_data::encode::FeatureCoder;
+use hingenet_data::table::FeatureKind;
+use hingenet_discrete::{DiscreteClassifier, Network, Structure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

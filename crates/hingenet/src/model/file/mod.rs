@@ -10,7 +10,7 @@ mod store;
 pub use container::{Container, FORMAT_VERSION, Section};
 
 use super::Model;
-use crate::error::{Error, Result};
+use hingenet_base::error::{Error, Result};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;

@@ -3,7 +3,7 @@
 
 use super::store::parse;
 use super::{Container, Section};
-use crate::error::{Error, Result};
+use hingenet_base::error::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};

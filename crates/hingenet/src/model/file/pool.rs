@@ -4,11 +4,11 @@
 use super::numbers;
 use super::store::{self, About, agree};
 use super::{Container, Section};
-use crate::classifier::Classifier;
-use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::pool::{FeatureType, PoolClassifier, PoolHeader, PoolParts, TermModel};
-use crate::table::{FeatureKind, FeatureSpec};
+use hingenet_base::error::{Error, Result};
+use hingenet_data::classifier::Classifier;
+use hingenet_data::table::{FeatureKind, FeatureSpec};
+use hingenet_pool::{FeatureType, PoolClassifier, PoolHeader, PoolParts, TermModel};
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -2,12 +2,12 @@
 //! All numbers that decide anything stand in sections, so they come back bit by bit.
 
 use super::{Container, Section, averaged, discrete, numbers, pool};
-use crate::classifier::Classifier;
-use crate::density::DensityClassifier;
-use crate::error::{Error, Result, require_len};
-use crate::gaussian::GaussianClassifier;
 use crate::model::{Facts, Fitted, Majority, Model, ModelSpec};
-use crate::table::{Codes, FeatureKind, Schema};
+use hingenet_base::error::{Error, Result, require_len};
+use hingenet_data::classifier::Classifier;
+use hingenet_data::table::{Codes, FeatureKind, Schema};
+use hingenet_density::DensityClassifier;
+use hingenet_gaussian::GaussianClassifier;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -137,7 +137,7 @@ pub(super) fn agree(what: &str, expected: usize, found: usize) -> Result<()> {
 
 /// Log probabilities: not NaN, not above 0, summing to one.
 fn require_log_distribution(what: &str, v: &[f64]) -> Result<()> {
-    let total = crate::numeric::log::log_sum_exp(v);
+    let total = hingenet_base::numeric::log::log_sum_exp(v);
     if v.iter().all(|x| *x <= 1e-9) && total.abs() < 1e-6 {
         Ok(())
     } else {

@@ -1,0 +1,91 @@
+//! Monotone spectral projected gradient: `min f(x)` over a convex set with a cheap projection. The step is
+//! Barzilai-Borwein's, the line search Armijo's along the projected direction.
+
+use crate::control::Control;
+use crate::error::Result;
+use crate::numeric::linalg::dot;
+use crate::solver::SolverReport;
+
+/// When to stop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SpectralStop {
+    /// Stop when the predicted decrease `−g'd` is at most this share of |f|.
+    pub tolerance: f64,
+    /// Largest number of iterations.
+    pub max_iterations: usize,
+}
+
+/// A smooth function over a convex set.
+pub trait SmoothProblem {
+    /// f(x), and its gradient into `gradient`.
+    fn value(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64>;
+    /// Replaces x by the nearest point of the set.
+    fn project(&self, x: &mut [f64]);
+    /// Called at every accepted point, which is the point of the last evaluation.
+    fn accepted(&mut self, _x: &[f64]) {}
+}
+
+/// Minimises from `x` (projected first) and leaves the result there. f never rises.
+pub fn spectral_projected_gradient(
+    problem: &mut impl SmoothProblem,
+    x: &mut [f64],
+    stop: SpectralStop,
+    control: &Control,
+) -> Result<SolverReport> {
+    let n = x.len();
+    problem.project(x);
+    let mut g = vec![0.0; n];
+    let mut f = problem.value(x, &mut g)?;
+    problem.accepted(x);
+    let largest = g.iter().fold(0.0f64, |a, v| a.max(v.abs()));
+    let mut step = if largest > 0.0 { 1.0 / largest } else { 1.0 };
+    let mut report = SolverReport {
+        method: "spectral projected gradient (predicted relative decrease)".into(),
+        converged: false,
+        iterations: 0,
+        objective: f,
+        gap: None,
+        slack: None,
+    };
+    let (mut trial, mut g_trial) = (vec![0.0; n], vec![0.0; n]);
+    while report.iterations < stop.max_iterations {
+        control.check()?;
+        let mut d: Vec<f64> = x.iter().zip(&g).map(|(x, g)| x - step * g).collect();
+        problem.project(&mut d);
+        d.iter_mut().zip(x.iter()).for_each(|(d, x)| *d -= x);
+        let slope = dot(&g, &d);
+        report.gap = Some(-slope / f.abs().max(f64::MIN_POSITIVE));
+        if -slope <= stop.tolerance * f.abs() {
+            report.converged = true;
+            break;
+        }
+        report.iterations += 1;
+        let mut length = 1.0;
+        let f_trial = loop {
+            trial.iter_mut().zip(x.iter().zip(&d)).for_each(|(t, (x, d))| *t = x + length * d);
+            let value = problem.value(&trial, &mut g_trial)?;
+            if value.is_finite() && value <= f + 1e-4 * length * slope {
+                break Some(value);
+            }
+            length *= 0.5;
+            if length < 1e-12 {
+                break None;
+            }
+        };
+        // No decrease can be found any more: rounding of f.
+        let Some(f_trial) = f_trial else { break };
+        let (mut ss, mut sy) = (0.0, 0.0);
+        for k in 0..n {
+            let s = trial[k] - x[k];
+            ss += s * s;
+            sy += s * (g_trial[k] - g[k]);
+        }
+        step = if sy > 0.0 { (ss / sy).clamp(1e-12, 1e8) } else { 1e8 };
+        x.copy_from_slice(&trial);
+        std::mem::swap(&mut g, &mut g_trial);
+        f = f_trial;
+        problem.accepted(x);
+    }
+    report.objective = f;
+    Ok(report)
+}

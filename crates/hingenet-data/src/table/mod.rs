@@ -1,0 +1,109 @@
+//! Typed columns with missing cells. Readers (CSV, ARFF, Parquet, Arrow) make a [`Table`]; encoders and
+//! families read it. A missing cell is `None` at the interface, whatever stands in memory.
+
+mod category;
+mod codes;
+mod column;
+mod numbers;
+pub mod read;
+mod schema;
+mod write;
+
+pub use category::{category_order, parse_number};
+pub use codes::Codes;
+pub use column::{Categorical, Column, ColumnData, Numeric};
+pub use numbers::NumberRows;
+pub use read::{Format, Note, ReadOptions, ReadResult, Record, Records, Source, read, read_records};
+pub use schema::{AlignReport, FeatureKind, FeatureSpec, Schema, Unseen, UnseenPolicy};
+pub use write::write_csv;
+
+use hingenet_base::error::{Error, Result, require_len};
+
+/// Columns of equal length with distinct names.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Table {
+    columns: Vec<Column>,
+    n_rows: usize,
+}
+
+impl Table {
+    /// Checks that lengths agree and names are distinct.
+    pub fn new(columns: Vec<Column>) -> Result<Self> {
+        let n_rows = columns.first().map_or(0, Column::len);
+        let mut seen = std::collections::BTreeSet::new();
+        for column in &columns {
+            require_len(&format!("cells of column `{}`", column.name()), n_rows, column.len())?;
+            if !seen.insert(column.name()) {
+                return Err(Error::column(
+                    column.name(),
+                    "the name occurs twice",
+                    "rename one of the columns",
+                ));
+            }
+        }
+        Ok(Table { columns, n_rows })
+    }
+
+    /// A table without columns that still has rows (every feature is missing).
+    pub fn without_columns(n_rows: usize) -> Self {
+        Table { columns: Vec::new(), n_rows }
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Number of columns.
+    pub fn n_columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// All columns in order.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Column number `i`.
+    pub fn column(&self, i: usize) -> &Column {
+        &self.columns[i]
+    }
+
+    /// Position of the column with this name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| c.name() == name)
+    }
+
+    /// The column with this name, or an error that lists the names there are.
+    pub fn by_name(&self, name: &str) -> Result<&Column> {
+        self.columns.iter().find(|c| c.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = self.columns.iter().map(Column::name).take(20).collect();
+            Error::column(name, "there is no such column", format!("the columns are: {}", names.join(", ")))
+        })
+    }
+
+    /// Takes the named column out: (that column, the others).
+    pub fn split_off(mut self, name: &str) -> Result<(Column, Table)> {
+        self.by_name(name)?;
+        let at = self.position(name).unwrap_or_default();
+        let column = self.columns.remove(at);
+        Ok((column, self))
+    }
+
+    /// The given rows, in the given order.
+    pub fn rows(&self, rows: &[usize]) -> Table {
+        let columns = self.columns.iter().map(|c| c.rows(rows)).collect();
+        Table { columns, n_rows: rows.len() }
+    }
+
+    /// The given columns, in the given order.
+    pub fn select(&self, columns: &[usize]) -> Table {
+        let columns = columns.iter().map(|&i| self.columns[i].clone()).collect();
+        Table { columns, n_rows: self.n_rows }
+    }
+
+    /// Number of missing cells.
+    pub fn n_missing(&self) -> usize {
+        self.columns.iter().map(Column::n_missing).sum()
+    }
+}

@@ -1,0 +1,381 @@
+//! Cells of one column on their way from text to a typed [`Column`]. Memory is that of the encoded
+//! column: one or two bytes a cell while there are at most 65535 distinct texts, eight bytes for numbers
+//! beyond that; the text itself is kept once per distinct value.
+
+use super::context::{Context, shorten};
+use super::dictionary::{Cell, Dictionary};
+use super::number::{self, Number};
+use super::options::{Note, Place};
+use crate::table::{Codes, Column, category_order};
+use hingenet_base::error::{Error, Result};
+
+/// How a column is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Not stored.
+    Skip,
+    /// Numeric if every present cell is a finite number, else categorical.
+    Infer,
+    /// Finite numbers only.
+    Numeric,
+    /// Categories, in the stated order.
+    Categorical,
+    /// Categories declared by the file, in its order.
+    Declared(Vec<String>),
+}
+
+/// One column that grows cell by cell.
+pub(super) struct ColumnBuilder {
+    name: String,
+    role: Role,
+    store: Store,
+    seen: Seen,
+}
+
+enum Store {
+    Nothing,
+    Coded(Coded),
+    Numbers(Vec<f64>),
+}
+
+/// Distinct texts and the code of each cell; the largest code value stands for missing.
+struct Coded {
+    dictionary: Dictionary,
+    codes: Codes,
+    /// The number each category stands for, NaN if none.
+    numbers: Vec<f64>,
+}
+
+/// First cells of each unusual kind.
+#[derive(Default)]
+struct Seen {
+    n_texts: usize,
+    text: Option<(Place, String)>,
+    infinite: Option<(Place, String)>,
+    large: Option<(Place, String)>,
+}
+
+impl ColumnBuilder {
+    /// An empty column.
+    pub(super) fn new(name: String, role: Role) -> Self {
+        let store = match &role {
+            Role::Skip => Store::Nothing,
+            Role::Numeric => Store::Numbers(Vec::new()),
+            Role::Infer | Role::Categorical => Store::Coded(Coded::new()),
+            Role::Declared(categories) => {
+                let mut coded = Coded::new();
+                categories.iter().for_each(|text| coded.add(text.as_bytes().into(), f64::NAN));
+                Store::Coded(coded)
+            }
+        };
+        ColumnBuilder { name, role, store, seen: Seen::default() }
+    }
+
+    /// A column of a file that declares numbers: nothing is left to infer but whether they are codes.
+    #[cfg(feature = "parquet")]
+    pub(super) fn typed_numbers(name: String) -> Self {
+        ColumnBuilder { name, role: Role::Infer, store: Store::Numbers(Vec::new()), seen: Seen::default() }
+    }
+
+    /// The column name.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How the column is read.
+    pub(super) fn role(&self) -> &Role {
+        &self.role
+    }
+
+    /// Adds a cell given as text.
+    #[inline]
+    pub(super) fn push(&mut self, cell: Cell<'_>, place: Place, context: &Context<'_>) -> Result<()> {
+        match &mut self.store {
+            Store::Nothing => Ok(()),
+            Store::Coded(coded) => match coded.dictionary.find(cell) {
+                Some(code) => {
+                    coded.push(code);
+                    Ok(())
+                }
+                None => self.push_new(cell, place, context),
+            },
+            Store::Numbers(_) => self.push_parsed(cell, place, context),
+        }
+    }
+
+    #[cfg(feature = "parquet")]
+    /// Adds a cell given as text that may not be a missing token (a typed file has its own missing cells).
+    pub(super) fn push_text(&mut self, text: &str, place: Place, context: &Context<'_>) -> Result<()> {
+        let typed = Context::new(context.file, Vec::new());
+        if !text.is_empty() {
+            return self.push(text.as_bytes().into(), place, &typed);
+        }
+        match &mut self.store {
+            Store::Coded(coded) if coded.dictionary.find(b""[..].into()).is_none() => {
+                self.push_category(b""[..].into(), place, &typed)
+            }
+            _ => self.push(b""[..].into(), place, &typed),
+        }
+    }
+
+    /// Adds a missing cell.
+    pub(super) fn push_missing(&mut self) {
+        match &mut self.store {
+            Store::Nothing => {}
+            Store::Coded(coded) => coded.push(Codes::MISSING_U16),
+            Store::Numbers(values) => values.push(f64::NAN),
+        }
+    }
+
+    #[cfg(feature = "parquet")]
+    /// Adds numbers of a typed file to a numeric column; NaN is a missing cell, infinity an error.
+    pub(super) fn push_numbers(
+        &mut self,
+        numbers: impl Iterator<Item = f64>,
+        first_row: u64,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let Store::Numbers(values) = &mut self.store else { return Ok(()) };
+        for (k, x) in numbers.enumerate() {
+            if x.is_infinite() {
+                let place = Place::Row(first_row + k as u64);
+                return Err(infinite(context, place, &self.name, x.to_string().as_bytes()));
+            }
+            values.push(x);
+        }
+        Ok(())
+    }
+
+    /// Remembers that an integer above 2^53 was rounded.
+    pub(super) fn note_large(&mut self, place: Place, value: impl Into<String>) {
+        self.seen.large.get_or_insert_with(|| (place, value.into()));
+    }
+
+    /// A cell of a numeric column.
+    #[inline]
+    fn push_parsed(&mut self, cell: Cell<'_>, place: Place, context: &Context<'_>) -> Result<()> {
+        let Store::Numbers(values) = &mut self.store else { return Ok(()) };
+        match number::parse(cell.bytes()) {
+            Number::Finite(x) if x.abs() < number::LARGE && !context.numbers_may_be_missing() => {
+                values.push(x);
+                Ok(())
+            }
+            parsed => self.push_unusual(parsed, cell.bytes(), place, context),
+        }
+    }
+
+    /// A cell of a numeric column that may be missing, large or no number.
+    #[cold]
+    fn push_unusual(
+        &mut self,
+        parsed: Number,
+        text: &[u8],
+        place: Place,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let Store::Numbers(values) = &mut self.store else { return Ok(()) };
+        match parsed {
+            _ if context.is_missing(text) => values.push(f64::NAN),
+            Number::Finite(x) => {
+                values.push(x);
+                if number::is_large_integer(text, x) {
+                    self.note_large(place, shorten(text));
+                }
+            }
+            Number::Infinite => return Err(infinite(context, place, &self.name, text)),
+            Number::No if self.role == Role::Numeric => {
+                let hint = "correct the cell, name the text with `--na` if it means missing, or leave the \
+                            column out of `--numeric`";
+                return Err(context.cell(place, &self.name, text, "is not a number", hint));
+            }
+            Number::No => return Err(self.too_many_categories(text, place, context)),
+        }
+        Ok(())
+    }
+
+    /// A text of a coded column that did not occur before.
+    #[cold]
+    fn push_new(&mut self, cell: Cell<'_>, place: Place, context: &Context<'_>) -> Result<()> {
+        let Store::Coded(coded) = &mut self.store else { return Ok(()) };
+        let text = cell.bytes();
+        if context.is_missing(text) {
+            coded.dictionary.insert(cell, Codes::MISSING_U16);
+            coded.push(Codes::MISSING_U16);
+            return Ok(());
+        }
+        if std::str::from_utf8(text).is_err() {
+            let hint = "save the file as UTF-8 (for example with `iconv -t utf-8`)";
+            return Err(context.cell(place, &self.name, text, "is not valid UTF-8", hint));
+        }
+        if let Role::Declared(_) = self.role {
+            let hint = "add it to the declared list, or write `?` if the value is not known";
+            return Err(context.cell(place, &self.name, text, "is not one of the declared values", hint));
+        }
+        self.push_category(cell, place, context)
+    }
+
+    fn push_category(&mut self, cell: Cell<'_>, place: Place, context: &Context<'_>) -> Result<()> {
+        let Store::Coded(coded) = &mut self.store else { return Ok(()) };
+        let text = cell.bytes();
+        let parsed = number::parse(text);
+        let first = || (place, shorten(text));
+        let mut x = f64::NAN;
+        match parsed {
+            Number::Finite(value) => {
+                x = value;
+                if number::is_large_integer(text, value) {
+                    self.seen.large.get_or_insert_with(first);
+                }
+            }
+            Number::Infinite => drop(self.seen.infinite.get_or_insert_with(first)),
+            Number::No => {
+                self.seen.n_texts += 1;
+                self.seen.text.get_or_insert_with(first);
+            }
+        }
+        if coded.numbers.len() < Codes::MAX_CATEGORIES {
+            coded.add(cell, x);
+            coded.push(coded.numbers.len() as u16 - 1);
+            return Ok(());
+        }
+        if self.role != Role::Infer || self.seen.n_texts > 0 {
+            return Err(self.too_many_categories(text, place, context));
+        }
+        if let Some((place, value)) = &self.seen.infinite {
+            return Err(infinite(context, *place, &self.name, value.as_bytes()));
+        }
+        let mut values = coded.values();
+        values.push(x);
+        self.store = Store::Numbers(values);
+        Ok(())
+    }
+
+    fn too_many_categories(&self, text: &[u8], place: Place, context: &Context<'_>) -> Error {
+        let hint = "leave the column out with `--ignore`; if it holds numbers, correct this cell or name the \
+                    text with `--na`";
+        let problem = match self.role {
+            Role::Categorical => "is category number 65536, and 65535 is the limit",
+            _ => "makes the column categorical, with more than 65535 categories",
+        };
+        context.cell(place, &self.name, text, problem, hint)
+    }
+
+    /// The typed column; `None` if it was skipped.
+    pub(super) fn finish(self, context: &Context<'_>, notes: &mut Vec<Note>) -> Result<Option<Column>> {
+        let ColumnBuilder { name, role, store, seen } = self;
+        let column = match store {
+            Store::Nothing => return Ok(None),
+            Store::Numbers(mut values) => {
+                values.shrink_to_fit();
+                Column::numeric(name, values)
+            }
+            Store::Coded(coded) => {
+                let inferred = role == Role::Infer && seen.n_texts == 0;
+                if let Some((place, value)) = seen.infinite.as_ref().filter(|_| inferred) {
+                    return Err(infinite(context, *place, &name, value.as_bytes()));
+                }
+                if inferred {
+                    Column::numeric(name, coded.values())
+                } else {
+                    coded.categorical(name, &role, &seen, notes)
+                }
+            }
+        };
+        add_notes(&column, &role, seen, notes);
+        Ok(Some(column))
+    }
+}
+
+fn infinite(context: &Context<'_>, place: Place, column: &str, value: &[u8]) -> Error {
+    let hint = "replace the cell by a finite number or leave it empty; `--categorical` reads the column as \
+                texts, `--ignore` leaves it out";
+    context.cell(place, column, value, "is not a finite number", hint)
+}
+
+fn add_notes(column: &Column, role: &Role, seen: Seen, notes: &mut Vec<Note>) {
+    if column.n_missing() == column.len() {
+        notes.push(Note::AllMissing { column: column.name().into() });
+    }
+    let Some(numeric) = column.as_numeric() else { return };
+    if let Some((place, value)) = seen.large {
+        notes.push(Note::LargeInteger { column: column.name().into(), place, value });
+    }
+    let few = few_integers(numeric.with_nan()).filter(|_| *role == Role::Infer);
+    if let Some(n) = few {
+        let entry = (column.name().to_string(), n);
+        match notes.iter_mut().find_map(|note| match note {
+            Note::IntegerCodes { columns } => Some(columns),
+            _ => None,
+        }) {
+            Some(columns) => columns.push(entry),
+            None => notes.push(Note::IntegerCodes { columns: vec![entry] }),
+        }
+    }
+}
+
+/// Number of distinct values, if there are 2 to 10 and all are integers.
+fn few_integers(values: &[f64]) -> Option<usize> {
+    let mut distinct: Vec<f64> = Vec::new();
+    for &x in values.iter().filter(|x| !x.is_nan()) {
+        if !distinct.contains(&x) {
+            distinct.push(x);
+            if distinct.len() > 10 || x.fract() != 0.0 {
+                return None;
+            }
+        }
+    }
+    (distinct.len() > 1).then_some(distinct.len())
+}
+
+impl Coded {
+    fn new() -> Self {
+        Coded { dictionary: Dictionary::new(), codes: Codes::U8(Vec::new()), numbers: Vec::new() }
+    }
+
+    /// Adds a category with the next code.
+    fn add(&mut self, cell: Cell<'_>, number: f64) {
+        self.dictionary.insert(cell, self.numbers.len() as u16);
+        self.numbers.push(number);
+        if let Codes::U8(narrow) = &self.codes
+            && self.numbers.len() > usize::from(Codes::MISSING_U8)
+        {
+            let wide = |&c: &u8| if c == Codes::MISSING_U8 { Codes::MISSING_U16 } else { u16::from(c) };
+            self.codes = Codes::U16(narrow.iter().map(wide).collect());
+        }
+    }
+
+    /// Adds a cell; [`Codes::MISSING_U16`] is a missing one, also in a narrow column.
+    #[inline]
+    fn push(&mut self, code: u16) {
+        match &mut self.codes {
+            Codes::U8(codes) => codes.push(code as u8), // 65535 becomes 255, the narrow missing code
+            Codes::U16(codes) => codes.push(code),
+        }
+    }
+
+    /// The cells as numbers.
+    fn values(&self) -> Vec<f64> {
+        self.codes.iter().map(|code| code.map_or(f64::NAN, |c| self.numbers[c])).collect()
+    }
+
+    fn categorical(self, name: String, role: &Role, seen: &Seen, notes: &mut Vec<Note>) -> Column {
+        let n_numbers = self.numbers.iter().filter(|x| !x.is_nan()).count();
+        if let Some((place, value)) = &seen.text
+            && *role == Role::Infer
+            && n_numbers >= 10 * seen.n_texts
+        {
+            notes.push(Note::MostlyNumbers { column: name.clone(), place: *place, value: value.clone() });
+        }
+        let Coded { dictionary, codes, .. } = self;
+        let names: Vec<String> =
+            dictionary.iter().filter(|(_, code)| *code != Codes::MISSING_U16).map(|(text, _)| text).collect();
+        drop(dictionary);
+        if let Role::Declared(_) = role {
+            return Column::categorical(name, names, codes);
+        }
+        let mut ordered = names.clone();
+        category_order(&mut ordered);
+        let codes = codes.recode(&names, &ordered);
+        Column::categorical(name, ordered, codes)
+    }
+}

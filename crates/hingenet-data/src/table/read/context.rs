@@ -1,0 +1,73 @@
+//! What every cell of a file shares, its name and its missing tokens, and the errors that name a place in it.
+
+use super::number::{self, Number};
+use super::options::Place;
+use hingenet_base::error::Error;
+
+/// What every cell of a file shares.
+pub(super) struct Context<'a> {
+    /// File name for errors.
+    pub(super) file: &'a str,
+    missing: Vec<&'a str>,
+    numbers_may_be_missing: bool,
+}
+
+impl<'a> Context<'a> {
+    /// A file and its missing tokens.
+    pub(super) fn new(file: &'a str, missing: Vec<&'a str>) -> Self {
+        let is_number = |token: &&str| matches!(number::parse(token.as_bytes()), Number::Finite(_));
+        let numbers_may_be_missing = missing.iter().any(is_number);
+        Context { file, missing, numbers_may_be_missing }
+    }
+
+    /// Whether a missing token is a number (`-999`), so that numbers must be looked up too.
+    #[inline]
+    pub(super) fn numbers_may_be_missing(&self) -> bool {
+        self.numbers_may_be_missing
+    }
+
+    /// Whether a text stands for a missing cell.
+    pub(super) fn is_missing(&self, text: &[u8]) -> bool {
+        text.is_empty() || self.missing.iter().any(|token| token.as_bytes() == text)
+    }
+
+    /// An error about one cell.
+    pub(super) fn cell(&self, place: Place, column: &str, value: &[u8], problem: &str, hint: &str) -> Error {
+        let value = shorten(value);
+        match place {
+            Place::Line(line) => Error::Cell {
+                file: self.file.into(),
+                line,
+                column: column.into(),
+                value,
+                problem: problem.into(),
+                hint: hint.into(),
+            },
+            Place::Row(row) => Error::File {
+                file: self.file.into(),
+                line: None,
+                problem: format!("row {row}, column `{column}`: `{value}` {problem}"),
+                hint: hint.into(),
+            },
+        }
+    }
+
+    /// An error about a line or the whole file.
+    pub(super) fn file(
+        &self,
+        line: Option<u64>,
+        problem: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Error {
+        Error::File { file: self.file.into(), line, problem: problem.into(), hint: hint.into() }
+    }
+}
+
+/// A text as errors show it: valid, and not longer than 60 characters.
+pub(super) fn shorten(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.into_owned(),
+    }
+}

@@ -1,0 +1,70 @@
+//! Delimited text with a header line, read in one pass: every cell goes straight into its column.
+
+use super::builder::{ColumnBuilder, Role};
+use super::context::Context;
+use super::options::{Format, Place, ReadOptions, ReadResult};
+use super::plan;
+use super::scanner::Scanner;
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result};
+use std::io::Read;
+
+/// Rows between two looks at the control.
+const STEP: usize = 4096;
+
+/// Reads a whole table.
+pub(super) fn read(
+    reader: Box<dyn Read + '_>,
+    file: &str,
+    options: &ReadOptions,
+    control: &Control,
+) -> Result<ReadResult> {
+    let context = plan::context(file, options);
+    let mut scanner = Scanner::new(reader, options.delimiter, &context)?;
+    if !scanner.next_record()? {
+        return Err(context.file(None, "the file is empty", "the first line must name the columns"));
+    }
+    let header = header(&mut scanner, &context)?;
+    let roles = plan::roles(&header, options, &context, Some(1), |_| Role::Infer)?;
+    let mut columns: Vec<ColumnBuilder> =
+        header.into_iter().zip(roles).map(|(name, role)| ColumnBuilder::new(name, role)).collect();
+    let mut n_rows = 0;
+    while scanner.next_record()? {
+        let place = Place::Line(scanner.record_line());
+        if scanner.n_cells() != columns.len() {
+            return Err(ragged(&scanner, columns.len(), &context));
+        }
+        scanner.for_each_cell(|k, cell| columns[k].push(cell, place, &context))?;
+        n_rows += 1;
+        if n_rows % STEP == 0 {
+            control.progress("reading rows", n_rows, 0)?;
+        }
+    }
+    let delimiter = Some(scanner.delimiter());
+    plan::finish(columns, n_rows, &context, Format::Csv, delimiter)
+}
+
+/// The column names.
+pub(super) fn header(scanner: &mut Scanner<'_>, context: &Context<'_>) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    let line = scanner.record_line();
+    scanner.for_each_cell(|k, cell| {
+        let name = std::str::from_utf8(cell.bytes()).map_err(|_| {
+            let text = String::from_utf8_lossy(cell.bytes()).into_owned();
+            let problem = format!("the name of column {} (`{text}`) is not valid UTF-8", k + 1);
+            context.file(Some(line), problem, "save the file as UTF-8 (for example with `iconv -t utf-8`)")
+        })?;
+        names.push(name.to_string());
+        Ok(())
+    })?;
+    Ok(names)
+}
+
+pub(super) fn ragged(scanner: &Scanner<'_>, n_columns: usize, context: &Context<'_>) -> Error {
+    let d = (scanner.delimiter() as char).escape_default();
+    context.file(
+        Some(scanner.record_line()),
+        format!("this row has {} cells, but the header has {n_columns} columns", scanner.n_cells()),
+        format!("quote cells that contain the delimiter `{d}`, or give the right one with `--delimiter`"),
+    )
+}

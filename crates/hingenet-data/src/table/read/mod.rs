@@ -1,0 +1,153 @@
+//! Readers: bytes from outside become a [`Table`](super::Table). Rows stream, so memory is that of the
+//! encoded table; errors name file, line, column, value and remedy; decisions come back as [`Note`]s.
+//!
+//! Rules, the same for every format: a column is numeric if every present cell is a finite number, else
+//! categorical; the target is always categorical. Missing cells are empty, `?`, `NA`, `NaN`, `null` in
+//! text files (quoted or not) and nulls or NaN in typed files. Categories keep the order a file declares,
+//! else numeric order if all are numbers, else byte order. A column without any present cell is numeric
+//! (categorical if it is the target), all missing. Integers above 2^53 become the nearest number.
+
+mod arff;
+mod arff_tokens;
+mod builder;
+mod context;
+mod csv;
+mod dictionary;
+mod number;
+mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod plan;
+mod records;
+mod scanner;
+
+pub use options::{Format, MISSING_TOKENS, Note, Place, ReadOptions, ReadResult, Source};
+#[cfg(feature = "parquet")]
+pub use parquet::is_decoding;
+pub use records::{Record, Records, read_records};
+
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result};
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+/// Bytes looked at to find out the format.
+const HEAD: u64 = 4096;
+
+/// Reads a table from a file or any reader; gzip is undone where its magic bytes are found.
+pub fn read<'a>(
+    source: impl Into<Source<'a>>,
+    options: &ReadOptions,
+    control: &Control,
+) -> Result<ReadResult> {
+    options.check()?;
+    let source = source.into();
+    let file = source.name();
+    let (raw, path): (Box<dyn Read + 'a>, _) = match source {
+        Source::Path(path) => {
+            let opened = std::fs::File::open(&path).map_err(|e| Error::io(&path, e))?;
+            (Box::new(opened), Some(path))
+        }
+        Source::Reader { reader, .. } => (reader, None),
+    };
+    let (mut head, mut reader) = peek(raw, &file)?;
+    let zipped = head.starts_with(b"\x1f\x8b");
+    if zipped {
+        (head, reader) = peek(Box::new(flate2::read::MultiGzDecoder::new(reader)), &file)?;
+    }
+    let format = options.format.or_else(|| by_name(&file)).unwrap_or_else(|| by_content(&head));
+    match format {
+        Format::Csv => csv::read(reader, &file, options, control),
+        Format::Arff => arff::read(reader, &file, options, control),
+        Format::Parquet | Format::Arrow => {
+            let path = path.filter(|_| !zipped);
+            read_typed(reader, path.as_deref(), &head, &file, format, options, control)
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn read_typed(
+    reader: Box<dyn Read + '_>,
+    path: Option<&Path>,
+    head: &[u8],
+    file: &str,
+    format: Format,
+    options: &ReadOptions,
+    control: &Control,
+) -> Result<ReadResult> {
+    match format {
+        Format::Parquet => parquet::read_parquet(reader, path, file, options, control),
+        _ => parquet::read_arrow(reader, path, head.starts_with(b"ARROW1"), file, options, control),
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_typed(
+    _: Box<dyn Read + '_>,
+    _: Option<&Path>,
+    _: &[u8],
+    file: &str,
+    _: Format,
+    _: &ReadOptions,
+    _: &Control,
+) -> Result<ReadResult> {
+    Err(Error::File {
+        file: file.into(),
+        line: None,
+        problem: "this build reads no Parquet or Arrow files".into(),
+        hint: "build with the feature `parquet`, or convert the file to CSV".into(),
+    })
+}
+
+/// The first bytes, and a reader that starts with them.
+fn peek<'a>(mut reader: Box<dyn Read + 'a>, file: &str) -> Result<(Vec<u8>, Box<dyn Read + 'a>)> {
+    let mut head = Vec::new();
+    reader.by_ref().take(HEAD).read_to_end(&mut head).map_err(|e| read_error(file, e))?;
+    let whole = Cursor::new(head.clone()).chain(reader);
+    Ok((head, Box::new(whole)))
+}
+
+/// Format by the end of the file name, `.gz` left out.
+fn by_name(file: &str) -> Option<Format> {
+    let lower = file.to_ascii_lowercase();
+    let name = lower.strip_suffix(".gz").unwrap_or(&lower);
+    match name.rsplit_once('.')?.1 {
+        "csv" | "tsv" => Some(Format::Csv),
+        "arff" => Some(Format::Arff),
+        "parquet" | "pq" => Some(Format::Parquet),
+        "arrow" | "arrows" | "feather" | "ipc" => Some(Format::Arrow),
+        _ => None,
+    }
+}
+
+/// Format by the first bytes; what nothing else claims is CSV.
+fn by_content(head: &[u8]) -> Format {
+    let first_words = || {
+        let mut lines = head.split(|b| *b == b'\n').map(|line| line.trim_ascii());
+        lines.find(|line| !line.is_empty() && !line.starts_with(b"%")).unwrap_or_default()
+    };
+    if head.starts_with(b"PAR1") {
+        Format::Parquet
+    } else if head.starts_with(b"ARROW1") || head.starts_with(b"\xff\xff\xff\xff") {
+        Format::Arrow
+    } else if first_words().get(..9).is_some_and(|word| word.eq_ignore_ascii_case(b"@relation")) {
+        Format::Arff
+    } else {
+        Format::Csv
+    }
+}
+
+/// Data that is damaged (gzip) is the file's fault, anything else the operating system's.
+fn read_error(file: &str, e: std::io::Error) -> Error {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    match e.kind() {
+        InvalidData | InvalidInput | UnexpectedEof => Error::File {
+            file: file.into(),
+            line: None,
+            problem: format!("the compressed data is damaged ({e})"),
+            hint: "fetch or compress the file again".into(),
+        },
+        _ => Error::io(file, e),
+    }
+}

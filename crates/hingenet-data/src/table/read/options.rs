@@ -1,0 +1,213 @@
+//! What a reader is asked to do ([`ReadOptions`]) and what it has to say besides the table ([`Note`]).
+
+use crate::table::{Schema, Table};
+use hingenet_base::error::{Result, require};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Texts that stand for a missing cell unless [`ReadOptions::missing`] says otherwise.
+pub const MISSING_TOKENS: [&str; 5] = ["", "?", "NA", "NaN", "null"];
+
+/// Where the bytes come from.
+pub enum Source<'a> {
+    /// A file.
+    Path(PathBuf),
+    /// Any reader, for example standard input, with the name that errors give it.
+    Reader {
+        /// Name in errors.
+        name: String,
+        /// The bytes.
+        reader: Box<dyn Read + 'a>,
+    },
+}
+
+impl<'a> Source<'a> {
+    /// Any reader, with the name that errors give it.
+    pub fn reader(name: impl Into<String>, reader: impl Read + 'a) -> Self {
+        Source::Reader { name: name.into(), reader: Box::new(reader) }
+    }
+
+    /// The name errors use.
+    pub fn name(&self) -> String {
+        match self {
+            Source::Path(path) => path.display().to_string(),
+            Source::Reader { name, .. } => name.clone(),
+        }
+    }
+}
+
+impl From<&Path> for Source<'_> {
+    fn from(path: &Path) -> Self {
+        Source::Path(path.to_path_buf())
+    }
+}
+
+/// Format of a table file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Delimited text with a header line.
+    Csv,
+    /// Attribute-relation file format.
+    Arff,
+    /// Apache Parquet.
+    Parquet,
+    /// Arrow IPC, file or stream.
+    Arrow,
+}
+
+/// How to read a table. The default reads everything and infers types.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ReadOptions {
+    /// Column that must exist and is always categorical.
+    pub target: Option<String>,
+    /// Columns to read as categories whatever their cells look like.
+    pub categorical: Vec<String>,
+    /// Columns whose every present cell must be a finite number.
+    pub numeric: Vec<String>,
+    /// Columns that are not read at all.
+    pub ignore: Vec<String>,
+    /// Cell delimiter of CSV; `None`: comma, semicolon or tab, whichever the header line has most of.
+    pub delimiter: Option<u8>,
+    /// Texts that stand for a missing cell, instead of [`MISSING_TOKENS`]. The empty cell is always missing.
+    pub missing: Option<Vec<String>>,
+    /// Format; `None`: by file name, else by the first bytes.
+    pub format: Option<Format>,
+    /// Columns of a fitted model: they are read with their types if they are there, and other columns
+    /// (but for the target and those named in `categorical` or `numeric`) are not read.
+    pub schema: Option<Schema>,
+}
+
+impl ReadOptions {
+    /// Options with a target column.
+    pub fn with_target(target: impl Into<String>) -> Self {
+        ReadOptions { target: Some(target.into()), ..Self::default() }
+    }
+
+    /// Refuses options that contradict each other.
+    pub fn check(&self) -> Result<()> {
+        if let Some(d) = self.delimiter {
+            let ok = d.is_ascii() && !d.is_ascii_alphanumeric() && !b"\"\r\n\0+-.".contains(&d);
+            require("delimiter", (d as char).escape_default(), "one character such as , or ;", ok)?;
+        }
+        for (option, names) in [("numeric", &self.numeric), ("ignore", &self.ignore)] {
+            for name in names {
+                let is_target = self.target.as_ref() == Some(name);
+                require(option, name, "columns other than the target, which is categorical", !is_target)?;
+                let twice = self.categorical.contains(name);
+                require(option, name, "columns that are not named by `categorical` too", !twice)?;
+            }
+        }
+        for name in &self.ignore {
+            require(
+                "ignore",
+                name,
+                "columns that are not named by `numeric` too",
+                !self.numeric.contains(name),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// A table and what the reader has to say about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadResult {
+    /// The columns that were asked for.
+    pub table: Table,
+    /// Decisions a user should know of.
+    pub notes: Vec<Note>,
+    /// The format found.
+    pub format: Format,
+    /// The delimiter found, for CSV.
+    pub delimiter: Option<u8>,
+    /// Columns that were not read.
+    pub skipped: Vec<String>,
+}
+
+/// Where a cell stands: text files have lines, others rows (both from 1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Physical line at which the record starts.
+    Line(u64),
+    /// Row of data.
+    Row(u64),
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::Line(n) => write!(f, "line {n}"),
+            Place::Row(n) => write!(f, "row {n}"),
+        }
+    }
+}
+
+/// A rule that was applied to unusual input, or a hint. `Display` gives the sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// No cell is present: the column is kept, numeric unless asked otherwise, every cell missing.
+    AllMissing {
+        /// Column name.
+        column: String,
+    },
+    /// An integer above 2^53 was read as the nearest number there is.
+    LargeInteger {
+        /// Column name.
+        column: String,
+        /// First such cell.
+        place: Place,
+        /// Its text.
+        value: String,
+    },
+    /// Numeric columns of 2 to 10 distinct integers, which may be codes of categories.
+    IntegerCodes {
+        /// Column names with their numbers of distinct values.
+        columns: Vec<(String, usize)>,
+    },
+    /// A column of ten times more numbers than texts (distinct ones) is categorical because of the texts.
+    MostlyNumbers {
+        /// Column name.
+        column: String,
+        /// First cell that is no number.
+        place: Place,
+        /// Its text.
+        value: String,
+    },
+}
+
+impl Note {
+    /// Whether this is a warning rather than a hint.
+    pub fn is_warning(&self) -> bool {
+        !matches!(self, Note::IntegerCodes { .. })
+    }
+}
+
+impl std::fmt::Display for Note {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Note::AllMissing { column } => {
+                write!(f, "column `{column}`: every cell is missing; it is kept and carries no information")
+            }
+            Note::LargeInteger { column, place, value } => write!(
+                f,
+                "column `{column}`, {place}: `{value}` is above 2^53 and was rounded to the nearest number; \
+                 if the column holds identifiers, use `--categorical` or `--ignore`"
+            ),
+            Note::IntegerCodes { columns } => {
+                let list: Vec<String> =
+                    columns.iter().map(|(name, n)| format!("`{name}` ({n} values)")).collect();
+                write!(
+                    f,
+                    "read as numbers: {}; name those that are codes with `--categorical`",
+                    list.join(", ")
+                )
+            }
+            Note::MostlyNumbers { column, place, value } => write!(
+                f,
+                "column `{column}` is categorical because `{value}` ({place}) is not a number; if it stands \
+                 for a missing cell, name it with `--na`"
+            ),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What all readers share: checks of the header, the role of each column, and the table at the end.
+
+use super::builder::{ColumnBuilder, Role};
+use super::context::Context;
+use super::options::{Format, MISSING_TOKENS, ReadOptions, ReadResult};
+use crate::table::{FeatureKind, Table};
+use hingenet_base::error::Result;
+use std::collections::{HashMap, HashSet};
+
+/// File name and missing tokens.
+pub(super) fn context<'a>(file: &'a str, options: &'a ReadOptions) -> Context<'a> {
+    let missing = match &options.missing {
+        Some(tokens) => tokens.iter().map(String::as_str).collect(),
+        None => MISSING_TOKENS.to_vec(),
+    };
+    Context::new(file, missing)
+}
+
+/// The role of each column: what the options say, else `natural(position)`. Refuses empty and repeated
+/// names, and options that name columns the file does not have. `line` is that of the header.
+pub(super) fn roles(
+    header: &[String],
+    options: &ReadOptions,
+    context: &Context<'_>,
+    line: Option<u64>,
+    natural: impl Fn(usize) -> Role,
+) -> Result<Vec<Role>> {
+    check_names(header, context, line)?;
+    check_options(header, options, context, line)?;
+    let schema = options.schema.as_ref().map(|schema| {
+        schema.features.iter().map(|spec| (spec.name.as_str(), &spec.kind)).collect::<HashMap<_, _>>()
+    });
+    let set = |names: &'_ [String]| names.iter().cloned().collect::<HashSet<String>>();
+    let (categorical, numeric, ignore) =
+        (set(&options.categorical), set(&options.numeric), set(&options.ignore));
+    let role = |(i, name): (usize, &String)| {
+        // a declared list of values is kept by whoever asks for categories
+        let categories = || match natural(i) {
+            Role::Declared(values) => Role::Declared(values),
+            _ => Role::Categorical,
+        };
+        if ignore.contains(name) {
+            Role::Skip
+        } else if options.target.as_ref() == Some(name) || categorical.contains(name) {
+            categories()
+        } else if numeric.contains(name) {
+            Role::Numeric
+        } else {
+            match schema.as_ref().map(|s| s.get(name.as_str())) {
+                None => natural(i),
+                Some(None) => Role::Skip,
+                Some(Some(FeatureKind::Numeric)) => Role::Numeric,
+                Some(Some(FeatureKind::Categorical { .. })) => categories(),
+            }
+        }
+    };
+    Ok(header.iter().enumerate().map(role).collect())
+}
+
+fn check_names(header: &[String], context: &Context<'_>, line: Option<u64>) -> Result<()> {
+    let mut first = HashMap::new();
+    for (i, name) in header.iter().enumerate() {
+        if name.is_empty() {
+            let problem = format!("column {} has no name", i + 1);
+            let hint =
+                "name every column in the first line (row names must be left out when the file is written)";
+            return Err(context.file(line, problem, hint));
+        }
+        if let Some(k) = first.insert(name, i) {
+            let problem = format!("the column name `{name}` occurs twice (columns {} and {})", k + 1, i + 1);
+            return Err(context.file(line, problem, "rename one of the columns"));
+        }
+    }
+    Ok(())
+}
+
+fn check_options(
+    header: &[String],
+    options: &ReadOptions,
+    context: &Context<'_>,
+    line: Option<u64>,
+) -> Result<()> {
+    let named = [
+        ("the target", options.target.as_slice()),
+        ("`--categorical`", &options.categorical),
+        ("`--numeric`", &options.numeric),
+        ("`--ignore`", &options.ignore),
+    ];
+    for (who, names) in named {
+        if let Some(name) = names.iter().find(|name| !header.contains(name)) {
+            let mut list = header.iter().take(20).map(String::as_str).collect::<Vec<_>>().join(", ");
+            if header.len() > 20 {
+                list += ", ...";
+            }
+            let problem = format!("there is no column `{name}` (named by {who})");
+            return Err(context.file(line, problem, format!("the columns are: {list}")));
+        }
+    }
+    Ok(())
+}
+
+/// The table and its notes.
+pub(super) fn finish(
+    columns: Vec<ColumnBuilder>,
+    n_rows: usize,
+    context: &Context<'_>,
+    format: Format,
+    delimiter: Option<u8>,
+) -> Result<ReadResult> {
+    if n_rows == 0 {
+        return Err(context.file(
+            None,
+            "there are columns, but no rows",
+            "give at least one row of data below the header; lines must end in LF or CRLF",
+        ));
+    }
+    let (mut notes, mut typed, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
+    for column in columns {
+        if *column.role() == Role::Skip {
+            skipped.push(column.name().to_string());
+        }
+        typed.extend(column.finish(context, &mut notes)?);
+    }
+    let table = if typed.is_empty() { Table::without_columns(n_rows) } else { Table::new(typed)? };
+    Ok(ReadResult { table, notes, format, delimiter, skipped })
+}

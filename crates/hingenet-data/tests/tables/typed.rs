@@ -1,0 +1,175 @@
+//! Parquet and Arrow, good and damaged.
+
+use super::*;
+use arrow::array::*;
+use arrow::datatypes::{Int32Type, TimeUnit};
+use arrow::record_batch::RecordBatch;
+use std::io::Write;
+use std::sync::Arc;
+
+fn batch() -> RecordBatch {
+    let tag: DictionaryArray<Int32Type> = vec![Some("v"), None, Some("u")].into_iter().collect();
+    let price =
+        Decimal128Array::from(vec![Some(150), None, Some(-25)]).with_precision_and_scale(6, 2).unwrap();
+    RecordBatch::try_from_iter(vec![
+        ("id", Arc::new(Int64Array::from(vec![Some(1), None, Some((1 << 53) + 1)])) as ArrayRef),
+        ("x", Arc::new(Float64Array::from(vec![0.5, f64::NAN, -2.0]))),
+        ("f", Arc::new(Float32Array::from(vec![Some(0.1), None, Some(2.0)]))),
+        ("flag", Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)]))),
+        ("text", Arc::new(StringArray::from(vec![Some("b"), None, Some("a")]))),
+        ("large", Arc::new(LargeStringArray::from(vec![Some("NA"), None, Some("")]))),
+        ("view", Arc::new(StringViewArray::from(vec![Some("2"), None, Some("10")]))),
+        ("tag", Arc::new(tag)),
+        ("price", Arc::new(price)),
+    ])
+    .unwrap()
+}
+
+fn parquet(batch: &RecordBatch) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+fn arrow_file(batch: &RecordBatch) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = arrow::ipc::writer::FileWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    bytes
+}
+
+fn compressed_arrow_file(batch: &RecordBatch) -> Vec<u8> {
+    let lz4 = Some(arrow::ipc::CompressionType::LZ4_FRAME); // what Feather files have by default
+    let options = arrow::ipc::writer::IpcWriteOptions::default().try_with_compression(lz4).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer =
+        arrow::ipc::writer::FileWriter::try_new_with_options(&mut bytes, &batch.schema(), options).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    bytes
+}
+
+fn arrow_stream(batch: &RecordBatch) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = arrow::ipc::writer::StreamWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    bytes
+}
+
+fn all_formats(batch: &RecordBatch) -> [Vec<u8>; 4] {
+    [parquet(batch), arrow_file(batch), arrow_stream(batch), compressed_arrow_file(batch)]
+}
+
+#[test]
+fn every_supported_type_is_read_from_every_typed_format() {
+    for bytes in all_formats(&batch()) {
+        let found = try_read("standard input", &bytes, &ReadOptions::default()).unwrap();
+        let table = &found.table;
+        assert_eq!(cells(table, "id"), ["1", "-", "9007199254740992"]);
+        assert_eq!(cells(table, "x"), ["0.5", "-", "-2"]);
+        assert_eq!(cells(table, "price"), ["1.5", "-", "-0.25"]);
+        assert_eq!(categories(table, "flag"), ["false", "true"]);
+        assert_eq!(categories(table, "text"), ["a", "b"]);
+        assert_eq!(cells(table, "large"), ["NA", "-", ""], "only nulls are missing in typed files");
+        assert_eq!(categories(table, "view"), ["2", "10"]);
+        assert_eq!(cells(table, "tag"), ["v", "-", "u"]);
+        assert_eq!(categories(table, "tag"), ["u", "v"]);
+        let large = |note: &Note| matches!(note, Note::LargeInteger { place: Place::Row(3), .. });
+        assert!(found.notes.iter().any(large), "{:?}", found.notes);
+    }
+}
+
+#[test]
+fn options_apply_to_typed_files_too() {
+    let options = ReadOptions {
+        categorical: names(&["f"]),
+        numeric: names(&["view", "flag"]),
+        ignore: names(&["text"]),
+        ..ReadOptions::with_target("id")
+    };
+    for bytes in all_formats(&batch()) {
+        let found = try_read("standard input", &bytes, &options).unwrap();
+        assert_eq!(found.skipped, ["text"]);
+        assert_eq!(categories(&found.table, "id"), ["1", "9007199254740993"]);
+        assert_eq!(categories(&found.table, "f"), ["0.1", "2"]);
+        assert_eq!(cells(&found.table, "view"), ["2", "-", "10"]);
+        assert_eq!(cells(&found.table, "flag"), ["1", "-", "0"]);
+    }
+    let error = try_read("t", &parquet(&batch()), &ReadOptions::with_target("q")).unwrap_err();
+    assert!(error.to_string().contains("`q`") && error.hint().unwrap().contains("id, x"));
+    let numeric = ReadOptions { numeric: names(&["text"]), ..Default::default() };
+    let error = try_read("t", &parquet(&batch()), &numeric).unwrap_err();
+    assert!(error.to_string().contains("row 1, column `text`: `b`"), "{error}");
+}
+
+#[test]
+fn files_are_read_by_path() {
+    for (bytes, suffix) in
+        all_formats(&batch()).into_iter().zip([".parquet", ".arrow", ".arrows", ".feather"])
+    {
+        let mut file = tempfile::Builder::new().suffix(suffix).tempfile().unwrap();
+        file.write_all(&bytes).unwrap();
+        let found = read(file.path(), &ReadOptions::default(), &Control::default()).unwrap();
+        assert_eq!(found.table.n_rows(), 3, "{suffix}");
+    }
+}
+
+#[test]
+fn dates_and_infinities_are_refused_with_a_remedy() {
+    let dates = Date32Array::from(vec![1, 2]);
+    let times = TimestampSecondArray::from(vec![1, 2]);
+    assert_eq!(times.data_type(), &arrow::datatypes::DataType::Timestamp(TimeUnit::Second, None));
+    for (name, array) in [("day", Arc::new(dates) as ArrayRef), ("time", Arc::new(times))] {
+        let x: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0]));
+        let batch = RecordBatch::try_from_iter(vec![(name, array), ("x", x)]).unwrap();
+        for bytes in all_formats(&batch) {
+            let hint = format!("--ignore {name}");
+            refused("bad.bin", &bytes, &ReadOptions::default(), None, &[name, "type"], &hint);
+            let ignore = ReadOptions { ignore: names(&[name]), ..Default::default() };
+            assert_eq!(try_read("ok.bin", &bytes, &ignore).unwrap().table.n_columns(), 1);
+        }
+    }
+    let x: ArrayRef = Arc::new(Float64Array::from(vec![1.0, f64::INFINITY]));
+    let batch = RecordBatch::try_from_iter(vec![("x", x)]).unwrap();
+    for bytes in all_formats(&batch) {
+        let parts = ["row 2", "`x`", "finite"];
+        refused("bad.bin", &bytes, &ReadOptions::default(), None, &parts, "finite number");
+    }
+}
+
+#[test]
+fn empty_tables_are_refused() {
+    for bytes in all_formats(&batch().slice(0, 0)) {
+        refused("bad.bin", &bytes, &ReadOptions::default(), None, &["no rows"], "one row");
+    }
+}
+
+/// Damaged files give a table or an error. Decoders that panic inside are caught, and a program can keep
+/// quiet about them: its panic hook is told.
+#[test]
+fn truncated_and_damaged_files_never_panic() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !hingenet_data::table::read::is_decoding() {
+            usual(panic);
+        }
+    }));
+    for bytes in all_formats(&batch()) {
+        for cut in (0..bytes.len()).step_by(29) {
+            let _ = try_read("cut.bin", &bytes[..cut], &ReadOptions::default());
+        }
+        for at in (0..bytes.len()).step_by(11) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x55;
+            let _ = try_read("damaged.bin", &damaged, &ReadOptions::default());
+        }
+    }
+    assert!(!hingenet_data::table::read::is_decoding());
+}

@@ -1,0 +1,407 @@
+//! Training rows in the units of the family: numeric features standardised by all training rows, discrete
+//! ones as codes, equal rows merged into weights and sorted, so that order and repetition never matter.
+
+use super::selection::FEWEST_PAIR_ROWS;
+use super::settings::Settings;
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result, require_len};
+use hingenet_data::classifier::Training;
+use hingenet_data::table::{Column, ColumnData, Table};
+use std::cmp::Ordering;
+
+/// What a feature is to the densities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Kind {
+    /// A number.
+    Continuous,
+    /// One of so many values, coded 0, 1, ....
+    Discrete(usize),
+}
+
+/// How one column of a table becomes a feature.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum Unit {
+    /// Constant in training: not used.
+    Dropped,
+    /// `(x - mean) / sd`.
+    Standard {
+        /// Mean of the training rows.
+        mean: f64,
+        /// Standard deviation (n - 1) of the training rows.
+        sd: f64,
+    },
+    /// The values of a numeric column with few distinct values; others are treated as missing.
+    Levels(Vec<f64>),
+    /// A categorical column with so many categories.
+    Categories(usize),
+}
+
+impl Unit {
+    /// What the feature is; `None` if it is not used.
+    pub fn kind(&self) -> Option<Kind> {
+        match self {
+            Unit::Dropped => None,
+            Unit::Standard { .. } => Some(Kind::Continuous),
+            Unit::Levels(values) => Some(Kind::Discrete(values.len())),
+            Unit::Categories(n) => Some(Kind::Discrete(*n)),
+        }
+    }
+
+    /// A raw cell in this unit; NaN (missing) stays NaN.
+    fn encode(&self, x: f64) -> f64 {
+        match self {
+            Unit::Standard { mean, sd } => ((x - mean) / sd).clamp(-1e150, 1e150),
+            Unit::Levels(values) => level_code(values, x),
+            Unit::Categories(n) => {
+                if x < *n as f64 {
+                    x
+                } else {
+                    f64::NAN
+                }
+            }
+            Unit::Dropped => f64::NAN,
+        }
+    }
+
+    /// `log` of the factor that turns a density of this feature into original units: `-log sd`.
+    pub fn log_scale(&self) -> f64 {
+        match self {
+            Unit::Standard { sd, .. } => -sd.ln(),
+            _ => 0.0,
+        }
+    }
+}
+
+/// The units of all columns of a table.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Units {
+    units: Vec<Unit>,
+}
+
+impl Units {
+    /// Learns the units from raw cells of the columns of `table` (codes for categories) with weights.
+    fn learn(
+        table: &Table,
+        cells: &[Vec<f64>],
+        weights: &[f64],
+        settings: &Settings,
+        control: &Control,
+    ) -> Self {
+        let mut units = Vec::with_capacity(table.n_columns());
+        for (column, cells) in table.columns().iter().zip(cells) {
+            let unit = match column.data() {
+                ColumnData::Categorical(c) => {
+                    let varies = cells.iter().filter(|x| !x.is_nan()).any(|x| Some(x) != first_seen(cells));
+                    if varies { Unit::Categories(c.categories().len()) } else { Unit::Dropped }
+                }
+                ColumnData::Numeric(_) => numeric_unit(cells, weights, settings.discrete_values),
+            };
+            if unit == Unit::Dropped {
+                control.warn(&format!("column `{}` is constant in training and is not used", column.name()));
+            }
+            units.push(unit);
+        }
+        Units { units }
+    }
+
+    /// Number of table columns.
+    pub fn n_columns(&self) -> usize {
+        self.units.len()
+    }
+
+    /// The unit of every table column.
+    pub fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    /// Table columns that are used, ascending: feature f is column `used()[f]`.
+    pub fn used(&self) -> Vec<usize> {
+        (0..self.units.len()).filter(|&i| self.units[i] != Unit::Dropped).collect()
+    }
+
+    /// Kinds of the used features.
+    pub fn kinds(&self) -> Vec<Kind> {
+        self.units.iter().filter_map(Unit::kind).collect()
+    }
+
+    /// The used features of a table, feature by feature; NaN stands for missing.
+    pub fn encode(&self, table: &Table) -> Result<Vec<Vec<f64>>> {
+        require_len("feature columns", self.units.len(), table.n_columns())?;
+        for (column, unit) in table.columns().iter().zip(&self.units) {
+            let numeric = matches!(unit, Unit::Standard { .. } | Unit::Levels(_));
+            let fits = *unit == Unit::Dropped || numeric == column.as_numeric().is_some();
+            if !fits {
+                let problem = "the type differs from training";
+                return Err(Error::column(column.name(), problem, "give the training columns"));
+            }
+        }
+        Ok(self.encode_cells(&raw_cells(table)?))
+    }
+
+    fn encode_cells(&self, cells: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let used = cells.iter().zip(&self.units).filter(|(_, unit)| **unit != Unit::Dropped);
+        used.map(|(cells, unit)| cells.iter().map(|x| unit.encode(*x)).collect()).collect()
+    }
+}
+
+fn first_seen(cells: &[f64]) -> Option<&f64> {
+    cells.iter().find(|x| !x.is_nan())
+}
+
+/// Numbers as they are, codes of categories, NaN for missing; infinities are refused.
+fn raw_cells(table: &Table) -> Result<Vec<Vec<f64>>> {
+    let raw = |column: &Column| match column.data() {
+        ColumnData::Categorical(c) => {
+            Ok(c.codes().iter().map(|c| c.map_or(f64::NAN, |c| c as f64)).collect())
+        }
+        ColumnData::Numeric(numbers) => match numbers.with_nan().iter().position(|v| v.is_infinite()) {
+            None => Ok(numbers.with_nan().to_vec()),
+            Some(row) => Err(Error::column(
+                column.name(),
+                format!("row {} is not a finite number", row + 1),
+                "correct the value, or leave the cell empty",
+            )),
+        },
+    };
+    table.columns().iter().map(raw).collect()
+}
+
+fn level_code(values: &[f64], x: f64) -> f64 {
+    values.iter().position(|v| *v == x).map_or(f64::NAN, |code| code as f64)
+}
+
+fn numeric_unit(cells: &[f64], weights: &[f64], discrete_values: usize) -> Unit {
+    let seen: Vec<(f64, f64)> =
+        cells.iter().zip(weights).filter(|(x, _)| !x.is_nan()).map(|(x, w)| (*x, *w)).collect();
+    let mut distinct: Vec<f64> = seen.iter().map(|(x, _)| *x).collect();
+    distinct.sort_by(f64::total_cmp);
+    distinct.dedup();
+    if distinct.len() < 2 {
+        return Unit::Dropped;
+    }
+    let n: f64 = seen.iter().map(|(_, w)| w).sum();
+    // A handful of rows with different values is not a discrete column.
+    if distinct.len() <= discrete_values && (distinct.len() as f64) < n {
+        return Unit::Levels(distinct);
+    }
+    let (values, weights): (Vec<f64>, Vec<f64>) = seen.into_iter().unzip();
+    let sample = super::sample::Sample::trusted(values, weights);
+    let sd = sample.sd();
+    if sd > 0.0 && sd.is_finite() { Unit::Standard { mean: sample.mean(), sd } } else { Unit::Dropped }
+}
+
+/// Training rows: features column by column (NaN is missing), class codes and weights.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Columns {
+    kinds: Vec<Kind>,
+    values: Vec<Vec<f64>>,
+    class: Vec<usize>,
+    weights: Vec<f64>,
+    n_classes: usize,
+    least_bandwidth: f64,
+}
+
+impl Columns {
+    /// Rows as they are: no standardisation, no merging, no lower bound of the bandwidths.
+    pub fn raw(kinds: Vec<Kind>, values: Vec<Vec<f64>>, class: Vec<usize>, n_classes: usize) -> Result<Self> {
+        require_len("kinds of features", values.len(), kinds.len())?;
+        for column in &values {
+            require_len("cells of a feature", class.len(), column.len())?;
+        }
+        let weights = vec![1.0; class.len()];
+        Ok(Columns { kinds, values, class, weights, n_classes, least_bandwidth: 0.0 })
+    }
+
+    /// Drops rows of weight zero, encodes, merges equal rows and sorts them.
+    pub fn learn(training: &Training<'_>, settings: &Settings, control: &Control) -> Result<(Units, Self)> {
+        let table = training.features;
+        require_len("class codes", table.n_rows(), training.class.len())?;
+        let ones = vec![1.0; table.n_rows()];
+        let weights = training.weights.unwrap_or(&ones);
+        require_len("sample weights", table.n_rows(), weights.len())?;
+        for (row, w) in weights.iter().enumerate() {
+            if !(w.is_finite() && *w >= 0.0) {
+                return Err(Error::data(
+                    format!("sample weight of row {} is {w}", row + 1),
+                    "weights must be finite and not negative",
+                ));
+            }
+        }
+        if table.n_columns() == 0 {
+            return Err(Error::data("there are no feature columns", "give at least one feature"));
+        }
+        let class = class_codes(training)?;
+        let (cells, class, weights) = merge(raw_cells(table)?, class, weights);
+        let units = Units::learn(table, &cells, &weights, settings, control);
+        let values = units.encode_cells(&cells);
+        let columns = Columns {
+            kinds: units.kinds(),
+            values,
+            class,
+            weights,
+            n_classes: training.classes.len(),
+            least_bandwidth: 1e-3,
+        };
+        columns.require_two_classes(training.classes)?;
+        require_enough_rows(training, settings, control)?;
+        if columns.n_features() == 0 {
+            return Err(Error::data("every feature is constant", "give a feature that varies"));
+        }
+        Ok((units, columns))
+    }
+
+    fn require_two_classes(&self, names: &[String]) -> Result<()> {
+        let present: Vec<usize> = (0..self.n_classes).filter(|&y| self.class.contains(&y)).collect();
+        match present.as_slice() {
+            [] => Err(Error::data("there are no training rows", "give rows with a positive weight")),
+            [one] => Err(Error::data(
+                format!("the target has one class only (`{}`)", names[*one]),
+                "a classifier needs rows of two classes",
+            )),
+            _ => match (0..self.n_classes).find(|y| !present.contains(y)) {
+                None => Ok(()),
+                Some(y) => Err(Error::data(
+                    format!("class `{}` has no training row", names[y]),
+                    "drop the class or add rows",
+                )),
+            },
+        }
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.class.len()
+    }
+
+    /// Number of classes.
+    pub fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    /// Kinds of the features.
+    pub fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    /// All cells of feature `i`.
+    pub fn feature(&self, i: usize) -> &[f64] {
+        &self.values[i]
+    }
+
+    /// All features.
+    pub fn features(&self) -> &[Vec<f64>] {
+        &self.values
+    }
+
+    /// Class code of every row.
+    pub fn class(&self) -> &[usize] {
+        &self.class
+    }
+
+    /// Weight of every row.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Lower bound of bandwidths: 1e-3 in standardised units.
+    pub fn least_bandwidth(&self) -> f64 {
+        self.least_bandwidth
+    }
+
+    /// Rows of class `y`, ascending.
+    pub fn rows_of(&self, y: usize) -> Vec<usize> {
+        (0..self.n_rows()).filter(|&r| self.class[r] == y).collect()
+    }
+
+    /// Total weight of each class.
+    pub fn class_totals(&self) -> Vec<f64> {
+        let mut totals = vec![0.0; self.n_classes];
+        for (y, w) in self.class.iter().zip(&self.weights) {
+            totals[*y] += w;
+        }
+        totals
+    }
+
+    /// The given rows, in the given order.
+    pub fn subset(&self, rows: &[usize]) -> Columns {
+        Columns {
+            kinds: self.kinds.clone(),
+            values: self.values.iter().map(|v| rows.iter().map(|&r| v[r]).collect()).collect(),
+            class: rows.iter().map(|&r| self.class[r]).collect(),
+            weights: rows.iter().map(|&r| self.weights[r]).collect(),
+            ..*self
+        }
+    }
+
+    /// Stratified folds: fold number of every row, each class dealt out in a random order.
+    pub fn folds(&self, k: usize, seed: u64) -> Vec<usize> {
+        let mut fold = vec![0; self.n_rows()];
+        let mut next = 0;
+        for y in 0..self.n_classes {
+            let mut rows = self.rows_of(y);
+            hingenet_base::numeric::random::Random::stream(seed, y as u64).shuffle(&mut rows);
+            for row in rows {
+                fold[row] = next % k;
+                next += 1;
+            }
+        }
+        fold
+    }
+}
+
+fn class_codes(training: &Training<'_>) -> Result<Vec<usize>> {
+    let missing =
+        |row: usize| Error::data(format!("row {} has no class", row + 1), "remove rows without a class");
+    training.class.iter().enumerate().map(|(row, c)| c.ok_or_else(|| missing(row))).collect()
+}
+
+/// Fewest rows of a class with densities of its own.
+const FEWEST_ROWS: f64 = 4.0;
+
+/// Refuses classes with fewer than 4 rows unless they are allowed; warns of classes with fewer than 20.
+fn require_enough_rows(training: &Training<'_>, settings: &Settings, control: &Control) -> Result<()> {
+    let (counts, names) = (training.class_rows(), training.classes);
+    if let Some(y) = counts.iter().position(|n| *n < FEWEST_ROWS && !settings.tiny_classes) {
+        return Err(training.too_few_rows(y, counts[y], "densities need 4"));
+    }
+    let listed = |(n, name): (&f64, &String)| format!("`{name}` ({n})");
+    let few = counts.iter().zip(names).filter(|(n, _)| **n < FEWEST_PAIR_ROWS).map(listed);
+    let few = few.collect::<Vec<_>>().join(", ");
+    if !few.is_empty() {
+        let rule = if settings.pairs_in_small_classes {
+            "their pair densities are uncertain"
+        } else {
+            "they get no pair densities unless they are asked for"
+        };
+        control.warn(&format!("classes with fewer than 20 rows: {few}; {rule}"));
+    }
+    Ok(())
+}
+
+type Merged = (Vec<Vec<f64>>, Vec<usize>, Vec<f64>);
+
+fn merge(features: Vec<Vec<f64>>, class: Vec<usize>, weights: &[f64]) -> Merged {
+    let compare = |a: usize, b: usize| -> Ordering {
+        let cells = || features.iter().map(|f| f[a].total_cmp(&f[b])).find(|o| o.is_ne());
+        class[a].cmp(&class[b]).then_with(|| cells().unwrap_or(Ordering::Equal))
+    };
+    let mut order: Vec<usize> = (0..class.len()).filter(|&r| weights[r] > 0.0).collect();
+    order.sort_by(|&a, &b| compare(a, b));
+    let (mut kept, mut totals): (Vec<usize>, Vec<f64>) = (Vec::new(), Vec::new());
+    for row in order {
+        match (kept.last(), totals.last_mut()) {
+            (Some(&last), Some(total)) if compare(last, row).is_eq() => *total += weights[row],
+            _ => {
+                kept.push(row);
+                totals.push(weights[row]);
+            }
+        }
+    }
+    let values = features.iter().map(|f| kept.iter().map(|&r| f[r]).collect()).collect();
+    (values, kept.iter().map(|&r| class[r]).collect(), totals)
+}

@@ -1,0 +1,507 @@
+//! Building the tables: evaluate on a grid, compare with exact values at probes (training rows and draws
+//! from the densities), refine until the error is small against the spread of the class scores.
+
+use super::{Axis, Group, Layer, LineTable, PairTable};
+use crate::columns::{Columns, Kind};
+use crate::estimate::Joint;
+use crate::features::Features;
+use crate::fit::ExactModel;
+use crate::kernel::Floor;
+use hingenet_base::control::Control;
+use hingenet_base::error::Result;
+use hingenet_base::numeric::random::Random;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Wanted root mean square error of the outputs, in their standard deviations.
+const TOLERANCE: f64 = 1e-3;
+
+/// Most nodes of a pair table and of a line table.
+const MOST_PAIR_NODES: usize = 1 << 18;
+const MOST_LINE_NODES: usize = 1 << 14;
+
+/// Stands for no floor: below every log density of a finite table.
+const NO_FLOOR: f64 = -1e9;
+
+/// Tables of pairs hold log densities down to so far below their floor: readers see nothing of what lies lower, and the cells
+/// across the floor need nodes beyond it.
+const BELOW_FLOOR: f64 = 9.0;
+
+/// Probes for each table: at most this many training rows, and as many draws.
+const PROBES: usize = 300;
+
+/// Tables of a fit and how well they agree with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compiled {
+    /// One for each feature.
+    pub lines: Vec<LineTable>,
+    /// One for each pair kept in some class.
+    pub pairs: Vec<PairTable>,
+    /// Root mean square difference of the outputs from exact ones, over their standard deviation: largest over
+    /// the outputs, on training rows and draws.
+    pub error: f64,
+}
+
+/// Context shared by all tables.
+struct Builder<'a> {
+    model: &'a ExactModel,
+    columns: &'a Columns,
+    features: &'a Features,
+    probes: Vec<usize>,
+    reach: f64,
+    seed: u64,
+}
+
+/// Compiles a fit; `columns` are its training rows.
+pub fn compile(
+    model: &ExactModel,
+    columns: &Columns,
+    floor: Floor,
+    seed: u64,
+    control: &Control,
+) -> Result<Compiled> {
+    let features = model.densities.features(columns.features(), false, control)?;
+    let outputs = model.scores.evaluate(&features);
+    let spread = output_spread(&outputs, model.scores.outputs());
+    let stride = columns.n_rows().div_ceil(PROBES).max(1);
+    let builder = Builder {
+        model,
+        columns,
+        features: &features,
+        probes: (0..columns.n_rows()).step_by(stride).collect(),
+        reach: reach(floor, columns),
+        seed,
+    };
+    let pairs = pair_members(model);
+    let tables = (columns.n_features() + pairs.len()).max(1) as f64;
+    let mut tolerance = 0.5 * TOLERANCE * spread / tables.sqrt();
+    let mut compiled = builder.build(&pairs, tolerance, control)?;
+    for _ in 0..3 {
+        compiled.error = builder.error(&compiled, control)? / spread;
+        if compiled.error <= TOLERANCE {
+            break;
+        }
+        tolerance *= 0.4;
+        compiled = builder.build(&pairs, tolerance, control)?;
+    }
+    compiled.error = builder.error(&compiled, control)? / spread;
+    Ok(compiled)
+}
+
+/// Distance in bandwidths beyond which every floored density is at its floor.
+fn reach(floor: Floor, columns: &Columns) -> f64 {
+    let m = columns.class_totals().iter().copied().fold(1.0, f64::max);
+    match floor {
+        Floor::Bandwidths(r) => (r * r + 2.0 * m.ln()).sqrt() + 0.1,
+        // The floor in bandwidths depends on the bandwidth; 12 leave nothing above e^-72 of a kernel.
+        Floor::Absolute(_) | Floor::None => 12.0,
+    }
+}
+
+/// Kernel widths of one class along the axes of a pair: the whole width, and that given the other value.
+struct PairWidth {
+    class: usize,
+    wide: [f64; 2],
+    narrow: [f64; 2],
+}
+
+/// For each pair the classes that keep it and its place in their lists.
+type Members = BTreeMap<(usize, usize), Vec<(usize, usize)>>;
+
+fn pair_members(model: &ExactModel) -> Members {
+    let mut members = Members::new();
+    for (y, class) in model.densities.classes.iter().enumerate() {
+        for (p, pair) in class.pairs.iter().enumerate() {
+            let in_use = model.scores.pairs[y][p].iter().any(|v| *v != 0.0);
+            if in_use || model.product_term(*pair).is_some() {
+                members.entry(*pair).or_default().push((y, p));
+            }
+        }
+    }
+    members
+}
+
+/// Smallest standard deviation of an output; 1 if an output does not vary.
+fn output_spread(rows: &[Vec<f64>], outputs: usize) -> f64 {
+    let sd = |s: usize| {
+        let mean = rows.iter().map(|r| r[s]).sum::<f64>() / rows.len() as f64;
+        (rows.iter().map(|r| (r[s] - mean) * (r[s] - mean)).sum::<f64>() / rows.len() as f64).sqrt()
+    };
+    let smallest = (0..outputs).map(sd).fold(f64::INFINITY, f64::min);
+    if smallest.is_finite() && smallest > 0.0 { smallest } else { 1.0 }
+}
+
+/// Root mean square, output by output, and the largest of them.
+fn largest_rms(differences: &[Vec<f64>]) -> f64 {
+    let outputs = differences.first().map_or(0, Vec::len);
+    (0..outputs)
+        .map(|s| (differences.iter().map(|d| d[s] * d[s]).sum::<f64>() / differences.len() as f64).sqrt())
+        .fold(0.0, f64::max)
+}
+
+impl Builder<'_> {
+    fn n_outputs(&self) -> usize {
+        self.model.scores.outputs()
+    }
+
+    fn n_classes(&self) -> usize {
+        self.columns.n_classes()
+    }
+
+    fn build(&self, members: &Members, tolerance: f64, control: &Control) -> Result<Compiled> {
+        let lines = (0..self.columns.n_features())
+            .into_par_iter()
+            .map(|i| {
+                control.check()?;
+                Ok(self.line(i, tolerance))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let list: Vec<_> = members.iter().collect();
+        let pairs = list
+            .par_iter()
+            .map(|(pair, classes)| {
+                control.check()?;
+                Ok(self.pair(**pair, classes, tolerance))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Compiled { lines, pairs, error: 0.0 })
+    }
+
+    /// Outputs of the tables against exact outputs on probes of whole rows.
+    fn error(&self, compiled: &Compiled, control: &Control) -> Result<f64> {
+        let mut rows = self.columns.subset(&self.probes).features().to_vec();
+        let drawn = self.drawn_rows();
+        rows.iter_mut().zip(drawn).for_each(|(column, more)| column.extend(more));
+        let exact = self.model.outputs(&rows, control)?;
+        let mut t = vec![0.0; self.n_classes()];
+        let mut seen = vec![vec![0.0; self.n_classes()]; compiled.lines.len()];
+        let differences: Vec<Vec<f64>> = exact
+            .iter()
+            .enumerate()
+            .map(|(r, want)| {
+                let mut out = self.model.scores.base.clone();
+                for (i, line) in compiled.lines.iter().enumerate() {
+                    seen[i].fill(0.0);
+                    if !rows[i][r].is_nan() {
+                        line.log_densities(rows[i][r], &mut t);
+                        line.add(rows[i][r], &t, &mut out);
+                        seen[i].copy_from_slice(&t);
+                    }
+                }
+                for table in &compiled.pairs {
+                    let (x, y) = (rows[table.pair.0][r], rows[table.pair.1][r]);
+                    match (x.is_nan(), y.is_nan()) {
+                        (false, false) => table.add(x, y, &mut out),
+                        (false, true) => table.add_marginal(&seen[table.pair.0], &mut out),
+                        (true, false) => table.add_marginal(&seen[table.pair.1], &mut out),
+                        (true, true) => {}
+                    }
+                }
+                out.iter().zip(want).map(|(a, b)| a - b).collect()
+            })
+            .collect();
+        Ok(largest_rms(&differences))
+    }
+
+    /// Probe rows moved by a kernel draw in every continuous feature.
+    fn drawn_rows(&self) -> Vec<Vec<f64>> {
+        let mut random = Random::stream(self.seed, 0x7ab1e);
+        let width = |i: usize, r: usize| {
+            let class = self.columns.class()[r];
+            self.model.densities.classes[class].marginals[i].kde().map_or(0.0, |k| k.h())
+        };
+        (0..self.columns.n_features())
+            .map(|i| {
+                let column = self.columns.feature(i);
+                self.probes.iter().map(|&r| column[r] + width(i, r) * random.normal()).collect()
+            })
+            .collect()
+    }
+
+    fn line(&self, i: usize, tolerance: f64) -> LineTable {
+        let k = self.n_classes();
+        let marginals: Vec<_> = self.model.densities.classes.iter().map(|c| &c.marginals[i]).collect();
+        let weights: Vec<f64> =
+            self.model.scores.marginals.iter().flat_map(|class| class[i].iter().copied()).collect();
+        let widths: Vec<(usize, f64)> =
+            marginals.iter().enumerate().filter_map(|(y, m)| Some((y, m.kde()?.h()))).collect();
+        let narrowest = widths.iter().map(|(_, h)| *h).fold(f64::INFINITY, f64::min);
+        let evaluate = |x: &[f64]| -> Vec<f64> {
+            let columns: Vec<Vec<f64>> = marginals.iter().map(|m| m.log_densities(x, |_| None)).collect();
+            (0..x.len()).flat_map(|q| columns.iter().map(move |c| c[q])).collect()
+        };
+        let raw = self.model.linear_term(i);
+        let mut centre = self.line_centre(i);
+        if let Some((place, term)) = &raw {
+            add_mean(&mut centre, &self.features.raw[*place], &term.weights, self.columns.weights());
+        }
+        let floors: Vec<f64> = marginals.iter().map(|m| m.floor().max(NO_FLOOR)).collect();
+        let make = |axis: Axis| {
+            let values = evaluate(&axis.nodes());
+            LineTable {
+                axis,
+                values,
+                floors: floors.clone(),
+                weights: weights.clone(),
+                raw: raw.as_ref().map(|(_, term)| term.clone()),
+                centre: centre.clone(),
+            }
+        };
+        if let Kind::Discrete(levels) = self.columns.kinds()[i] {
+            return make(Axis::Levels(levels));
+        }
+        let probes = self.moved(i, narrowest);
+        let exact: Vec<f64> =
+            evaluate(&probes).iter().enumerate().map(|(q, t)| t.max(floors[q % k])).collect();
+        let largest_weight = weights.iter().fold(1e-9f64, |m, w| m.max(w.abs()));
+        let group = |(y, h): &(usize, f64), scale: f64| Group {
+            values: self.class_values(*y, |r| self.columns.feature(i)[r]),
+            reach: self.reach * h,
+            step: scale * h,
+        };
+        let mut scale = 0.5;
+        loop {
+            let groups: Vec<Group> = widths.iter().map(|w| group(w, scale)).collect();
+            let table = make(Axis::around(&groups));
+            let mut t = vec![0.0; k];
+            let errors: Vec<Vec<f64>> = probes
+                .iter()
+                .enumerate()
+                .map(|(q, x)| {
+                    table.log_densities(*x, &mut t);
+                    (0..k).map(|y| t[y] - exact[q * k + y]).collect()
+                })
+                .collect();
+            let error = largest_rms(&errors);
+            // In log units a table is never coarser than 1e-2, also where its weight is small: other rules read it.
+            let wanted = (tolerance / largest_weight).min(1e-2);
+            if error <= wanted || 2 * table.axis.len() > MOST_LINE_NODES {
+                return table;
+            }
+            scale *= (0.9 * (wanted / error).sqrt().sqrt()).clamp(0.4, 0.85);
+        }
+    }
+
+    /// Observed values of the rows of class `y`; of all rows where the class has none.
+    fn class_values(&self, y: usize, at: impl Fn(usize) -> f64) -> Vec<f64> {
+        let seen = |own: bool| -> Vec<f64> {
+            let rows = (0..self.columns.n_rows()).filter(|&r| !own || self.columns.class()[r] == y);
+            rows.map(&at).filter(|v| !v.is_nan()).collect()
+        };
+        let own = seen(true);
+        if own.is_empty() { seen(false) } else { own }
+    }
+
+    fn line_centre(&self, i: usize) -> Vec<f64> {
+        let mut centre = vec![0.0; self.n_outputs()];
+        for (y, class) in self.features.classes.iter().enumerate() {
+            add_mean(
+                &mut centre,
+                &class.marginals[i],
+                &self.model.scores.marginals[y][i],
+                self.columns.weights(),
+            );
+        }
+        centre
+    }
+
+    /// Probe values of one feature: training values, and the same moved by a kernel draw.
+    fn moved(&self, i: usize, width: f64) -> Vec<f64> {
+        let mut random = Random::stream(self.seed, i as u64);
+        let at = self.probes.iter().map(|&r| self.columns.feature(i)[r]).filter(|x| !x.is_nan());
+        at.flat_map(|x| [x, x + width * random.normal()]).collect()
+    }
+
+    fn pair(&self, (i, j): (usize, usize), classes: &[(usize, usize)], tolerance: f64) -> PairTable {
+        let coefficients: Vec<(usize, usize, &[f64])> =
+            classes.iter().map(|&(y, p)| (y, p, self.model.scores.pairs[y][p].as_slice())).collect();
+        let mut centre = vec![0.0; self.n_outputs()];
+        for (y, p, v) in &coefficients {
+            add_mean(&mut centre, &self.features.classes[*y].pairs[*p], v, self.columns.weights());
+        }
+        let raw = self.model.product_term((i, j));
+        if let Some((place, term)) = &raw {
+            add_mean(&mut centre, &self.features.raw[*place], &term.weights, self.columns.weights());
+        }
+        let raw = raw.map(|(_, term)| term);
+        let (probe_x, probe_y) = self.pair_probes((i, j), &coefficients);
+        let exact: Vec<Vec<f64>> =
+            coefficients.iter().map(|c| self.pair_values((i, j), c, &probe_x, &probe_y, true)).collect();
+        let shear = self.shear(&coefficients);
+        let widths = self.pair_widths((i, j), &coefficients, shear);
+        let (mut scale, mut capped) = (1.0, false);
+        loop {
+            let first = self.pair_axis((i, j), 0, 0.0, &widths, scale);
+            let second = self.pair_axis((i, j), 1, shear, &widths, scale);
+            let size = first.len() * second.len();
+            if size > MOST_PAIR_NODES {
+                scale *= 1.05 * (size as f64 / MOST_PAIR_NODES as f64).sqrt();
+                capped = true;
+                continue;
+            }
+            let (nx, ny) = (first.nodes(), second.nodes());
+            let (grid_x, grid_y): (Vec<f64>, Vec<f64>) =
+                nx.iter().flat_map(|x| ny.iter().map(move |v| (*x, v + shear * x))).unzip();
+            let layer = |c: &(usize, usize, &[f64])| Layer {
+                class: c.0,
+                floor: self.model.densities.classes[c.0].joints[c.1].floor().max(NO_FLOOR),
+                weights: c.2.to_vec(),
+                values: self
+                    .pair_values((i, j), c, &grid_x, &grid_y, false)
+                    .iter()
+                    .map(|v| *v as f32)
+                    .collect(),
+            };
+            let layers = coefficients.iter().map(layer).collect();
+            let (raw, centre) = (raw.clone(), centre.clone());
+            let table = PairTable { pair: (i, j), first, second, shear, layers, raw, centre };
+            let error = pair_error(&table, &probe_x, &probe_y, &exact);
+            let factor = (0.9 * (tolerance / error.max(f64::MIN_POSITIVE)).sqrt().sqrt()).clamp(0.4, 0.85);
+            let next = size as f64 / (factor * factor);
+            if error <= tolerance || capped || next > MOST_PAIR_NODES as f64 {
+                return table;
+            }
+            scale *= factor;
+        }
+    }
+
+    /// Log densities of one class at complete queries, with the floor or without (down to well below it).
+    fn pair_values(
+        &self,
+        (i, j): (usize, usize),
+        &(class, p, _): &(usize, usize, &[f64]),
+        x: &[f64],
+        y: &[f64],
+        floored: bool,
+    ) -> Vec<f64> {
+        let densities = &self.model.densities.classes[class];
+        let joint = &densities.joints[p];
+        // Only the product of marginals needs them; complete queries never fall back.
+        let marginals = if matches!(joint, Joint::Independent) {
+            let t = |f: usize, q: &[f64]| densities.marginals[f].features(q, |_| None);
+            (t(i, x), t(j, y))
+        } else {
+            (vec![0.0; x.len()], vec![0.0; y.len()])
+        };
+        if floored {
+            return joint.features((x, y), (&marginals.0, &marginals.1), |_| None);
+        }
+        let least = joint.floor() - BELOW_FLOOR;
+        let mut values = joint.log_densities_above(least, (x, y), (&marginals.0, &marginals.1), |_| None);
+        values.iter_mut().for_each(|v| *v = v.max(least));
+        values
+    }
+
+    /// Slope of the kernels' ridge where some class's kernel is strongly correlated, else 0.
+    fn shear(&self, coefficients: &[(usize, usize, &[f64])]) -> f64 {
+        let (mut strongest, mut slope) = (0.8, 0.0);
+        for (y, p, _) in coefficients {
+            if let Joint::Plane { kde, .. } = &self.model.densities.classes[*y].joints[*p] {
+                let h = kde.h();
+                let correlation = (h.b / (h.a * h.c).sqrt()).abs();
+                if correlation > strongest {
+                    (strongest, slope) = (correlation, h.b / h.a);
+                }
+            }
+        }
+        slope
+    }
+
+    /// Nodes of one side of a pair; the second side holds `y - shear x`.
+    fn pair_axis(
+        &self,
+        pair: (usize, usize),
+        side: usize,
+        shear: f64,
+        widths: &[PairWidth],
+        scale: f64,
+    ) -> Axis {
+        let feature = if side == 0 { pair.0 } else { pair.1 };
+        if let Kind::Discrete(levels) = self.columns.kinds()[feature] {
+            return Axis::Levels(levels);
+        }
+        let (x, y) = (self.columns.feature(pair.0), self.columns.feature(feature));
+        // Without shear the first feature may be missing; 0 · NaN must not hide the second.
+        let at = |r: usize| if shear == 0.0 { y[r] } else { y[r] - shear * x[r] };
+        let group = |w: &PairWidth| Group {
+            values: self.class_values(w.class, at),
+            reach: self.reach * w.wide[side],
+            step: scale * w.narrow[side],
+        };
+        Axis::around(&widths.iter().map(group).collect::<Vec<_>>())
+    }
+
+    /// Widths of the kernels of each class along each axis (the second sheared).
+    fn pair_widths(
+        &self,
+        pair: (usize, usize),
+        coefficients: &[(usize, usize, &[f64])],
+        shear: f64,
+    ) -> Vec<PairWidth> {
+        let width = |&(class, p, _): &(usize, usize, &[f64])| {
+            let densities = &self.model.densities.classes[class];
+            match &densities.joints[p] {
+                Joint::Plane { kde, .. } => {
+                    let h = kde.h();
+                    let across = h.c - 2.0 * shear * h.b + shear * shear * h.a;
+                    let narrow = [(h.det() / across).sqrt(), (h.det() / h.a).sqrt()];
+                    PairWidth { class, wide: [h.a.sqrt(), across.sqrt()], narrow }
+                }
+                other => {
+                    let h = |f: usize| densities.marginals[f].kde().map_or(1.0, |k| k.h());
+                    let mut narrow = [h(pair.0), h(pair.1)];
+                    if let Joint::Mixed(mixed) = other {
+                        narrow[usize::from(mixed.discrete_first())] = mixed.least_bandwidth();
+                    }
+                    PairWidth { class, wide: narrow.map(|l| 4.0 * l), narrow }
+                }
+            }
+        };
+        coefficients.iter().map(width).collect()
+    }
+
+    /// Probe pairs: complete training rows, and the same moved by a kernel draw of their class.
+    fn pair_probes(
+        &self,
+        (i, j): (usize, usize),
+        coefficients: &[(usize, usize, &[f64])],
+    ) -> (Vec<f64>, Vec<f64>) {
+        let mut random = Random::stream(self.seed, (i * self.columns.n_features() + j) as u64 + (1 << 32));
+        let widths = self.pair_widths((i, j), coefficients, 0.0);
+        let width = |f: usize, side: usize| match self.columns.kinds()[f] {
+            Kind::Continuous => widths.iter().map(|w| w.narrow[side]).fold(f64::INFINITY, f64::min),
+            Kind::Discrete(_) => 0.0,
+        };
+        let (mut xs, mut ys) = (Vec::new(), Vec::new());
+        for &r in &self.probes {
+            let (x, y) = (self.columns.feature(i)[r], self.columns.feature(j)[r]);
+            if !x.is_nan() && !y.is_nan() {
+                xs.extend([x, x + width(i, 0) * random.normal()]);
+                ys.extend([y, y + width(j, 1) * random.normal()]);
+            }
+        }
+        (xs, ys)
+    }
+}
+
+/// Largest root mean square error of the densities' contributions to an output.
+fn pair_error(table: &PairTable, x: &[f64], y: &[f64], exact: &[Vec<f64>]) -> f64 {
+    let differences: Vec<Vec<f64>> = (0..x.len())
+        .map(|q| {
+            let mut difference = vec![0.0; table.centre.len()];
+            table.add_densities(x[q], y[q], &mut difference);
+            for (layer, t) in table.layers.iter().zip(exact) {
+                difference.iter_mut().zip(&layer.weights).for_each(|(d, w)| *d -= w * t[q]);
+            }
+            difference
+        })
+        .collect();
+    largest_rms(&differences)
+}
+
+/// Adds the weighted mean of a feature times its coefficients.
+fn add_mean(centre: &mut [f64], column: &[f64], coefficients: &[f64], weights: &[f64]) {
+    let total: f64 = weights.iter().sum();
+    let mean = column.iter().zip(weights).map(|(t, w)| t * w).sum::<f64>() / total;
+    centre.iter_mut().zip(coefficients).for_each(|(c, v)| *c += v * mean);
+}

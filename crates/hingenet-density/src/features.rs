@@ -1,0 +1,153 @@
+//! The feature map of SLB: for each class first `log p_y(x_i)` for all features, then `log p_y(x_i, x_j)` for the
+//! kept pairs; then raw columns, where they are asked for.
+
+use super::columns::Columns;
+use super::estimate::{Joint, Marginal};
+use super::raw::RawTerms;
+use super::selection::Kept;
+use super::settings::Settings;
+use hingenet_base::control::Control;
+use hingenet_base::error::Result;
+use rayon::prelude::*;
+
+/// Densities of one class.
+#[derive(Debug, Clone)]
+pub struct ClassDensities {
+    /// One for each feature.
+    pub marginals: Vec<Marginal>,
+    /// Kept pairs i < j.
+    pub pairs: Vec<(usize, usize)>,
+    /// One for each kept pair.
+    pub joints: Vec<Joint>,
+}
+
+/// Densities of all classes, and the raw terms next to them.
+#[derive(Debug, Clone)]
+pub struct Densities {
+    /// One for each class.
+    pub classes: Vec<ClassDensities>,
+    /// Raw terms.
+    pub raw: RawTerms,
+}
+
+/// Feature values of rows, class by class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Features {
+    /// Number of rows.
+    pub n_rows: usize,
+    /// One for each class.
+    pub classes: Vec<ClassFeatures>,
+    /// Raw terms, term by term.
+    pub raw: Vec<Vec<f64>>,
+}
+
+/// Which feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FeatureId {
+    /// `log p_y(x_i)`.
+    Marginal {
+        /// The class y.
+        class: usize,
+        /// The feature i.
+        feature: usize,
+    },
+    /// `log p_y(x_i, x_j)`.
+    Pair {
+        /// The class y.
+        class: usize,
+        /// Place of the pair among the pairs of the class.
+        place: usize,
+    },
+    /// A raw term.
+    Raw(usize),
+}
+
+/// Feature values of one class's densities.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassFeatures {
+    /// `log p_y(x_i)`, feature by feature.
+    pub marginals: Vec<Vec<f64>>,
+    /// `log p_y(x_i, x_j)`, kept pair by kept pair.
+    pub pairs: Vec<Vec<f64>>,
+}
+
+impl Features {
+    /// The values of one feature.
+    pub fn column(&self, id: FeatureId) -> &[f64] {
+        match id {
+            FeatureId::Marginal { class, feature } => &self.classes[class].marginals[feature],
+            FeatureId::Pair { class, place } => &self.classes[class].pairs[place],
+            FeatureId::Raw(term) => &self.raw[term],
+        }
+    }
+}
+
+impl Densities {
+    /// Estimates all univariate and the kept bivariate densities of every class, and the raw terms.
+    pub fn estimate(columns: &Columns, kept: &Kept, settings: &Settings, control: &Control) -> Result<Self> {
+        let classes = (0..columns.n_classes())
+            .map(|y| {
+                let rows = columns.rows_of(y);
+                let marginals = (0..columns.n_features())
+                    .into_par_iter()
+                    .map(|i| Marginal::estimate(columns, i, &rows, settings))
+                    .collect::<Result<Vec<_>>>()?;
+                let pairs = kept.of_class[y].clone();
+                let joint = |pair: &(usize, usize)| {
+                    control.check()?;
+                    Joint::estimate(columns, *pair, &rows, settings, control)
+                };
+                let joints = pairs.par_iter().map(joint).collect::<Result<Vec<_>>>()?;
+                Ok(ClassDensities { marginals, pairs, joints })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Densities { classes, raw: RawTerms::learn(columns, kept, settings.augment) })
+    }
+
+    /// Feature values of queries, given feature by feature. With `leave_one_out` query q is training row q and its own
+    /// kernel is left out. Its share of a count is not: all rows with a value have the same count, so one less in the
+    /// own class would tell a machine the class of the row, upside down.
+    pub fn features(&self, queries: &[Vec<f64>], leave_one_out: bool, control: &Control) -> Result<Features> {
+        self.evaluate(queries, |q| leave_one_out.then_some(q), |_| None, control)
+    }
+
+    /// Feature values of the training rows, each left out of kernels and counts: what a score that was not trained on them
+    /// would be for new rows.
+    pub fn held_out_features(&self, rows: &[Vec<f64>], control: &Control) -> Result<Features> {
+        self.evaluate(rows, Some, Some, control)
+    }
+
+    fn evaluate(
+        &self,
+        queries: &[Vec<f64>],
+        own_kernel: impl Fn(usize) -> Option<usize> + Sync,
+        own_count: impl Fn(usize) -> Option<usize> + Sync,
+        control: &Control,
+    ) -> Result<Features> {
+        let n_rows = queries.first().map_or(0, Vec::len);
+        let single = |(p, x): (&Marginal, &Vec<f64>)| match p {
+            Marginal::Kernel { .. } => p.features(x, &own_kernel),
+            Marginal::Frequencies { .. } => p.features(x, &own_count),
+        };
+        let classes = self
+            .classes
+            .iter()
+            .map(|class| {
+                let marginals: Vec<Vec<f64>> = class.marginals.par_iter().zip(queries).map(single).collect();
+                let value = |(&(i, j), joint): (&(usize, usize), &Joint)| {
+                    control.check()?;
+                    let (at, alone) =
+                        ((&queries[i][..], &queries[j][..]), (&marginals[i][..], &marginals[j][..]));
+                    Ok(match joint {
+                        Joint::Table { .. } => joint.features(at, alone, &own_count),
+                        _ => joint.features(at, alone, &own_kernel),
+                    })
+                };
+                let pairs =
+                    class.pairs.par_iter().zip(&class.joints).map(value).collect::<Result<Vec<_>>>()?;
+                Ok(ClassFeatures { marginals, pairs })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Features { n_rows, classes, raw: self.raw.values(queries) })
+    }
+}

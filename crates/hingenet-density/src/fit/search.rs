@@ -1,0 +1,263 @@
+//! Nested cross-validation of the threshold and the class weights: HSIC and densities are estimated anew in
+//! every fold, the criterion is the balanced error.
+
+use super::machines::{MachineRows, train};
+use super::training::training_set;
+use crate::columns::Columns;
+use crate::selection::{Dependence, Kept};
+use crate::settings::{Anchor, ClassWeights, Settings, Threshold};
+use crate::structure::trees;
+use hingenet_base::control::Control;
+use hingenet_base::error::{Result, require};
+use hingenet_base::numeric::log::argmax;
+use rayon::prelude::*;
+
+/// Relative duality gap of the machines inside the search: errors do not change below it.
+const SEARCH_GAP: f64 = 1e-4;
+
+/// What the search chose, and the scores it gives for calibration.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    /// The threshold.
+    pub threshold: Threshold,
+    /// The class weights.
+    pub class_weights: ClassWeights,
+    /// Balanced error of every candidate (threshold by threshold, then class weights); empty if there was
+    /// nothing to choose.
+    pub errors: Vec<f64>,
+    /// Out-of-fold outputs of every row under the chosen candidate; empty if no folds were run.
+    pub out_of_fold: Vec<Vec<f64>>,
+}
+
+/// Thresholds from sparse to dense, and class weights to choose among.
+fn candidates(settings: &Settings) -> (Vec<Threshold>, Vec<ClassWeights>) {
+    let thresholds = match &settings.threshold {
+        Threshold::CrossValidated(fractions) => {
+            let mut sorted = fractions.clone();
+            sorted.sort_by(f64::total_cmp);
+            sorted.into_iter().map(Threshold::Fraction).collect()
+        }
+        fixed => vec![fixed.clone()],
+    };
+    let weights = match &settings.class_weights {
+        ClassWeights::CrossValidated => vec![ClassWeights::None, ClassWeights::Balanced],
+        fixed => vec![fixed.clone()],
+    };
+    (thresholds, weights)
+}
+
+/// Weight of each class.
+pub fn class_weights(rule: &ClassWeights, columns: &Columns) -> Vec<f64> {
+    let totals = columns.class_totals();
+    let (n, k) = (totals.iter().sum::<f64>(), totals.len() as f64);
+    match rule {
+        ClassWeights::Balanced => totals.iter().map(|m| n / (k * m)).collect(),
+        ClassWeights::Given(weights) => weights.clone(),
+        ClassWeights::None | ClassWeights::CrossValidated => vec![1.0; totals.len()],
+    }
+}
+
+/// Number of folds: the given one (an error if a class has fewer rows), else 5 or what the smallest class allows.
+fn n_folds(columns: &Columns, settings: &Settings) -> Result<usize> {
+    let smallest = (0..columns.n_classes()).map(|y| columns.rows_of(y).len()).min().unwrap_or(0);
+    match settings.folds {
+        Some(folds) => {
+            let expected = format!("at most {smallest}, the rows of the smallest class");
+            require("folds", folds, &expected, folds <= smallest)?;
+            Ok(folds)
+        }
+        None => Ok(smallest.min(5)),
+    }
+}
+
+/// Chooses threshold and class weights; ties go to the sparsest threshold, then to no weights.
+pub fn choose(columns: &Columns, settings: &Settings, control: &Control) -> Result<Choice> {
+    let (thresholds, weights) = candidates(settings);
+    let nothing_to_choose = thresholds.len() == 1 && weights.len() == 1;
+    let folds = n_folds(columns, settings)?;
+    if nothing_to_choose || folds < 2 {
+        if !nothing_to_choose {
+            control.warn("a class has a single row: the threshold is not cross-validated, a tenth of the pairs is kept");
+        }
+        let threshold = if thresholds.len() == 1 { thresholds[0].clone() } else { Threshold::Fraction(0.1) };
+        let class_weights = weights[0].clone();
+        return Ok(Choice { threshold, class_weights, errors: Vec::new(), out_of_fold: Vec::new() });
+    }
+    let fold = columns.folds(folds, settings.seed);
+    let runs: Vec<FoldRun> = (0..folds)
+        .into_par_iter()
+        .map(|f| run_fold(columns, &fold, f, &thresholds, &weights, settings, control))
+        .collect::<Result<_>>()?;
+    let n_candidates = thresholds.len() * weights.len();
+    let errors: Vec<f64> =
+        (0..n_candidates).map(|c| runs.iter().map(|r| r.errors[c]).sum::<f64>() / folds as f64).collect();
+    let best = (0..n_candidates).fold(0, |best, c| if errors[c] < errors[best] - 1e-12 { c } else { best });
+    let mut out_of_fold = vec![Vec::new(); columns.n_rows()];
+    for run in &runs {
+        run.held.iter().zip(&run.outputs[best]).for_each(|(&r, o)| out_of_fold[r].clone_from(o));
+    }
+    Ok(Choice {
+        threshold: thresholds[best / weights.len()].clone(),
+        class_weights: weights[best % weights.len()].clone(),
+        errors,
+        out_of_fold,
+    })
+}
+
+/// Results of one fold: for every candidate the outputs of the held-out rows and their balanced error.
+struct FoldRun {
+    held: Vec<usize>,
+    outputs: Vec<Vec<Vec<f64>>>,
+    errors: Vec<f64>,
+}
+
+fn run_fold(
+    columns: &Columns,
+    fold: &[usize],
+    f: usize,
+    thresholds: &[Threshold],
+    weights: &[ClassWeights],
+    settings: &Settings,
+    control: &Control,
+) -> Result<FoldRun> {
+    let (learn, held): (Vec<usize>, Vec<usize>) = (0..columns.n_rows()).partition(|&r| fold[r] != f);
+    let (part, judge) = (columns.subset(&learn), columns.subset(&held));
+    let quiet = control.quiet();
+    let Selected { kept, anchor } = select(&part, thresholds, settings, &quiet)?;
+    let available = union(&kept);
+    let set = training_set(&part, &available, settings, &quiet)?;
+    let judged = set.densities.features(judge.features(), false, &quiet)?;
+    let mut run = FoldRun { held, outputs: Vec::new(), errors: Vec::new() };
+    let mut warm: Vec<Option<Vec<Vec<f64>>>> = vec![None; weights.len()];
+    for (t, kept_now) in kept.iter().enumerate() {
+        for (w, rule) in weights.iter().enumerate() {
+            if t > 0 && kept[t - 1] == *kept_now {
+                let before = run.outputs.len() - weights.len();
+                run.outputs.push(run.outputs[before].clone());
+                run.errors.push(run.errors[before]);
+                continue;
+            }
+            let data = MachineRows {
+                features: &set.features,
+                raw: &set.densities.raw,
+                class: part.class(),
+                weights: part.weights(),
+                rows: &set.rows,
+                available: &available,
+                kept: kept_now,
+                anchor: anchor.as_ref(),
+                class_weights: &class_weights(rule, &part),
+            };
+            let trained = train(data, settings, SEARCH_GAP.max(settings.gap), warm[w].as_deref(), &quiet)?;
+            let outputs = trained.scores.evaluate(&judged);
+            run.errors.push(balanced_error(&outputs, judge.class(), judge.weights(), judge.n_classes()));
+            run.outputs.push(outputs);
+            warm[w] = Some(trained.multipliers);
+        }
+    }
+    Ok(run)
+}
+
+/// The pairs every threshold keeps, and the forests of the anchor, whose edges are among them.
+pub struct Selected {
+    /// One for each threshold.
+    pub kept: Vec<Kept>,
+    /// The forests, if there is an anchor; naive Bayes has no edges.
+    pub anchor: Option<Kept>,
+}
+
+/// Selects pairs by the thresholds and by the anchor.
+pub fn select(
+    columns: &Columns,
+    thresholds: &[Threshold],
+    settings: &Settings,
+    control: &Control,
+) -> Result<Selected> {
+    let mut kept = kept_of(columns, thresholds, settings, control)?;
+    let anchor = match settings.anchor {
+        Anchor::None => None,
+        Anchor::NaiveBayes => Some(Kept::none(columns.n_classes())),
+        Anchor::Tan => Some(trees(columns, settings, control)?),
+    };
+    if let Some(forests) = &anchor {
+        kept.iter_mut().for_each(|k| *k = union(&[k.clone(), forests.clone()]));
+    }
+    Ok(Selected { kept, anchor })
+}
+
+/// The pairs every threshold keeps; thresholds that keep none need no HSIC.
+fn kept_of(
+    columns: &Columns,
+    thresholds: &[Threshold],
+    settings: &Settings,
+    control: &Control,
+) -> Result<Vec<Kept>> {
+    if thresholds.iter().all(|t| *t == Threshold::Fraction(0.0)) {
+        return Ok(vec![Kept::none(columns.n_classes()); thresholds.len()]);
+    }
+    let dependence = Dependence::compute(columns, settings, control)?;
+    Ok(thresholds.iter().map(|t| dependence.select(t, settings.combine)).collect())
+}
+
+fn union(kept: &[Kept]) -> Kept {
+    let n_classes = kept.first().map_or(0, |k| k.of_class.len());
+    let of_class = (0..n_classes)
+        .map(|y| {
+            let mut all: Vec<(usize, usize)> =
+                kept.iter().flat_map(|k| k.of_class[y].iter().copied()).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        })
+        .collect();
+    Kept { of_class }
+}
+
+/// The class an output row decides for: positive means the second of two classes, else the largest score.
+pub fn decide(outputs: &[f64]) -> usize {
+    match outputs {
+        [d] => usize::from(*d > 0.0),
+        many => argmax(many),
+    }
+}
+
+/// Mean over the classes present of the share of their rows that are misclassified.
+pub fn balanced_error(outputs: &[Vec<f64>], class: &[usize], weights: &[f64], n_classes: usize) -> f64 {
+    let (mut wrong, mut total) = (vec![0.0; n_classes], vec![0.0; n_classes]);
+    for ((out, &y), w) in outputs.iter().zip(class).zip(weights) {
+        total[y] += w;
+        if decide(out) != y {
+            wrong[y] += w;
+        }
+    }
+    let present: Vec<f64> = wrong.iter().zip(&total).filter(|(_, t)| **t > 0.0).map(|(w, t)| w / t).collect();
+    if present.is_empty() { 0.0 } else { present.iter().sum::<f64>() / present.len() as f64 }
+}
+
+/// Out-of-fold outputs from features that are already there (their own kernels left out): only the SVM is
+/// trained anew in each fold.
+pub fn svm_out_of_fold(
+    columns: &Columns,
+    data: MachineRows<'_>,
+    settings: &Settings,
+    control: &Control,
+) -> Result<Vec<Vec<f64>>> {
+    let folds = n_folds(columns, settings)?;
+    if folds < 2 {
+        return Ok(Vec::new());
+    }
+    let fold = columns.folds(folds, settings.seed);
+    let mut out = vec![Vec::new(); columns.n_rows()];
+    for f in 0..folds {
+        let learn: Vec<usize> = data.rows.iter().copied().filter(|&r| fold[r] != f).collect();
+        let seen = |y: usize| learn.iter().any(|&r| columns.class()[r] == y);
+        if !(0..columns.n_classes()).all(seen) {
+            return Ok(Vec::new());
+        }
+        let part = MachineRows { rows: &learn, ..data };
+        let trained = train(part, settings, SEARCH_GAP.max(settings.gap), None, &control.quiet())?;
+        let outputs = trained.scores.evaluate(data.features);
+        data.rows.iter().filter(|&&r| fold[r] == f).for_each(|&r| out[r].clone_from(&outputs[r]));
+    }
+    Ok(out)
+}

@@ -1,0 +1,48 @@
+//! SLB, SLB-all and LU: HSIC filter, densities, linear SVM on the log densities (Algorithm 1 of the paper).
+
+use super::machines::{MachineRows, train};
+use super::search::{choose, class_weights, select, svm_out_of_fold};
+use super::training::training_set;
+use super::{Calibration, ExactModel};
+use crate::columns::Columns;
+use crate::settings::Settings;
+use hingenet_base::control::Control;
+use hingenet_base::error::Result;
+
+pub(super) fn fit(columns: &Columns, settings: &Settings, control: &Control) -> Result<ExactModel> {
+    control.progress("choosing the pairs", 0, 3)?;
+    let choice = choose(columns, settings, control)?;
+    control.progress("estimating densities", 1, 3)?;
+    let thresholds = std::slice::from_ref(&choice.threshold);
+    let mut selected = select(columns, thresholds, settings, control)?;
+    let (kept, anchor) = (selected.kept.swap_remove(0), selected.anchor);
+    let set = training_set(columns, &kept, settings, control)?;
+    control.progress("training", 2, 3)?;
+    let weights = class_weights(&choice.class_weights, columns);
+    let data = MachineRows {
+        features: &set.features,
+        raw: &set.densities.raw,
+        class: columns.class(),
+        weights: columns.weights(),
+        rows: &set.rows,
+        available: &kept,
+        kept: &kept,
+        anchor: anchor.as_ref(),
+        class_weights: &weights,
+    };
+    let trained = train(data, settings, settings.gap, None, control)?;
+    let out_of_fold = if choice.out_of_fold.is_empty() {
+        svm_out_of_fold(columns, data, settings, control)?
+    } else {
+        choice.out_of_fold
+    };
+    Ok(ExactModel {
+        densities: set.densities,
+        kept,
+        scores: trained.scores,
+        calibration: Calibration::fit(&out_of_fold, columns.class(), columns.weights()),
+        threshold: Some(choice.threshold),
+        class_weights: Some(choice.class_weights),
+        reports: trained.reports,
+    })
+}

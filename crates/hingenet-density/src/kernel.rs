@@ -1,0 +1,411 @@
+//! Gaussian kernel density estimates of one and two variables, evaluated in log space: `p(x) = (1/m) Σ_i K(x - x_i)`. Few kernels
+//! are added one by one, many by way of nodes to nearly ten digits. Where the own kernel is most of a leave-one-out sum, it is
+//! omitted, not subtracted.
+
+use super::bandwidth::Symmetric;
+use super::kernel_grid::{LONG, SHORT, least_share, line_sums, plane_sums};
+use super::sample::{PairSample, Sample};
+use hingenet_base::error::{Error, Result, require};
+use hingenet_base::numeric::simd::{LANES, fused_exp, vectorised};
+
+/// Direct sums of kernels above this have all their digits; below it the largest exponent is taken out first.
+const SAFE: f64 = 1e-250;
+
+/// `ln √(2π)`.
+const LOG_ROOT_TAU: f64 = 0.918_938_533_204_672_7;
+
+/// Which values of an estimate are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Own {
+    /// The query is no training row, or counts as such: all kernels.
+    Keep,
+    /// The query is training row i: its kernel is left out (one copy of it, if the row has a weight above 1).
+    Omit(usize),
+}
+
+/// Density estimate of one variable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LineKde {
+    /// Centres in units of the bandwidth, from the first one: a large common shift costs no digits.
+    centres: Vec<f64>,
+    origin: f64,
+    weights: Vec<f64>,
+    total: f64,
+    h: f64,
+}
+
+impl LineKde {
+    /// The estimate with bandwidth h > 0.
+    pub fn new(sample: &Sample, h: f64) -> Result<Self> {
+        require("bandwidth", h, "a finite number > 0", h.is_finite() && h > 0.0)?;
+        if sample.is_empty() {
+            return Err(Error::data("a density needs at least one value", "drop the column"));
+        }
+        let origin = sample.values()[0];
+        let centres = sample.values().iter().map(|x| (x - origin) / h).collect();
+        Ok(LineKde { centres, origin, weights: sample.weights().to_vec(), total: sample.total(), h })
+    }
+
+    /// The bandwidth.
+    pub fn h(&self) -> f64 {
+        self.h
+    }
+
+    /// Total weight m of the rows behind the estimate.
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// `log K(0)`, the kernel's peak: no value of the estimate is above it.
+    pub fn log_peak(&self) -> f64 {
+        -LOG_ROOT_TAU - self.h.ln()
+    }
+
+    /// `log p(x)`.
+    pub fn log_density(&self, x: f64) -> f64 {
+        self.log_densities(&[x], |_| Own::Keep)[0]
+    }
+
+    /// `log p` at every query; `own` says which query is which training row.
+    pub fn log_densities(&self, queries: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
+        self.log_densities_above(f64::NEG_INFINITY, queries, own)
+    }
+
+    /// As [`Self::log_densities`] for readers that do not tell values below `least` apart: those come out no higher.
+    pub fn log_densities_above(&self, least: f64, queries: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
+        let at: Vec<f64> = queries.iter().map(|x| (x - self.origin) / self.h).collect();
+        let reader = Reader { weights: &self.weights, total: self.total, log_peak: self.log_peak(), least };
+        let sums = match reader.stencil() {
+            SHORT => line_sums::<SHORT>(&self.centres, &self.weights, &at),
+            _ => line_sums::<LONG>(&self.centres, &self.weights, &at),
+        };
+        reader.values(at.len(), sums, &own, |some| self.direct(&reader, some, &at, &own))
+    }
+
+    /// The values of some queries, kernel by kernel.
+    fn direct(
+        &self,
+        reader: &Reader<'_>,
+        some: &[usize],
+        at: &[f64],
+        own: impl Fn(usize) -> Own,
+    ) -> Vec<f64> {
+        let mut out = vec![0.0; some.len()];
+        let mut terms = reader.terms();
+        // Plain loops: what is called through iterators is not compiled for the wide instructions.
+        vectorised(
+            #[inline(always)]
+            || {
+                for (value, &q) in out.iter_mut().zip(some) {
+                    let m = terms.leave_out(own(q));
+                    let squares = |first: usize, out: &mut [f64; BLOCK]| {
+                        for (d, c) in out.iter_mut().zip(&self.centres[first..]) {
+                            *d = (at[q] - c) * (at[q] - c);
+                        }
+                    };
+                    *value = reader.log_peak + terms.log_mean(m, squares);
+                }
+            },
+        );
+        out
+    }
+}
+
+/// Density estimate of two variables with a full bandwidth matrix `H = L L'`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlaneKde {
+    /// Centres `L⁻¹ (x - x_0)`, coordinate by coordinate.
+    first: Vec<f64>,
+    second: Vec<f64>,
+    origin: (f64, f64),
+    weights: Vec<f64>,
+    total: f64,
+    h: Symmetric,
+    factor: [f64; 3],
+}
+
+impl PlaneKde {
+    /// The estimate with a positive definite bandwidth matrix.
+    pub fn new(sample: &PairSample, h: Symmetric) -> Result<Self> {
+        let shown = format!("[[{}, {}], [{}, {}]]", h.a, h.b, h.b, h.c);
+        require("bandwidth matrix", shown, "a positive definite matrix", h.is_positive_definite())?;
+        if sample.is_empty() {
+            return Err(Error::data("a density needs at least one pair of values", "drop the pair"));
+        }
+        let l11 = h.a.sqrt();
+        let l21 = h.b / l11;
+        let l22 = (h.c - l21 * l21).sqrt();
+        let mut kde = PlaneKde {
+            first: Vec::new(),
+            second: Vec::new(),
+            origin: (sample.x()[0], sample.y()[0]),
+            weights: sample.weights().to_vec(),
+            total: sample.total(),
+            h,
+            factor: [l11, l21, l22],
+        };
+        (kde.first, kde.second) =
+            sample.x().iter().zip(sample.y()).map(|(x, y)| kde.whitened(*x, *y)).unzip();
+        Ok(kde)
+    }
+
+    /// The bandwidth matrix.
+    pub fn h(&self) -> Symmetric {
+        self.h
+    }
+
+    /// Total weight m of the rows behind the estimate.
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// `log K(0) = -log(2π |H|^½)`.
+    pub fn log_peak(&self) -> f64 {
+        -2.0 * LOG_ROOT_TAU - self.factor[0].ln() - self.factor[2].ln()
+    }
+
+    /// `log p(x, y)`.
+    pub fn log_density(&self, x: f64, y: f64) -> f64 {
+        self.log_densities(&[x], &[y], |_| Own::Keep)[0]
+    }
+
+    /// `log p` at every query; `own` says which query is which training row.
+    pub fn log_densities(&self, x: &[f64], y: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
+        self.log_densities_above(f64::NEG_INFINITY, x, y, own)
+    }
+
+    /// As [`Self::log_densities`] for readers that do not tell values below `least` apart: those come out no higher.
+    pub fn log_densities_above(
+        &self,
+        least: f64,
+        x: &[f64],
+        y: &[f64],
+        own: impl Fn(usize) -> Own,
+    ) -> Vec<f64> {
+        let (s, t): (Vec<f64>, Vec<f64>) = x.iter().zip(y).map(|(x, y)| self.whitened(*x, *y)).unzip();
+        let reader = Reader { weights: &self.weights, total: self.total, log_peak: self.log_peak(), least };
+        let centres = (&self.first[..], &self.second[..]);
+        let sums = match reader.stencil() {
+            SHORT => plane_sums::<SHORT>(centres, &self.weights, (&s, &t)),
+            _ => plane_sums::<LONG>(centres, &self.weights, (&s, &t)),
+        };
+        reader.values(s.len(), sums, &own, |some| self.direct(&reader, some, (&s, &t), &own))
+    }
+
+    /// The values of some queries, kernel by kernel.
+    fn direct(
+        &self,
+        reader: &Reader<'_>,
+        some: &[usize],
+        (s, t): (&[f64], &[f64]),
+        own: impl Fn(usize) -> Own,
+    ) -> Vec<f64> {
+        let mut out = vec![0.0; some.len()];
+        let mut terms = reader.terms();
+        vectorised(
+            #[inline(always)]
+            || {
+                for (value, &q) in out.iter_mut().zip(some) {
+                    let m = terms.leave_out(own(q));
+                    let squares = |from: usize, out: &mut [f64; BLOCK]| {
+                        let centres = self.first[from..].iter().zip(&self.second[from..]);
+                        for (d, (a, b)) in out.iter_mut().zip(centres) {
+                            let (u, v) = (s[q] - a, t[q] - b);
+                            *d = u.mul_add(u, v * v);
+                        }
+                    };
+                    *value = reader.log_peak + terms.log_mean(m, squares);
+                }
+            },
+        );
+        out
+    }
+
+    #[inline(always)]
+    fn whitened(&self, x: f64, y: f64) -> (f64, f64) {
+        let s = (x - self.origin.0) / self.factor[0];
+        (s, (y - self.origin.1 - self.factor[1] * s) / self.factor[2])
+    }
+}
+
+/// What leaving a row out takes from the weight of the merged row it belongs to: one row, so that the other
+/// copies of a repeated row stay. (Without them a row of a table of categories would make its own class look
+/// less likely than the others.)
+#[inline(always)]
+pub fn one_row(weight: f64) -> f64 {
+    weight.min(1.0)
+}
+
+/// How values of an estimate are read off its sums of kernels.
+struct Reader<'a> {
+    weights: &'a [f64],
+    total: f64,
+    log_peak: f64,
+    /// Values below it are not told apart.
+    least: f64,
+}
+
+impl Reader<'_> {
+    /// Values from sums over the nodes of a grid where these have enough digits, else from direct sums.
+    fn values(
+        &self,
+        queries: usize,
+        sums: Option<Vec<f64>>,
+        own: impl Fn(usize) -> Own,
+        direct: impl Fn(&[usize]) -> Vec<f64>,
+    ) -> Vec<f64> {
+        let Some(sums) = sums else { return direct(&(0..queries).collect::<Vec<_>>()) };
+        let least_sum = 2.0 * least_share(self.stencil()) * self.total;
+        let too_low_to_matter = self.reached_by(self.stencil());
+        let mut out = vec![0.0; queries];
+        let mut again = Vec::new();
+        for (q, sum) in sums.into_iter().enumerate() {
+            let less = match own(q) {
+                Own::Keep => 0.0,
+                Own::Omit(i) => one_row(self.weights[i]),
+            };
+            // Of a sum that is mostly the own kernel, leaving it out would leave mostly the error.
+            if sum >= 2.0 * less && (sum >= least_sum || too_low_to_matter) {
+                out[q] = self.log_peak + ((sum - less) / (self.total - less)).ln();
+            } else {
+                again.push(q);
+            }
+        }
+        again.iter().zip(direct(&again)).for_each(|(&q, v)| out[q] = v);
+        out
+    }
+
+    /// Whether all values that are told apart are precise on such stencils.
+    fn reached_by(&self, stencil: usize) -> bool {
+        self.least > self.log_peak + (2.0 * least_share(stencil)).ln()
+    }
+
+    /// The short stencil, unless the long one saves direct sums.
+    fn stencil(&self) -> usize {
+        if self.reached_by(LONG) && !self.reached_by(SHORT) { LONG } else { SHORT }
+    }
+
+    /// The terms of direct sums.
+    fn terms(&self) -> Terms {
+        let digits_matter = self.least < self.log_peak + SAFE.ln() - self.total.ln();
+        let safe = if digits_matter { SAFE } else { -1.0 };
+        Terms { weights: self.weights.to_vec(), total: self.total, safe, left_out: None }
+    }
+}
+
+/// Weights of the kernels, one row of the present query's own kernel left out.
+struct Terms {
+    weights: Vec<f64>,
+    total: f64,
+    /// Sums above this are taken as they are.
+    safe: f64,
+    left_out: Option<(usize, f64)>,
+}
+
+impl Terms {
+    /// Total weight of the kernels that remain.
+    #[inline(always)]
+    fn leave_out(&mut self, own: Own) -> f64 {
+        if let Some((i, w)) = self.left_out.take() {
+            self.weights[i] = w;
+        }
+        match own {
+            Own::Keep => self.total,
+            Own::Omit(i) => {
+                let w = self.weights[i];
+                self.weights[i] = w - one_row(w);
+                self.left_out = Some((i, w));
+                self.total - one_row(w)
+            }
+        }
+    }
+
+    /// `log (m⁻¹ Σ_i w_i exp(-½ d_i²))`; a sum so small that it has lost digits is computed again with the largest exponent
+    /// taken out. `-inf` if no kernel is left.
+    #[inline(always)]
+    fn log_mean(&self, m: f64, squares: impl Fn(usize, &mut [f64; BLOCK])) -> f64 {
+        let sum = kernel_sum(&self.weights, 0.0, &squares);
+        if sum > self.safe && m > 0.0 {
+            return (sum / m).ln();
+        }
+        let least = nearest(&self.weights, &squares);
+        if least == f64::INFINITY || m <= 0.0 {
+            return f64::NEG_INFINITY;
+        }
+        (kernel_sum(&self.weights, 0.5 * least, squares) / m).ln() - 0.5 * least
+    }
+}
+
+/// Kernels a direct sum works on together. (Shorter loops are unrolled before they are made wide.)
+const BLOCK: usize = 64;
+
+/// `Σ_i w_i exp(s - ½ d_i²)`, block by block in running sums of fixed order; `squares` writes d² of the kernels from its first
+/// argument on.
+#[inline(always)]
+fn kernel_sum(weights: &[f64], shift: f64, squares: impl Fn(usize, &mut [f64; BLOCK])) -> f64 {
+    let mut terms = [0.0; BLOCK];
+    let mut sums = [0.0; LANES];
+    for (block, w) in weights.chunks(BLOCK).enumerate() {
+        squares(block * BLOCK, &mut terms);
+        for term in &mut terms {
+            *term = fused_exp((-0.5f64).mul_add(*term, shift));
+        }
+        for (term, w) in terms.iter_mut().zip(w) {
+            *term *= w;
+        }
+        terms[w.len()..].fill(0.0);
+        for term in terms.chunks_exact(LANES) {
+            for l in 0..LANES {
+                sums[l] += term[l];
+            }
+        }
+    }
+    (sums[0] + sums[4]) + (sums[1] + sums[5]) + ((sums[2] + sums[6]) + (sums[3] + sums[7]))
+}
+
+/// The smallest d² of a kernel that is present; infinite if there is none.
+#[inline(always)]
+fn nearest(weights: &[f64], squares: impl Fn(usize, &mut [f64; BLOCK])) -> f64 {
+    let mut terms = [0.0; BLOCK];
+    let mut least = f64::INFINITY;
+    for (block, w) in weights.chunks(BLOCK).enumerate() {
+        squares(block * BLOCK, &mut terms);
+        for (d, w) in terms.iter().zip(w) {
+            least = if *w > 0.0 && *d < least { *d } else { least };
+        }
+    }
+    least
+}
+
+/// Lower end of a log-density feature (Remark 2 of the paper leaves it open): the density that one lone
+/// training point produces R bandwidths away, `log K(0) - log m - R²/2`. It is equivariant under rescaling.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum Floor {
+    /// R bandwidths.
+    Bandwidths(f64),
+    /// An absolute log density.
+    Absolute(f64),
+    /// No floor.
+    None,
+}
+
+impl Floor {
+    /// The smallest log density for an estimate with this peak and total weight. Less than one row counts as
+    /// one: the floor must not lie above the peak.
+    pub fn log_value(&self, log_peak: f64, total: f64) -> f64 {
+        match self {
+            Floor::Bandwidths(r) => log_peak - total.max(1.0).ln() - 0.5 * r * r,
+            Floor::Absolute(v) => *v,
+            Floor::None => f64::NEG_INFINITY,
+        }
+    }
+
+    /// Refuses NaN, and a negative number of bandwidths.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Floor::Bandwidths(r) => require("floor", r, "a finite number >= 0", r.is_finite() && *r >= 0.0),
+            Floor::Absolute(v) => require("floor", v, "a finite log density", v.is_finite()),
+            Floor::None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Weighted samples of one or two variables and their moments. A row of weight 2 counts like two equal
+//! rows everywhere: every n is a total weight, every quantile one of the repeated values.
+
+use hingenet_base::error::{Error, Result, require_len};
+
+/// Values of one variable with their weights.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    values: Vec<f64>,
+    weights: Vec<f64>,
+    total: f64,
+}
+
+impl Sample {
+    /// Finite values, weight 1 each.
+    pub fn new(values: Vec<f64>) -> Result<Self> {
+        let weights = vec![1.0; values.len()];
+        Self::weighted(values, weights)
+    }
+
+    /// Finite values with positive weights.
+    pub fn weighted(values: Vec<f64>, weights: Vec<f64>) -> Result<Self> {
+        require_len("weights of a sample", values.len(), weights.len())?;
+        require_finite(&values)?;
+        require_weights(&weights)?;
+        Ok(Self::trusted(values, weights))
+    }
+
+    /// Values and weights already known to be finite and positive.
+    pub(crate) fn trusted(values: Vec<f64>, weights: Vec<f64>) -> Self {
+        let total = weights.iter().sum();
+        Sample { values, weights, total }
+    }
+
+    /// The values.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The weights.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// n: the total weight.
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// Number of rows, whatever their weights.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The mean.
+    pub fn mean(&self) -> f64 {
+        if self.is_empty() {
+            return 0.0;
+        }
+        // Measured from the first value, so that a large common shift costs no digits.
+        let origin = self.values[0];
+        let sum: f64 = self.values.iter().zip(&self.weights).map(|(x, w)| w * (x - origin)).sum();
+        origin + sum / self.total
+    }
+
+    /// The variance with divisor n - 1; 0 for a constant or a single value.
+    pub fn variance(&self) -> f64 {
+        let mean = self.mean();
+        let sum: f64 = self.values.iter().zip(&self.weights).map(|(x, w)| w * (x - mean) * (x - mean)).sum();
+        if self.is_constant() { 0.0 } else { sum / (self.total - 1.0).max(f64::MIN_POSITIVE) }
+    }
+
+    /// The standard deviation with divisor n - 1.
+    pub fn sd(&self) -> f64 {
+        self.variance().sqrt()
+    }
+
+    /// Whether all values are equal.
+    pub fn is_constant(&self) -> bool {
+        self.values.windows(2).all(|w| w[0] == w[1])
+    }
+
+    /// Quantiles of type 7 (linear interpolation at position (n - 1) p of the repeated order statistics).
+    pub fn quantile(&self, p: f64) -> f64 {
+        let sorted = self.sorted();
+        let position = ((self.total - 1.0) * p).max(0.0);
+        let (low, part) = (position.floor(), position - position.floor());
+        let (a, b) = (sorted.order_statistic(low), sorted.order_statistic(low + 1.0));
+        a + part * (b - a)
+    }
+
+    /// Interquartile range.
+    pub fn iqr(&self) -> f64 {
+        self.quantile(0.75) - self.quantile(0.25)
+    }
+
+    /// The same sample in ascending order.
+    pub fn sorted(&self) -> Sample {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_by(|&a, &b| self.values[a].total_cmp(&self.values[b]));
+        let values = order.iter().map(|&i| self.values[i]).collect();
+        let weights = order.iter().map(|&i| self.weights[i]).collect();
+        Sample { values, weights, total: self.total }
+    }
+
+    /// `(x - shift) / scale` for every value.
+    pub fn scaled(&self, shift: f64, scale: f64) -> Sample {
+        let values = self.values.iter().map(|x| (x - shift) / scale).collect();
+        Sample { values, weights: self.weights.clone(), total: self.total }
+    }
+
+    /// Number of distinct values.
+    pub fn n_distinct(&self) -> usize {
+        let sorted = self.sorted();
+        usize::from(!self.is_empty()) + sorted.values.windows(2).filter(|w| w[0] != w[1]).count()
+    }
+
+    /// Value at 0-based position `k` of the repeated values; the sample must be sorted.
+    fn order_statistic(&self, k: f64) -> f64 {
+        let mut before = 0.0;
+        for (x, w) in self.values.iter().zip(&self.weights) {
+            before += w;
+            if before > k {
+                return *x;
+            }
+        }
+        self.values.last().copied().unwrap_or(0.0)
+    }
+}
+
+/// Pairs of values with their weights.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairSample {
+    x: Vec<f64>,
+    y: Vec<f64>,
+    weights: Vec<f64>,
+    total: f64,
+}
+
+impl PairSample {
+    /// Finite pairs, weight 1 each.
+    pub fn new(x: Vec<f64>, y: Vec<f64>) -> Result<Self> {
+        let weights = vec![1.0; x.len()];
+        Self::weighted(x, y, weights)
+    }
+
+    /// Finite pairs with positive weights.
+    pub fn weighted(x: Vec<f64>, y: Vec<f64>, weights: Vec<f64>) -> Result<Self> {
+        require_len("second values of a sample of pairs", x.len(), y.len())?;
+        require_len("weights of a sample of pairs", x.len(), weights.len())?;
+        require_finite(&x)?;
+        require_finite(&y)?;
+        require_weights(&weights)?;
+        Ok(Self::trusted(x, y, weights))
+    }
+
+    /// Values and weights already known to be finite and positive.
+    pub(crate) fn trusted(x: Vec<f64>, y: Vec<f64>, weights: Vec<f64>) -> Self {
+        let total = weights.iter().sum();
+        PairSample { x, y, weights, total }
+    }
+
+    /// The first values.
+    pub fn x(&self) -> &[f64] {
+        &self.x
+    }
+
+    /// The second values.
+    pub fn y(&self) -> &[f64] {
+        &self.y
+    }
+
+    /// The weights.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// n: the total weight.
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// Number of rows, whatever their weights.
+    pub fn len(&self) -> usize {
+        self.x.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.x.is_empty()
+    }
+
+    /// One of the two variables (0 or 1) alone.
+    pub fn axis(&self, axis: usize) -> Sample {
+        let values = if axis == 0 { self.x.clone() } else { self.y.clone() };
+        Sample { values, weights: self.weights.clone(), total: self.total }
+    }
+
+    /// Sample covariance `[s11, s12, s22]`, divisor n - 1.
+    pub fn covariance(&self) -> [f64; 3] {
+        let (a, b) = (self.axis(0), self.axis(1));
+        let (mx, my) = (a.mean(), b.mean());
+        let cross: f64 = (0..self.len()).map(|i| self.weights[i] * (self.x[i] - mx) * (self.y[i] - my)).sum();
+        [a.variance(), cross / (self.total - 1.0).max(f64::MIN_POSITIVE), b.variance()]
+    }
+
+    /// `A (x, y)ᵀ` for every pair, A = [[a, b], [c, d]].
+    pub fn mapped(&self, [a, b, c, d]: [f64; 4]) -> PairSample {
+        // The means go first: they change no difference and would cost digits.
+        let (mx, my) = (self.axis(0).mean(), self.axis(1).mean());
+        let pairs = || self.x.iter().zip(&self.y).map(|(x, y)| (x - mx, y - my));
+        PairSample {
+            x: pairs().map(|(x, y)| a * x + b * y).collect(),
+            y: pairs().map(|(x, y)| c * x + d * y).collect(),
+            weights: self.weights.clone(),
+            total: self.total,
+        }
+    }
+}
+
+fn require_finite(values: &[f64]) -> Result<()> {
+    match values.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(i) => Err(Error::data(
+            format!("value {} of the sample, {}, is not a finite number", i + 1, values[i]),
+            "remove it or treat it as missing",
+        )),
+    }
+}
+
+fn require_weights(weights: &[f64]) -> Result<()> {
+    match weights.iter().position(|w| !(w.is_finite() && *w > 0.0)) {
+        None => Ok(()),
+        Some(i) => Err(Error::data(
+            format!("weight {} of the sample, {}, is not a positive number", i + 1, weights[i]),
+            "drop rows of weight zero",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_repetitions() {
+        let repeated = Sample::new(vec![1.0, 4.0, 4.0, 4.0, 2.5, 2.5, 9.0]).unwrap();
+        let merged = Sample::weighted(vec![4.0, 1.0, 9.0, 2.5], vec![3.0, 1.0, 1.0, 2.0]).unwrap();
+        assert!((repeated.mean() - merged.mean()).abs() < 1e-15);
+        assert!((repeated.sd() - merged.sd()).abs() < 1e-14);
+        for p in [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0] {
+            assert_eq!(repeated.quantile(p), merged.quantile(p), "{p}");
+        }
+        assert_eq!(repeated.n_distinct(), 4);
+    }
+
+    #[test]
+    fn bad_values_are_refused() {
+        assert!(Sample::new(vec![1.0, f64::NAN]).is_err());
+        assert!(Sample::weighted(vec![1.0], vec![0.0]).is_err());
+        assert!(PairSample::new(vec![1.0], vec![]).is_err());
+    }
+}

@@ -1,0 +1,228 @@
+//! Which pairs of features depend on each other in which class: HSIC of all pairs of every class, and the
+//! filter that keeps the largest values or the significant ones (steps 1 and 2 of SLB).
+
+use super::columns::{Columns, Kind};
+use super::hsic::{
+    AllPairs, DEFAULT_RESIDUAL, DependenceKernel, all_pairs, benjamini_hochberg, bonferroni, pair_index,
+    pairs,
+};
+use super::sample::Sample;
+use super::settings::{Combine, Settings, Threshold};
+use hingenet_base::control::Control;
+use hingenet_base::error::Result;
+
+/// HSIC of all pairs in all classes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dependence {
+    d: usize,
+    /// For each class the values of the pairs (0,1), (0,2), ....
+    values: Vec<Vec<f64>>,
+    /// Logarithms of the gamma-approximation p-values, in the same order; 0 where there is no test.
+    log_p: Vec<Vec<f64>>,
+    /// Whether a class has enough rows for pair densities.
+    eligible: Vec<bool>,
+}
+
+/// The kept pairs i < j of every class, in lexicographic order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// For each class its pairs.
+    pub of_class: Vec<Vec<(usize, usize)>>,
+}
+
+impl Kept {
+    /// No pairs at all.
+    pub fn none(n_classes: usize) -> Self {
+        Kept { of_class: vec![Vec::new(); n_classes] }
+    }
+
+    /// Number of kept (class, pair) combinations.
+    pub fn len(&self) -> usize {
+        self.of_class.iter().map(Vec::len).sum()
+    }
+
+    /// Whether nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Dependence {
+    /// Computes HSIC of all pairs in every class, missing cells pair by pair.
+    pub fn compute(columns: &Columns, settings: &Settings, control: &Control) -> Result<Self> {
+        let d = columns.n_features();
+        let mut dependence = Dependence {
+            d,
+            values: Vec::new(),
+            log_p: Vec::new(),
+            eligible: pair_classes(columns, settings),
+        };
+        for y in 0..columns.n_classes() {
+            control.check()?;
+            let rows = columns.rows_of(y);
+            let (values, log_p) = if rows.iter().all(|&r| (0..d).all(|i| !columns.feature(i)[r].is_nan())) {
+                complete_class(columns, &rows, settings, control)?
+            } else {
+                incomplete_class(columns, &rows, settings, control)?
+            };
+            dependence.values.push(values);
+            dependence.log_p.push(log_p);
+        }
+        Ok(dependence)
+    }
+
+    /// HSIC of the pair i < j in class `y`.
+    pub fn value(&self, y: usize, i: usize, j: usize) -> f64 {
+        self.values[y][pair_index(self.d, i, j)]
+    }
+
+    /// Logarithm of the p-value of the pair i < j in class `y`.
+    pub fn log_p(&self, y: usize, i: usize, j: usize) -> f64 {
+        self.log_p[y][pair_index(self.d, i, j)]
+    }
+
+    /// Values of all classes, pooled; classes that cannot have pairs are left out.
+    fn pooled<'a>(&'a self, of: &'a [Vec<f64>]) -> Vec<f64> {
+        of.iter().zip(&self.eligible).filter(|(_, e)| **e).flat_map(|(v, _)| v.iter().copied()).collect()
+    }
+
+    /// λ that keeps this fraction of the pooled values: the k-th largest, `k = ⌈f T⌉`; infinite for 0.
+    pub fn lambda_of_fraction(&self, fraction: f64) -> f64 {
+        let total = self.pooled(&self.values).len() as f64;
+        self.lambda_of_rank((fraction * total - 1e-9).ceil().max(0.0) as usize)
+    }
+
+    fn lambda_of_rank(&self, k: usize) -> f64 {
+        let mut sorted = self.pooled(&self.values);
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        if k == 0 {
+            f64::INFINITY
+        } else {
+            sorted.get(k - 1).or(sorted.last()).copied().unwrap_or(f64::INFINITY)
+        }
+    }
+
+    /// The pairs a fraction keeps.
+    pub fn keep_fraction(&self, fraction: f64, combine: Combine) -> Kept {
+        let lambda = self.lambda_of_fraction(fraction);
+        self.keep(combine, |y, p| self.values[y][p] >= lambda)
+    }
+
+    /// The pairs a threshold keeps; for a cross-validated threshold those of its largest candidate.
+    pub fn select(&self, threshold: &Threshold, combine: Combine) -> Kept {
+        match threshold {
+            Threshold::CrossValidated(list) => {
+                self.keep_fraction(list.iter().copied().fold(0.0, f64::max), combine)
+            }
+            Threshold::Fraction(f) => self.keep_fraction(*f, combine),
+            Threshold::Lambda(lambda) => self.keep(combine, |y, p| self.values[y][p] >= *lambda),
+            Threshold::TopK(k) => {
+                let lambda = self.lambda_of_rank(*k);
+                self.keep(combine, |y, p| self.values[y][p] >= lambda)
+            }
+            Threshold::Bonferroni(alpha) => self.keep_tests(combine, |p| bonferroni(p, *alpha)),
+            Threshold::BenjaminiHochberg(q) => self.keep_tests(combine, |p| benjamini_hochberg(p, *q)),
+        }
+    }
+
+    fn keep_tests(&self, combine: Combine, test: impl Fn(&[f64]) -> Vec<bool>) -> Kept {
+        let mut significant = test(&self.pooled(&self.log_p)).into_iter();
+        let n = self.d * (self.d.max(1) - 1) / 2;
+        let flags: Vec<Vec<bool>> = self
+            .eligible
+            .iter()
+            .map(|e| if *e { significant.by_ref().take(n).collect() } else { vec![false; n] })
+            .collect();
+        self.keep(combine, |y, p| flags[y][p])
+    }
+
+    fn keep(&self, combine: Combine, wanted: impl Fn(usize, usize) -> bool) -> Kept {
+        let classes: Vec<usize> = (0..self.values.len()).filter(|&y| self.eligible[y]).collect();
+        let passes = |y: usize, p: usize| match combine {
+            Combine::PerClass => wanted(y, p),
+            Combine::Union => classes.iter().any(|&c| wanted(c, p)),
+            Combine::Intersection => classes.iter().all(|&c| wanted(c, p)),
+        };
+        let of_class = (0..self.values.len())
+            .map(|y| {
+                let kept = |(p, pair): (usize, (usize, usize))| passes(y, p).then_some(pair);
+                if self.eligible[y] {
+                    pairs(self.d).enumerate().filter_map(kept).collect()
+                } else {
+                    Vec::new()
+                }
+            })
+            .collect();
+        Kept { of_class }
+    }
+}
+
+/// Fewest rows of a class with pair densities.
+pub(super) const FEWEST_PAIR_ROWS: f64 = 20.0;
+
+/// Whether each class has enough rows for pair densities: 20, or 4 where that is allowed.
+pub(super) fn pair_classes(columns: &Columns, settings: &Settings) -> Vec<bool> {
+    let least = if settings.pairs_in_small_classes { 4.0 } else { FEWEST_PAIR_ROWS };
+    columns.class_totals().iter().map(|m| *m >= least).collect()
+}
+
+type Values = (Vec<f64>, Vec<f64>);
+
+fn complete_class(
+    columns: &Columns,
+    rows: &[usize],
+    settings: &Settings,
+    control: &Control,
+) -> Result<Values> {
+    let d = columns.n_features();
+    let samples: Vec<Sample> = (0..d).map(|i| sample(columns, i, rows)).collect();
+    let kernels: Vec<DependenceKernel> = (0..d).map(|i| kernel(columns, i, &samples[i], settings)).collect();
+    let all = all_pairs(&samples, &kernels, residual(rows.len()), control)?;
+    let log_p = pairs(d).map(|(i, j)| log_p(&all, i, j)).collect();
+    Ok((all.values(settings.estimator), log_p))
+}
+
+fn incomplete_class(
+    columns: &Columns,
+    rows: &[usize],
+    settings: &Settings,
+    control: &Control,
+) -> Result<Values> {
+    let (mut values, mut tests) = (Vec::new(), Vec::new());
+    for (i, j) in pairs(columns.n_features()) {
+        let seen = |r: &usize| !columns.feature(i)[*r].is_nan() && !columns.feature(j)[*r].is_nan();
+        let both: Vec<usize> = rows.iter().copied().filter(seen).collect();
+        if both.len() < 2 {
+            values.push(0.0);
+            tests.push(0.0);
+            continue;
+        }
+        let samples = [sample(columns, i, &both), sample(columns, j, &both)];
+        let kernels = [kernel(columns, i, &samples[0], settings), kernel(columns, j, &samples[1], settings)];
+        let all = all_pairs(&samples, &kernels, residual(both.len()), control)?;
+        values.push(all.values(settings.estimator)[0]);
+        tests.push(log_p(&all, 0, 1));
+    }
+    Ok((values, tests))
+}
+
+/// Small classes afford factors that are exact to rounding.
+fn residual(rows: usize) -> f64 {
+    if rows <= 2000 { 1e-3 * DEFAULT_RESIDUAL } else { DEFAULT_RESIDUAL }
+}
+
+fn log_p(all: &AllPairs, i: usize, j: usize) -> f64 {
+    all.gamma(i, j).map_or(0.0, |g| g.log_p)
+}
+
+fn sample(columns: &Columns, i: usize, rows: &[usize]) -> Sample {
+    let values = rows.iter().map(|&r| columns.feature(i)[r]).collect();
+    Sample::trusted(values, rows.iter().map(|&r| columns.weights()[r]).collect())
+}
+
+fn kernel(columns: &Columns, i: usize, sample: &Sample, settings: &Settings) -> DependenceKernel {
+    match columns.kinds()[i] {
+        Kind::Discrete(_) => DependenceKernel::Equality,
+        Kind::Continuous => DependenceKernel::of(sample, settings.width),
+    }
+}

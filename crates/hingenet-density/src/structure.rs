@@ -1,0 +1,129 @@
+//! Trees and forests of kernel densities: Chow-Liu on the mutual information of each class, and the number
+//! of edges that held-out likelihood supports (Lafferty, Liu, Wasserman 2012).
+
+use super::columns::Columns;
+use super::estimate::{Joint, Marginal};
+use super::hsic::pairs;
+use super::information::mutual_information;
+use super::kernel::Floor;
+use super::selection::{Kept, pair_classes};
+use super::settings::Settings;
+use hingenet_base::control::Control;
+use hingenet_base::error::Result;
+use hingenet_base::graph::{Edge, maximum_spanning_tree};
+use hingenet_base::numeric::random::Random;
+use rayon::prelude::*;
+
+/// The edges of a maximum spanning tree on mutual information, heaviest first (ties by pair). A class with
+/// too few rows for pair densities has no edges.
+pub fn tree_edges(
+    columns: &Columns,
+    rows: &[usize],
+    settings: &Settings,
+    control: &Control,
+) -> Result<Vec<Edge>> {
+    let information = pair_information(columns, rows, settings, control)?;
+    let d = columns.n_features();
+    let edges = pairs(d).zip(information).map(|((a, b), weight)| Edge { a, b, weight }).collect();
+    let mut tree = maximum_spanning_tree(d, edges);
+    tree.sort_by(|x, y| y.weight.total_cmp(&x.weight).then((x.a, x.b).cmp(&(y.a, y.b))));
+    Ok(tree)
+}
+
+/// Mutual information of all pairs within the given rows: resubstitution, no floor, complete rows of a pair.
+pub fn pair_information(
+    columns: &Columns,
+    rows: &[usize],
+    settings: &Settings,
+    control: &Control,
+) -> Result<Vec<f64>> {
+    let plain = Settings { floor: Floor::None, ..settings.clone() };
+    let part = columns.subset(rows);
+    let all: Vec<usize> = (0..rows.len()).collect();
+    let d = columns.n_features();
+    let values: Vec<Vec<f64>> = (0..d)
+        .into_par_iter()
+        .map(|i| Ok(Marginal::estimate(&part, i, &all, &plain)?.features(part.feature(i), |_| None)))
+        .collect::<Result<_>>()?;
+    let list: Vec<(usize, usize)> = pairs(d).collect();
+    list.par_iter()
+        .map(|&(i, j)| {
+            control.check()?;
+            let joint = Joint::estimate(&part, (i, j), &all, &plain, control)?;
+            Ok(information_of(&part, (i, j), &joint, &values))
+        })
+        .collect()
+}
+
+fn information_of(part: &Columns, (i, j): (usize, usize), joint: &Joint, values: &[Vec<f64>]) -> f64 {
+    let (x, y) = (part.feature(i), part.feature(j));
+    let both: Vec<usize> = (0..part.n_rows()).filter(|&r| !x[r].is_nan() && !y[r].is_nan()).collect();
+    let log_joint = joint.features((x, y), (&values[i], &values[j]), |_| None);
+    let at = |v: &[f64]| both.iter().map(|&r| v[r]).collect::<Vec<f64>>();
+    mutual_information(&at(&log_joint), &at(&values[i]), &at(&values[j]), &at(part.weights()))
+}
+
+/// The tree of every class.
+pub fn trees(columns: &Columns, settings: &Settings, control: &Control) -> Result<Kept> {
+    per_class(columns, settings, |rows, _| tree_edges(columns, rows, settings, control))
+}
+
+/// The forest of every class: the k heaviest edges of its tree. Half of the class's rows give densities and
+/// a tree; k is the number of its heaviest edges that maximises the log-likelihood of the other half.
+pub fn forests(columns: &Columns, settings: &Settings, control: &Control) -> Result<Kept> {
+    per_class(columns, settings, |rows, y| {
+        let k = held_out_edges(columns, rows, y, settings, control)?;
+        let mut tree = tree_edges(columns, rows, settings, control)?;
+        tree.truncate(k);
+        Ok(tree)
+    })
+}
+
+fn per_class(
+    columns: &Columns,
+    settings: &Settings,
+    edges: impl Fn(&[usize], usize) -> Result<Vec<Edge>>,
+) -> Result<Kept> {
+    let enough = pair_classes(columns, settings);
+    let mut of_class = Vec::new();
+    for y in 0..columns.n_classes() {
+        let found = if enough[y] { edges(&columns.rows_of(y), y)? } else { Vec::new() };
+        let mut list: Vec<(usize, usize)> = found.iter().map(|e| (e.a, e.b)).collect();
+        list.sort_unstable();
+        of_class.push(list);
+    }
+    Ok(Kept { of_class })
+}
+
+fn held_out_edges(
+    columns: &Columns,
+    rows: &[usize],
+    class: usize,
+    settings: &Settings,
+    control: &Control,
+) -> Result<usize> {
+    let mut order = rows.to_vec();
+    Random::stream(settings.seed, 1000 + class as u64).shuffle(&mut order);
+    let (learn, judge) = order.split_at(order.len() / 2);
+    let (mut learn, judge) = (learn.to_vec(), columns.subset(judge));
+    learn.sort_unstable();
+    let part = columns.subset(&learn);
+    let all: Vec<usize> = (0..learn.len()).collect();
+    let tree = tree_edges(columns, &learn, settings, control)?;
+    let (mut gain, mut best) = (0.0, (0, 0.0));
+    for (k, edge) in tree.iter().enumerate() {
+        let marginal = |i: usize| {
+            Ok::<_, hingenet_base::error::Error>(
+                Marginal::estimate(&part, i, &all, settings)?.features(judge.feature(i), |_| None),
+            )
+        };
+        let (ta, tb) = (marginal(edge.a)?, marginal(edge.b)?);
+        let joint = Joint::estimate(&part, (edge.a, edge.b), &all, settings, control)?;
+        let both = joint.features((judge.feature(edge.a), judge.feature(edge.b)), (&ta, &tb), |_| None);
+        gain += (0..judge.n_rows()).map(|r| judge.weights()[r] * (both[r] - ta[r] - tb[r])).sum::<f64>();
+        if gain > best.1 {
+            best = (k + 1, gain);
+        }
+    }
+    Ok(best.0)
+}

@@ -1,0 +1,218 @@
+//! The feature map of SLB as a transformation of tables: class by class the log densities of all features,
+//! then those of the kept pairs. New rows are looked up in the tables; a row of the training table gets its
+//! exact log densities without itself, because a kernel on top of the row would make it look too typical.
+
+use super::columns::Columns;
+use super::features::{ClassFeatures, Densities, Features};
+use super::predict::{DensityClassifier, Scratch};
+use super::selection::Kept;
+use super::settings::Settings;
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::numeric::sum::ordered_chunks;
+use hingenet_data::classifier::Training;
+use hingenet_data::table::Table;
+use std::cmp::Ordering;
+
+/// One log density: of which class, and of which table columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogDensity {
+    /// The class.
+    pub class: usize,
+    /// The first column.
+    pub first: usize,
+    /// The other column of a pair.
+    pub second: Option<usize>,
+}
+
+/// Log densities of the training rows, each without the row itself; rows in order, to be found by content.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OwnDensities {
+    cells: Vec<f64>,
+    values: Vec<f64>,
+    n_rows: usize,
+}
+
+impl OwnDensities {
+    /// Rows (cells in the units of the model, row by row, sorted) with their log densities.
+    pub fn new(cells: Vec<f64>, values: Vec<f64>, n_rows: usize) -> Result<Self> {
+        let whole = |v: &[f64]| if n_rows == 0 { v.is_empty() } else { v.len().is_multiple_of(n_rows) };
+        if !whole(&cells) || !whole(&values) {
+            return Err(Error::data("the log densities of the training rows are not complete", ""));
+        }
+        Ok(OwnDensities { cells, values, n_rows })
+    }
+
+    /// The cells, row by row.
+    pub fn cells(&self) -> &[f64] {
+        &self.cells
+    }
+
+    /// The log densities, row by row.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    fn part<'a>(&self, of: &'a [f64], r: usize) -> &'a [f64] {
+        let width = of.len().checked_div(self.n_rows).unwrap_or(0);
+        &of[r * width..(r + 1) * width]
+    }
+
+    /// Log densities of the training row with these cells.
+    fn find(&self, row: &[f64]) -> Option<&[f64]> {
+        let (mut low, mut high) = (0, self.n_rows);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match compare(self.part(&self.cells, middle), row) {
+                Ordering::Equal => return Some(self.part(&self.values, middle)),
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+}
+
+/// Order of encoded rows; missing cells are equal to each other, and −0 is 0.
+fn compare(a: &[f64], b: &[f64]) -> Ordering {
+    let key = |x: f64| if x.is_nan() { f64::NAN } else { x + 0.0 };
+    a.iter().zip(b).map(|(x, y)| key(*x).total_cmp(&key(*y))).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+impl DensityClassifier {
+    /// The log densities in the order [`Self::log_densities`] gives them.
+    pub fn log_density_list(&self) -> Vec<LogDensity> {
+        let used = self.units.used();
+        let of_class = |class: usize| {
+            let single = used.iter().map(move |&first| LogDensity { class, first, second: None });
+            let pair = |&p: &usize| {
+                let (i, j) = self.pairs[p].pair;
+                LogDensity { class, first: used[i], second: Some(used[j]) }
+            };
+            single.chain(self.class_pairs[class].iter().map(pair)).collect::<Vec<_>>()
+        };
+        (0..self.n_classes).flat_map(of_class).collect()
+    }
+
+    /// Log densities of every row in the units of the columns, row by row. Of a pair with a missing cell the
+    /// other one's density is left, of nothing 0.
+    pub fn log_densities(&self, rows: &Table, own: &OwnDensities) -> Result<Vec<f64>> {
+        let cells = self.units.encode(rows)?;
+        if own.n_rows > 0 {
+            require_len("cells of a training row", cells.len() * own.n_rows, own.cells.len())?;
+            require_len("log densities of a training row", self.n_outputs() * own.n_rows, own.values.len())?;
+        }
+        let chunks = ordered_chunks(rows.n_rows(), 256, |range| {
+            let mut scratch = Scratch::new(self);
+            range.flat_map(|r| self.row_densities(&cells, r, own, &mut scratch)).collect::<Vec<_>>()
+        });
+        Ok(chunks.into_iter().flatten().collect())
+    }
+
+    /// Number of log densities of a row.
+    fn n_outputs(&self) -> usize {
+        self.n_classes * self.units.used().len() + self.class_pairs.iter().map(Vec::len).sum::<usize>()
+    }
+
+    fn row_densities(&self, cells: &[Vec<f64>], r: usize, own: &OwnDensities, s: &mut Scratch) -> Vec<f64> {
+        s.row.iter_mut().zip(cells).for_each(|(x, column)| *x = column[r]);
+        if let Some(known) = own.find(&s.row) {
+            return known.to_vec();
+        }
+        for (i, line) in self.lines.iter().enumerate() {
+            s.log_density[i].fill(0.0);
+            if !s.row[i].is_nan() {
+                line.log_densities(s.row[i], &mut s.log_density[i]);
+            }
+        }
+        let scale = self.log_scales(&s.row);
+        let mut out = Vec::with_capacity(self.n_outputs());
+        for y in 0..self.n_classes {
+            out.extend(s.log_density.iter().zip(&scale).map(|(t, shift)| t[y] + shift));
+            for &p in &self.class_pairs[y] {
+                let (i, j) = self.pairs[p].pair;
+                out.push(self.pair_density(p, y, s) + scale[i] + scale[j]);
+            }
+        }
+        out
+    }
+
+    fn pair_density(&self, p: usize, y: usize, s: &Scratch) -> f64 {
+        let table = &self.pairs[p];
+        let (i, j) = table.pair;
+        match (s.row[i].is_nan(), s.row[j].is_nan()) {
+            (false, false) => {
+                let layer = table.layers.iter().position(|l| l.class == y);
+                layer.map_or(0.0, |l| table.log_density(l, s.row[i], s.row[j]))
+            }
+            // the log densities of a missing cell are 0
+            _ => s.log_density[i][y] + s.log_density[j][y],
+        }
+    }
+
+    /// What turns a log density of each feature into one of its column; 0 where the cell is missing.
+    fn log_scales(&self, row: &[f64]) -> Vec<f64> {
+        let units = self.units.units();
+        let scale = |(i, column): (usize, usize)| {
+            if row[i].is_nan() { 0.0 } else { units[column].log_scale() }
+        };
+        self.units.used().into_iter().enumerate().map(scale).collect()
+    }
+
+    /// Exact log densities of the training rows, each row left out of its own class. `training` are the rows
+    /// of the fit.
+    pub fn own_densities(
+        &self,
+        training: &Training<'_>,
+        settings: &Settings,
+        control: &Control,
+    ) -> Result<OwnDensities> {
+        let (units, columns) = Columns::learn(training, settings, &control.quiet().on_warning(|_| ()))?;
+        if units != self.units {
+            return Err(Error::data("these are not the training rows", "give the rows of the fit"));
+        }
+        let of_class = |pairs: &Vec<usize>| pairs.iter().map(|&p| self.pairs[p].pair).collect();
+        let kept = Kept { of_class: self.class_pairs.iter().map(of_class).collect() };
+        let densities = Densities::estimate(&columns, &kept, settings, control)?;
+        let features = densities.features(columns.features(), true, control)?;
+        Ok(self.by_content(&columns, &features))
+    }
+
+    /// Rows of equal cells in one entry: of every class that has such a row, the densities without it.
+    fn by_content(&self, columns: &Columns, features: &Features) -> OwnDensities {
+        let row = |r: usize| columns.features().iter().map(|f| f[r]).collect::<Vec<f64>>();
+        let mut order: Vec<(Vec<f64>, usize)> = (0..columns.n_rows()).map(|r| (row(r), r)).collect();
+        order.sort_by(|a, b| compare(&a.0, &b.0).then(a.1.cmp(&b.1)));
+        let mut own = OwnDensities::default();
+        for equal in order.chunk_by(|a, b| compare(&a.0, &b.0).is_eq()) {
+            let (cells, first) = &equal[0];
+            let scale = self.log_scales(cells);
+            own.cells.extend(cells);
+            for (y, class) in features.classes.iter().enumerate() {
+                let of_class = equal.iter().find(|(_, r)| columns.class()[*r] == y);
+                let r = of_class.map_or(*first, |(_, r)| *r);
+                own.values.extend(self.class_values(class, y, r, &scale));
+            }
+            own.n_rows += 1;
+        }
+        own
+    }
+
+    fn class_values<'a>(
+        &'a self,
+        class: &'a ClassFeatures,
+        y: usize,
+        r: usize,
+        scale: &'a [f64],
+    ) -> impl Iterator<Item = f64> + 'a {
+        let single = class.marginals.iter().zip(scale).map(move |(t, shift)| t[r] + shift);
+        let shift = move |p: &usize| scale[self.pairs[*p].pair.0] + scale[self.pairs[*p].pair.1];
+        let pairs = class.pairs.iter().zip(&self.class_pairs[y]);
+        single.chain(pairs.map(move |(t, p)| t[r] + shift(p)))
+    }
+}

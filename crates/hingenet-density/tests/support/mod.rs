@@ -1,0 +1,65 @@
+//! Data of the density tests; every test program uses a part of it.
+
+#![allow(dead_code)]
+
+use hingenet_base::control::Control;
+use hingenet_base::numeric::random::Random;
+use hingenet_data::classifier::{Classifier, Training};
+use hingenet_data::table::{Codes, Column, Table};
+use hingenet_density::columns::Columns;
+use hingenet_density::fit::fit_exact;
+use hingenet_density::{DensityClassifier, Settings};
+
+/// Normal draws.
+pub fn normal_sample(n: usize, seed: u64) -> Vec<f64> {
+    let mut random = Random::new(seed);
+    (0..n).map(|_| random.normal()).collect()
+}
+
+/// Class names.
+pub fn classes() -> Vec<String> {
+    vec!["no".into(), "yes".into()]
+}
+
+/// `n` rows of each class; the classes differ in mean and in how neighbours depend on each other.
+pub fn two_class_table(n: usize, d: usize, seed: u64) -> (Table, Codes) {
+    let mut random = Random::new(seed);
+    let mut columns = vec![Vec::new(); d];
+    let mut class = Vec::new();
+    for k in 0..2 * n {
+        let y = usize::from(k >= n);
+        let mut before = 0.0;
+        for column in &mut columns {
+            let link = if y == 0 { 0.8 } else { -0.5 };
+            let x = 0.6 * y as f64 + link * before + random.normal();
+            column.push(x);
+            before = x;
+        }
+        class.push(Some(y));
+    }
+    let columns = columns.into_iter().enumerate().map(|(i, c)| Column::numeric(format!("x{i}"), c)).collect();
+    (Table::new(columns).unwrap(), Codes::from_options(2, class.into_iter()))
+}
+
+/// The encoded training rows.
+pub fn columns_of(table: &Table, class: &Codes, settings: &Settings) -> Columns {
+    let names = classes();
+    let training = Training { features: table, class, classes: &names, weights: None };
+    Columns::learn(&training, settings, &Control::default()).unwrap().1
+}
+
+/// Exact decision values of the training rows, in their own order.
+pub fn exact(table: &Table, class: &Codes, settings: &Settings) -> Vec<f64> {
+    let names = classes();
+    let control = Control::default();
+    let training = Training { features: table, class, classes: &names, weights: None };
+    let (units, columns) = Columns::learn(&training, settings, &control).unwrap();
+    let model = fit_exact(&columns, settings, &control).unwrap();
+    model.outputs(&units.encode(table).unwrap(), &control).unwrap().iter().map(|o| o[0]).collect()
+}
+
+/// Number of rows of two classes that are decided rightly.
+pub fn correct(model: &DensityClassifier, table: &Table, class: &Codes) -> usize {
+    let p = model.log_proba(table).unwrap();
+    (0..table.n_rows()).filter(|&r| usize::from(p[2 * r + 1] > p[2 * r]) == class.get(r).unwrap()).count()
+}

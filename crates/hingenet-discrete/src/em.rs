@@ -1,0 +1,222 @@
+//! Maximum-likelihood parameters from rows with missing feature cells, by expectation maximisation.
+//!
+//! Each step replaces the counts of Eq. (4) by their expectation given the observed cells and the class
+//! (exact, by messages or elimination) and takes the parameters of Eq. (3). The penalised likelihood
+//! `Σ s_m log P(c_m, observed) + Σ α/(r_i H_i) w^i_{j|h}` never falls.
+
+use super::counts::{self, Digit, require_alpha, split_tables, tally};
+use super::inference::Expectation;
+use super::{Network, Samples, Structure};
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result, require};
+use hingenet_base::numeric::sum::{add_into, ordered_chunks};
+use hingenet_base::solver::SolverReport;
+
+/// When EM stops.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EmParams {
+    /// Largest number of iterations, at least 1.
+    pub max_iter: usize,
+    /// Stops when the objective grows by less than this share of its size.
+    pub tolerance: f64,
+}
+
+impl Default for EmParams {
+    fn default() -> Self {
+        EmParams { max_iter: 200, tolerance: 1e-8 }
+    }
+}
+
+/// What EM found.
+#[derive(Debug, Clone)]
+pub struct EmFit {
+    /// Maximum-likelihood parameters.
+    pub network: Network,
+    /// Expected counts with smoothing: consistent, Eq. (7), and positive for α > 0.
+    pub counts: Vec<f64>,
+    /// How it ended; the gap is the last relative growth of the objective.
+    pub report: SolverReport,
+    /// Objective after each iteration.
+    pub trace: Vec<f64>,
+}
+
+/// Fits the parameters of a structure. Feature cells may be missing, class labels may not.
+pub fn fit_em(
+    structure: &Structure,
+    samples: &Samples,
+    alpha: f64,
+    params: EmParams,
+    control: &Control,
+) -> Result<EmFit> {
+    require_alpha(alpha)?;
+    require("max_iter", params.max_iter, "at least 1", params.max_iter >= 1)?;
+    require("tolerance", params.tolerance, "a number >= 0", params.tolerance >= 0.0)?;
+    if !samples.is_complete(0) {
+        return Err(Error::data("a class label is missing", "remove unlabelled rows"));
+    }
+    let available = available_counts(structure, samples)?;
+    if is_closed(structure) {
+        return closed_form(structure, &available, alpha);
+    }
+    // A start without zeros: a probability of zero would never change again.
+    let mut start = available;
+    counts::smooth(structure, &mut start, if alpha > 0.0 { alpha } else { 1.0 });
+    let mut network = Network::new(structure.clone(), counts::ml_parameters(structure, &start)?)?;
+    let rows = Rows::new(structure, samples)?;
+    let mut trace: Vec<f64> = Vec::new();
+    loop {
+        control.progress("EM for missing cells", trace.len(), params.max_iter)?;
+        let (mut expected, log_likelihood) = rows.expected_counts(&network)?;
+        let objective = log_likelihood + log_prior(structure, network.w(), alpha);
+        let growth = trace.last().map_or(f64::INFINITY, |last| (objective - last) / (1.0 + objective.abs()));
+        trace.push(objective);
+        counts::smooth(structure, &mut expected, alpha);
+        let converged = growth <= params.tolerance;
+        if converged || trace.len() >= params.max_iter {
+            let report = SolverReport {
+                method: "EM (gap: relative growth of the log-likelihood)".into(),
+                converged,
+                iterations: trace.len(),
+                objective,
+                gap: Some(if growth.is_finite() { growth.max(0.0) } else { 1.0 }),
+                slack: None,
+            };
+            return Ok(EmFit { network, counts: expected, report, trace });
+        }
+        network = Network::new(structure.clone(), counts::ml_parameters(structure, &expected)?)?;
+    }
+}
+
+/// Whether no feature has a feature parent: then the expected counts of missing cells follow the
+/// parameters, and the available cells alone decide.
+fn is_closed(structure: &Structure) -> bool {
+    (0..structure.n_nodes()).all(|i| structure.dag().parents(i).iter().all(|&p| p == 0))
+}
+
+/// Naive Bayes: `n = n_seen + n_missing p` has the fixed point `p ∝ n_seen + α share`.
+fn closed_form(structure: &Structure, available: &[f64], alpha: f64) -> Result<EmFit> {
+    let mut counts = available.to_vec();
+    let totals: Vec<f64> = counts[structure.table(0)].to_vec();
+    let weight: f64 = totals.iter().sum();
+    counts::smooth(structure, &mut counts, alpha);
+    let w = counts::ml_parameters(structure, &counts)?;
+    for (i, table) in split_tables(structure, &mut counts).into_iter().enumerate().skip(1) {
+        let (r, rows) = (structure.card()[i], structure.n_rows(i));
+        for (h, row) in table.chunks_exact_mut(r).enumerate() {
+            // Scaled up to all rows of the class, so that the tables are consistent.
+            let seen = if structure.is_class_child(i) { totals[h] } else { weight };
+            let n = alpha / rows as f64 + seen;
+            let p = &w[structure.table(i).start + h * r..][..r];
+            row.iter_mut().zip(p).for_each(|(c, w)| *c = n * w.exp());
+        }
+    }
+    let seen = available.iter().zip(&w).filter(|(n, _)| **n > 0.0);
+    let objective = seen.map(|(n, w)| n * w).sum::<f64>() + log_prior(structure, &w, alpha);
+    let network = Network::new(structure.clone(), w)?;
+    let report = SolverReport {
+        method: "available cells (closed form)".into(),
+        converged: true,
+        iterations: 0,
+        objective,
+        gap: None,
+        slack: None,
+    };
+    Ok(EmFit { network, counts, report, trace: Vec::new() })
+}
+
+/// For each table the counts of the rows where the node and all its parents are observed.
+pub fn available_counts(structure: &Structure, samples: &Samples) -> Result<Vec<f64>> {
+    counts::require_same_states(structure, samples)?;
+    let mut all = vec![0.0; structure.n_entries()];
+    for (i, table) in split_tables(structure, &mut all).into_iter().enumerate() {
+        let family: Vec<usize> = structure.dag().parents(i).iter().copied().chain([i]).collect();
+        // A missing cell counts as one more state; that state is left out when the table is read.
+        let mut scale = 1;
+        let mut digits = Vec::with_capacity(family.len());
+        let mut sizes = Vec::with_capacity(family.len());
+        for &v in family.iter().rev() {
+            let r = structure.card()[v];
+            digits.push(Digit { column: samples.column(v), scale, missing: r });
+            let size = r + usize::from(!samples.is_complete(v));
+            sizes.push((r, size));
+            scale *= size;
+        }
+        let mut wide = vec![0.0; scale];
+        tally(&digits, samples.weights(), &mut wide);
+        let observed = |mut at: usize| {
+            sizes.iter().all(|&(r, size)| {
+                let state = at % size;
+                at /= size;
+                state < r
+            })
+        };
+        let seen = wide.into_iter().enumerate().filter(|&(at, _)| observed(at)).map(|(_, n)| n);
+        table.iter_mut().zip(seen).for_each(|(t, n)| *t = n);
+    }
+    Ok(all)
+}
+
+/// `Σ α/(r_i H_i) w`; cells of probability zero count only with α > 0, when there are none.
+fn log_prior(structure: &Structure, w: &[f64], alpha: f64) -> f64 {
+    if alpha == 0.0 {
+        return 0.0;
+    }
+    let table = |i: usize| {
+        let range = structure.table(i);
+        alpha / range.len() as f64 * w[range].iter().sum::<f64>()
+    };
+    (0..structure.n_nodes()).map(table).sum()
+}
+
+/// The rows of an EM fit: complete ones counted once, the others listed.
+struct Rows<'a> {
+    samples: &'a Samples,
+    complete: Vec<f64>,
+    incomplete: Vec<usize>,
+    chunk: usize,
+}
+
+impl<'a> Rows<'a> {
+    fn new(structure: &Structure, samples: &'a Samples) -> Result<Self> {
+        let open = |m: &usize| samples.columns().iter().any(|c| c.get(*m).is_none());
+        let (incomplete, full): (Vec<usize>, Vec<usize>) = (0..samples.n_rows()).partition(open);
+        let complete = if full.is_empty() {
+            vec![0.0; structure.n_entries()]
+        } else {
+            counts::raw_counts_of_rows(structure, samples, &full)?
+        };
+        // Few enough chunks for their tables to fit into memory; the number depends on sizes only.
+        let chunks = ((1 << 24) / structure.n_entries()).clamp(1, 64);
+        let chunk = incomplete.len().div_ceil(chunks).max(1);
+        Ok(Rows { samples, complete, incomplete, chunk })
+    }
+
+    /// Expected counts of all rows and their log-likelihood.
+    fn expected_counts(&self, network: &Network) -> Result<(Vec<f64>, f64)> {
+        let expectation = Expectation::new(network);
+        let parts = ordered_chunks(self.incomplete.len(), self.chunk, |range| {
+            let mut counts = vec![0.0; network.w().len()];
+            let mut log_likelihood = 0.0;
+            let mut scratch = expectation.scratch();
+            for &m in &self.incomplete[range] {
+                let evidence: Vec<Option<usize>> = self.samples.columns().iter().map(|c| c.get(m)).collect();
+                let weight = self.samples.weight(m);
+                if weight > 0.0 {
+                    log_likelihood +=
+                        weight * expectation.add(&evidence, weight, &mut scratch, &mut counts)?;
+                }
+            }
+            Ok::<_, Error>((counts, log_likelihood))
+        });
+        let mut counts = self.complete.clone();
+        // 0 log 0 = 0: cells that do not occur add nothing.
+        let known = self.complete.iter().zip(network.w()).filter(|(n, _)| **n > 0.0);
+        let mut log_likelihood: f64 = known.map(|(n, w)| n * w).sum();
+        for part in parts {
+            let (part_counts, part_likelihood) = part?;
+            add_into(&mut counts, &part_counts);
+            log_likelihood += part_likelihood;
+        }
+        Ok((counts, log_likelihood))
+    }
+}

@@ -1,0 +1,185 @@
+//! Variable elimination in log space for any graph: evidence first, barren nodes pruned, each variable
+//! summed (or maximised) out of the product of its factors. The products are kept as buckets, which
+//! backward sampling, the most probable completion and expected counts read in reverse order.
+
+use super::factor::Factor;
+use crate::Network;
+use hingenet_base::error::{Error, Result};
+use hingenet_base::graph::UndirectedGraph;
+use hingenet_base::numeric::log::log_sum_exp;
+use hingenet_base::numeric::random::Random;
+
+/// What is known of each variable (the class is variable 0).
+pub type Evidence = [Option<usize>];
+
+/// How a variable leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    Sum,
+    Max,
+}
+
+/// The product of all factors with one variable (its last), at the moment it left.
+#[derive(Debug, Clone)]
+pub(super) struct Bucket {
+    pub product: Factor,
+    /// What is left without the variable.
+    pub message: Factor,
+    /// Nodes whose own tables went into the product.
+    pub families: Vec<usize>,
+    /// Buckets whose messages went into the product.
+    pub inputs: Vec<usize>,
+}
+
+/// A finished elimination.
+#[derive(Debug, Clone)]
+pub(super) struct Elimination {
+    pub buckets: Vec<Bucket>,
+    /// Factor over the kept variables, ascending.
+    pub kept: Factor,
+}
+
+/// A factor on its way into a bucket.
+struct Pending {
+    factor: Factor,
+    family: Option<usize>,
+    bucket: Option<usize>,
+}
+
+/// An order to eliminate all variables that suits every evidence: observed ones are skipped.
+pub(super) fn order_of(network: &Network) -> Vec<usize> {
+    let s = network.structure();
+    let all: Vec<usize> = (0..s.n_nodes()).collect();
+    // The class is kept by most queries, so it goes last.
+    let mut order = UndirectedGraph::moral(s.dag()).elimination_order(&all[1..], &log_sizes(s.card()));
+    order.push(0);
+    order
+}
+
+fn log_sizes(card: &[usize]) -> Vec<f64> {
+    card.iter().map(|&r| (r as f64).ln()).collect()
+}
+
+/// Nodes that matter for `keep` and the evidence: these and their ancestors. The others are barren: in a
+/// normalised network they sum to one.
+pub(super) fn relevant(network: &Network, keep: &[usize], evidence: &Evidence) -> Vec<bool> {
+    let dag = network.structure().dag();
+    let mut relevant: Vec<bool> = evidence.iter().map(Option::is_some).collect();
+    keep.iter().for_each(|&v| relevant[v] = true);
+    for &i in dag.topological_order().iter().rev() {
+        if relevant[i] {
+            dag.parents(i).iter().for_each(|&p| relevant[p] = true);
+        }
+    }
+    relevant
+}
+
+/// Eliminates every unobserved variable of `nodes` that is not kept, in the given order.
+pub(super) fn eliminate(
+    network: &Network,
+    evidence: &Evidence,
+    keep: &[usize],
+    nodes: &[bool],
+    order: &[usize],
+    mode: Mode,
+) -> Result<Elimination> {
+    let card = network.structure().card();
+    let own =
+        |i: usize| Pending { factor: Factor::of_node(network, i, evidence), family: Some(i), bucket: None };
+    let mut pending: Vec<Pending> = (0..card.len()).filter(|&i| nodes[i]).map(own).collect();
+    let mut buckets: Vec<Bucket> = Vec::new();
+    let leaves = |v: &&usize| nodes[**v] && evidence[**v].is_none() && !keep.contains(v);
+    for &v in order.iter().filter(leaves) {
+        let (with, without): (Vec<Pending>, Vec<Pending>) =
+            pending.into_iter().partition(|p| p.factor.vars.contains(&v));
+        pending = without;
+        let families = with.iter().filter_map(|p| p.family).collect();
+        let inputs = with.iter().filter_map(|p| p.bucket).collect();
+        let factors: Vec<Factor> = with.into_iter().map(|p| p.factor).collect();
+        let mut vars = union(&factors);
+        vars.retain(|&u| u != v);
+        vars.push(v);
+        let product = Factor::product(&factors, vars, card)?;
+        let message = product.without_last(card[v], |row| match mode {
+            Mode::Sum => log_sum_exp(row),
+            Mode::Max => row.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        });
+        pending.push(Pending { factor: message.clone(), family: None, bucket: Some(buckets.len()) });
+        buckets.push(Bucket { product, message, families, inputs });
+    }
+    let mut keep: Vec<usize> = keep.iter().copied().filter(|&v| evidence[v].is_none()).collect();
+    keep.sort_unstable();
+    keep.dedup();
+    let left: Vec<Factor> = pending.into_iter().map(|p| p.factor).collect();
+    Ok(Elimination { buckets, kept: Factor::product(&left, keep, card)? })
+}
+
+/// All variables of the factors, ascending.
+fn union(factors: &[Factor]) -> Vec<usize> {
+    let mut vars: Vec<usize> = factors.iter().flat_map(|f| f.vars.iter().copied()).collect();
+    vars.sort_unstable();
+    vars.dedup();
+    vars
+}
+
+/// [`eliminate`] with sums, in the order that suits every evidence, or, if that needs too large a table,
+/// in an order made for this evidence.
+pub(super) fn sum_out(
+    network: &Network,
+    evidence: &Evidence,
+    keep: &[usize],
+    order: &[usize],
+) -> Result<Elimination> {
+    let nodes = relevant(network, keep, evidence);
+    match eliminate(network, evidence, keep, &nodes, order, Mode::Sum) {
+        Err(Error::TooLarge { .. }) => {
+            let order = order_given(network, evidence, &nodes);
+            eliminate(network, evidence, keep, &nodes, &order, Mode::Sum)
+        }
+        done => done,
+    }
+}
+
+/// An order made for the factors that are left after the evidence.
+pub(super) fn order_given(network: &Network, evidence: &Evidence, nodes: &[bool]) -> Vec<usize> {
+    let s = network.structure();
+    let mut graph = UndirectedGraph::new(s.n_nodes());
+    for i in (0..s.n_nodes()).filter(|&i| nodes[i]) {
+        let family = s.dag().parents(i).iter().copied().chain([i]);
+        graph.connect(&family.filter(|&v| evidence[v].is_none()).collect::<Vec<_>>());
+    }
+    let open: Vec<usize> = (0..s.n_nodes()).filter(|&i| nodes[i] && evidence[i].is_none()).collect();
+    graph.elimination_order(&open, &log_sizes(s.card()))
+}
+
+impl Elimination {
+    /// Draws the eliminated variables given everything else, last eliminated first.
+    pub fn draw(&self, card: &[usize], state: &mut [Option<usize>], random: &mut Random) {
+        for bucket in self.buckets.iter().rev() {
+            let row = bucket.row(card, state);
+            let max = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let weights: Vec<f64> = row.iter().map(|w| (w - max).exp()).collect();
+            state[bucket.variable()] = Some(random.weighted(&weights));
+        }
+    }
+
+    /// Sets the eliminated variables to their most probable states, last eliminated first.
+    pub fn maximise(&self, card: &[usize], state: &mut [Option<usize>]) {
+        for bucket in self.buckets.iter().rev() {
+            let best = hingenet_base::numeric::log::argmax(bucket.row(card, state));
+            state[bucket.variable()] = Some(best);
+        }
+    }
+}
+
+impl Bucket {
+    pub fn variable(&self) -> usize {
+        self.product.vars[self.product.vars.len() - 1]
+    }
+
+    /// Log weights of the variable's states, given the states of the others.
+    fn row(&self, card: &[usize], state: &[Option<usize>]) -> &[f64] {
+        let start = self.product.row_of(card, |v| state[v].unwrap_or(0));
+        &self.product.table[start..start + card[self.variable()]]
+    }
+}

@@ -1,0 +1,116 @@
+//! Tables over some variables in log space, multiplied and summed out by variable elimination.
+
+use crate::Network;
+use hingenet_base::error::{Error, Result};
+
+/// Most entries of one intermediate table.
+pub const MAX_FACTOR: usize = 1 << 24;
+
+/// A log table over `vars` (in this order, the last one fastest).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Factor {
+    /// Variables.
+    pub vars: Vec<usize>,
+    /// One entry per joint state.
+    pub table: Vec<f64>,
+}
+
+impl Factor {
+    /// Node `i`'s table with the evidence filled in: a factor over the unobserved of `i` and its parents.
+    pub(super) fn of_node(network: &Network, i: usize, evidence: &[Option<usize>]) -> Factor {
+        let s = network.structure();
+        let r = s.card()[i];
+        let mut start = s.table(i).start;
+        let mut axes: Vec<(usize, usize)> = Vec::new();
+        let family = s.dag().parents(i).iter().zip(s.strides(i)).map(|(&p, &stride)| (p, stride * r));
+        for (v, stride) in family.chain([(i, 1)]) {
+            match evidence[v] {
+                Some(state) => start += state * stride,
+                None => axes.push((v, stride)),
+            }
+        }
+        let vars: Vec<usize> = axes.iter().map(|a| a.0).collect();
+        let size = vars.iter().map(|&v| s.card()[v]).product();
+        let mut table = Vec::with_capacity(size);
+        let mut odometer = Odometer::new(vars.iter().map(|&v| s.card()[v]).collect());
+        let strides: Vec<usize> = axes.iter().map(|a| a.1).collect();
+        odometer.walk(&[strides], |at| table.push(network.w()[start + at[0]]));
+        Factor { vars, table }
+    }
+
+    /// The product of factors as a factor over `vars`, which must contain all of theirs.
+    pub(super) fn product(factors: &[Factor], vars: Vec<usize>, card: &[usize]) -> Result<Factor> {
+        let size = vars.iter().map(|&v| card[v] as f64).product::<f64>();
+        if size > MAX_FACTOR as f64 {
+            return Err(Error::TooLarge {
+                what: "exact inference with these missing features (entries of the largest table)".into(),
+                size,
+                limit: MAX_FACTOR as f64,
+                hint: "give more features a value, or use a structure with fewer parents".into(),
+            });
+        }
+        let mut table = Vec::with_capacity(size as usize);
+        let strides: Vec<Vec<usize>> = factors.iter().map(|f| f.strides_along(&vars, card)).collect();
+        let mut odometer = Odometer::new(vars.iter().map(|&v| card[v]).collect());
+        odometer.walk(&strides, |at| {
+            table.push(factors.iter().zip(at).map(|(f, &k)| f.table[k]).sum());
+        });
+        Ok(Factor { vars, table })
+    }
+
+    /// For each of `vars`: how far the position in this table moves when that variable's state grows by
+    /// one (0 for variables this factor does not have).
+    pub(super) fn strides_along(&self, vars: &[usize], card: &[usize]) -> Vec<usize> {
+        let mut own = vec![1; self.vars.len()];
+        for k in (0..self.vars.len().saturating_sub(1)).rev() {
+            own[k] = own[k + 1] * card[self.vars[k + 1]];
+        }
+        vars.iter().map(|v| self.vars.iter().position(|o| o == v).map_or(0, |k| own[k])).collect()
+    }
+
+    /// Applies `reduce` to the entries that differ in the last variable only.
+    pub(super) fn without_last(&self, r: usize, reduce: impl Fn(&[f64]) -> f64) -> Factor {
+        let vars = self.vars[..self.vars.len() - 1].to_vec();
+        Factor { vars, table: self.table.chunks_exact(r).map(reduce).collect() }
+    }
+
+    /// Start of the entries of the last variable, given the states of the others.
+    pub(super) fn row_of(&self, card: &[usize], state: impl Fn(usize) -> usize) -> usize {
+        let others = &self.vars[..self.vars.len() - 1];
+        let h = others.iter().fold(0, |h, &v| h * card[v] + state(v));
+        h * card[self.vars[self.vars.len() - 1]]
+    }
+}
+
+/// Counts through all joint states, the last digit fastest, and keeps positions in several tables.
+pub(super) struct Odometer {
+    card: Vec<usize>,
+    digits: Vec<usize>,
+}
+
+impl Odometer {
+    pub fn new(card: Vec<usize>) -> Self {
+        let digits = vec![0; card.len()];
+        Odometer { card, digits }
+    }
+
+    /// Calls `visit` with the positions in each table; `strides[t][d]` is the step of digit `d` in table t.
+    pub fn walk(&mut self, strides: &[Vec<usize>], mut visit: impl FnMut(&[usize])) {
+        let mut at = vec![0; strides.len()];
+        loop {
+            visit(&at);
+            let mut d = self.card.len();
+            loop {
+                let Some(next) = d.checked_sub(1) else { return };
+                d = next;
+                self.digits[d] += 1;
+                if self.digits[d] < self.card[d] {
+                    at.iter_mut().zip(strides).for_each(|(a, s)| *a += s[d]);
+                    break;
+                }
+                self.digits[d] = 0;
+                at.iter_mut().zip(strides).for_each(|(a, s)| *a -= s[d] * (self.card[d] - 1));
+            }
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! What structure learning asks of the rows: `I(X_i; C)` and `I(X_i; X_j | C)` for all features, by raw
+//! frequencies in nats. Cells may be missing: each pair uses the rows where both features are observed.
+//!
+//! Columns with few states are counted by bit planes, the others row by row; the choice is made by cost.
+
+use super::information;
+use crate::counts::{Digit, tally};
+use crate::planes::{count_pairs, narrow_columns, narrow_features};
+use crate::{Samples, Structure};
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result};
+use rayon::prelude::*;
+
+/// The tables of all pairs are kept for the parameters if they are no larger than this (32 MB).
+const KEEP_ENTRIES: usize = 1 << 22;
+
+/// Pairwise statistics given the class. Features are numbered from 1, as everywhere in this family.
+#[derive(Debug, Clone)]
+pub struct PairStatistics {
+    card: Vec<usize>,
+    /// `n(c, a)` for each feature.
+    singles: Vec<Vec<f64>>,
+    class_information: Vec<f64>,
+    /// `I(X_i; X_j | C)`, all features by all features.
+    conditional: Vec<f64>,
+    /// `n(c, a, b)` of the pairs `i < j`, if they were kept.
+    tables: Option<Vec<Vec<f64>>>,
+    complete: bool,
+}
+
+impl PairStatistics {
+    /// Counts all pairs. The class must be known in every row.
+    pub fn new(samples: &Samples, control: &Control) -> Result<Self> {
+        if !samples.is_complete(0) {
+            return Err(Error::data(
+                "a class label is missing",
+                "remove unlabelled rows, or use a semi-supervised fit",
+            ));
+        }
+        let columns = Columns::new(samples);
+        let keep = kept_entries(samples.card()) <= KEEP_ENTRIES as f64;
+        let n = columns.n_features();
+        let (singles, pairs) = columns.count(keep, control)?;
+        let mut conditional = vec![0.0; n * n];
+        let mut tables = vec![Vec::new(); if keep { n * n.saturating_sub(1) / 2 } else { 0 }];
+        for pair in pairs {
+            conditional[pair.i * n + pair.j] = pair.information;
+            conditional[pair.j * n + pair.i] = pair.information;
+            if let Some(table) = pair.table {
+                tables[pair_number(n, pair.i, pair.j)] = table;
+            }
+        }
+        let class_information =
+            (0..n).map(|i| information::with_class(&singles[i], samples.card()[i + 1])).collect();
+        Ok(PairStatistics {
+            card: samples.card().to_vec(),
+            complete: !samples.has_missing(),
+            singles,
+            class_information,
+            conditional,
+            tables: keep.then_some(tables),
+        })
+    }
+
+    /// Numbers of states r_i, the class first.
+    pub fn card(&self) -> &[usize] {
+        &self.card
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.card.len() - 1
+    }
+
+    /// `I(X_i; C)`.
+    pub fn class_information(&self, i: usize) -> f64 {
+        self.class_information[i - 1]
+    }
+
+    /// `I(X_i; X_j | C)`, at least 0 and rounded to 12 decimals; 0 for `i = j`.
+    pub fn conditional_information(&self, i: usize, j: usize) -> f64 {
+        self.conditional[(i - 1) * self.n_features() + j - 1]
+    }
+
+    /// The counts `Σ s_m φ(x^m)` of a network whose features have the class and at most one feature as
+    /// parents, read from the tables already counted. `None` if cells are missing, the tables were too
+    /// large to keep, or the graph needs others: then the rows must be counted.
+    pub fn counts_of(&self, structure: &Structure) -> Option<Vec<f64>> {
+        if !self.complete || structure.card() != self.card {
+            return None;
+        }
+        let mut counts = Vec::with_capacity(structure.n_entries());
+        for i in 0..structure.n_nodes() {
+            match *structure.dag().parents(i) {
+                [] if i == 0 => counts.extend(self.class_counts()?),
+                [0] => counts.extend(&self.singles[i - 1]),
+                [0, p] if p < i => counts.extend(self.table(p, i)?),
+                [0, p] => counts.extend(transposed(self.table(i, p)?, self.card[i], self.card[p])),
+                _ => return None,
+            }
+        }
+        Some(counts)
+    }
+
+    fn class_counts(&self) -> Option<Vec<f64>> {
+        let first = self.singles.first()?;
+        Some(first.chunks_exact(self.card[1]).map(|row| row.iter().sum()).collect())
+    }
+
+    /// `n(c, a, b)` for features `i < j`.
+    fn table(&self, i: usize, j: usize) -> Option<&Vec<f64>> {
+        let n = self.n_features();
+        self.tables.as_ref().map(|tables| &tables[pair_number(n, i - 1, j - 1)]).filter(|t| !t.is_empty())
+    }
+}
+
+/// `n(c, b, a)` from `n(c, a, b)`.
+fn transposed(table: &[f64], r_a: usize, r_b: usize) -> Vec<f64> {
+    let mut out = Vec::with_capacity(table.len());
+    for slice in table.chunks_exact(r_a * r_b) {
+        for b in 0..r_b {
+            out.extend((0..r_a).map(|a| slice[a * r_b + b]));
+        }
+    }
+    out
+}
+
+fn kept_entries(card: &[usize]) -> f64 {
+    let (sum, squares) = card[1..].iter().fold((0.0, 0.0), |(s, q), &r| (s + r as f64, q + (r * r) as f64));
+    card[0] as f64 * (sum * sum - squares) / 2.0
+}
+
+fn pair_number(n: usize, i: usize, j: usize) -> usize {
+    i * (2 * n - i - 1) / 2 + j - i - 1
+}
+
+/// A counted pair of features, numbered from 0.
+struct Pair {
+    i: usize,
+    j: usize,
+    information: f64,
+    table: Option<Vec<f64>>,
+}
+
+/// The feature columns, sorted by how they are counted.
+struct Columns<'a> {
+    samples: &'a Samples,
+    /// Features counted by bit planes.
+    narrow: Vec<usize>,
+}
+
+impl<'a> Columns<'a> {
+    fn new(samples: &'a Samples) -> Self {
+        Columns { samples, narrow: narrow_features(samples) }
+    }
+
+    fn n_features(&self) -> usize {
+        self.samples.card().len() - 1
+    }
+
+    /// The tables `n(c, a)` of all features, and all pairs.
+    fn count(&self, keep: bool, control: &Control) -> Result<(Vec<Vec<f64>>, Vec<Pair>)> {
+        let card = self.samples.card();
+        let pair = |i: usize, j: usize, table: Vec<f64>| {
+            let information = information::conditional(&table, card[i + 1], card[j + 1]);
+            Pair { i, j, information, table: keep.then_some(table) }
+        };
+        let mut singles = vec![Vec::new(); self.n_features()];
+        let mut pairs = Vec::new();
+        if let Some((class, columns)) = narrow_columns(self.samples, &self.narrow) {
+            let read = |i: usize, j: usize, table| pair(self.narrow[i], self.narrow[j], table);
+            let counted = count_pairs(&class, &columns, control, read)?;
+            self.narrow.iter().zip(counted.singles).for_each(|(&i, table)| singles[i] = table);
+            pairs = counted.pairs;
+        }
+        singles
+            .par_iter_mut()
+            .enumerate()
+            .filter(|(_, s)| s.is_empty())
+            .for_each(|(i, s)| *s = self.single(i));
+        let wide = self.wide_pairs().into_par_iter().map(|(i, j)| {
+            control.check()?;
+            Ok(match self.table(i, j) {
+                Some(table) => pair(i, j, table),
+                None => Pair { i, j, information: self.sparse_information(i, j), table: None },
+            })
+        });
+        pairs.extend(wide.collect::<Result<Vec<Pair>>>()?);
+        Ok((singles, pairs))
+    }
+
+    /// Pairs with at least one column that is not narrow.
+    fn wide_pairs(&self) -> Vec<(usize, usize)> {
+        let n = self.n_features();
+        let narrow = |i: usize| self.narrow.binary_search(&i).is_ok();
+        let all = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+        all.filter(|&(i, j)| !(narrow(i) && narrow(j))).collect()
+    }
+
+    /// `n(c, a)` of feature `i`, row by row.
+    fn single(&self, i: usize) -> Vec<f64> {
+        let (k, r) = (self.samples.card()[0], self.samples.card()[i + 1]);
+        let mut table = vec![0.0; k * (r + 1)];
+        tally(&[self.class_digit(r + 1), self.digit(i, 1)], self.samples.weights(), &mut table);
+        table.chunks_exact(r + 1).flat_map(|row| row[..r].to_vec()).collect()
+    }
+
+    fn class_digit(&self, scale: usize) -> Digit<'a> {
+        Digit { column: self.samples.column(0), scale, missing: 0 }
+    }
+
+    /// Missing cells count as one more state.
+    fn digit(&self, i: usize, scale: usize) -> Digit<'a> {
+        Digit { column: self.samples.column(i + 1), scale, missing: self.samples.card()[i + 1] }
+    }
+
+    /// `n(c, a, b)` row by row; `None` if the table would be far larger than the rows.
+    fn table(&self, i: usize, j: usize) -> Option<Vec<f64>> {
+        let card = self.samples.card();
+        let (k, r_i, r_j) = (card[0], card[i + 1], card[j + 1]);
+        let size = k as f64 * (r_i + 1) as f64 * (r_j + 1) as f64;
+        if size > f64::max(65_536.0, 8.0 * self.samples.n_rows() as f64).min(f64::from(u32::MAX)) {
+            return None;
+        }
+        let (e_i, e_j) = (r_i + 1, r_j + 1);
+        let mut table = vec![0.0; k * e_i * e_j];
+        let digits = [self.class_digit(e_i * e_j), self.digit(i, e_j), self.digit(j, 1)];
+        tally(&digits, self.samples.weights(), &mut table);
+        let rows = table.chunks_exact(e_i * e_j).flat_map(|slice| slice[..r_i * e_j].chunks_exact(e_j));
+        Some(rows.flat_map(|row| &row[..r_j]).copied().collect())
+    }
+
+    /// `I(X_i; X_j | C)` from the cells that occur, for tables too large to lay out.
+    fn sparse_information(&self, i: usize, j: usize) -> f64 {
+        let s = self.samples;
+        let (k, r_i, r_j) = (s.card()[0], s.card()[i + 1], s.card()[j + 1]);
+        let cell = |m: usize| {
+            let (c, a, b) = (s.column(0).get(m)?, s.column(i + 1).get(m)?, s.column(j + 1).get(m)?);
+            Some(((c, a, b), s.weight(m)))
+        };
+        let mut cells: Vec<((usize, usize, usize), f64)> = (0..s.n_rows()).filter_map(cell).collect();
+        cells.sort_by_key(|(key, _)| *key);
+        cells.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            first.1 += if same { next.1 } else { 0.0 };
+            same
+        });
+        let (mut n_c, mut n_ca, mut n_cb) = (vec![0.0; k], vec![0.0; k * r_i], vec![0.0; k * r_j]);
+        for &((c, a, b), n) in &cells {
+            n_c[c] += n;
+            n_ca[c * r_i + a] += n;
+            n_cb[c * r_j + b] += n;
+        }
+        let total: f64 = n_c.iter().sum();
+        let term = |&((c, a, b), n): &((usize, usize, usize), f64)| {
+            information::term(n, n_c[c], n_ca[c * r_i + a], n_cb[c * r_j + b])
+        };
+        if total > 0.0 { information::settle(cells.iter().map(term).sum::<f64>() / total) } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hingenet_base::numeric::random::Random;
+    use hingenet_data::table::Codes;
+
+    /// Random columns, some with missing cells.
+    fn samples(n: usize, card: &[usize], missing: &[bool], weights: bool, seed: u64) -> Samples {
+        let mut random = Random::new(seed);
+        let columns = card.iter().zip(missing).map(|(&r, &gaps)| {
+            let cells = (0..n).map(|_| (!gaps || random.below(4) > 0).then(|| random.below(r)));
+            Codes::from_options(r, cells.collect::<Vec<_>>().into_iter())
+        });
+        let columns = columns.collect();
+        let weights = weights.then(|| (0..n).map(|m| 1.0 + (m % 3) as f64).collect());
+        Samples::new(card.to_vec(), columns, weights).unwrap()
+    }
+
+    #[test]
+    fn every_way_of_counting_gives_the_information_of_the_sparse_one() {
+        let card = [3, 4, 2, 1, 5, 300, 40, 3];
+        let missing = [false, false, true, false, true, false, true, false];
+        for (n, weights) in [(1, false), (200, false), (20_000, false), (500, true)] {
+            let s = samples(n, &card, &missing, weights, n as u64);
+            let stats = PairStatistics::new(&s, &Control::default()).unwrap();
+            let columns = Columns::new(&s);
+            for i in 0..7 {
+                for j in i + 1..7 {
+                    let want = columns.sparse_information(i, j);
+                    let got = stats.conditional_information(i + 1, j + 1);
+                    assert!((got - want).abs() < 1e-11, "n {n}, pair {i} {j}: {got} and {want}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn counts_read_from_pairs_equal_counted_rows() {
+        let card = [3, 4, 2, 3, 40];
+        let s = samples(3000, &card, &[false; 5], false, 1);
+        let stats = PairStatistics::new(&s, &Control::default()).unwrap();
+        let parents = vec![vec![], vec![0, 4], vec![0, 1], vec![0, 2], vec![0]];
+        let tree = Structure::new(card.to_vec(), hingenet_base::graph::Dag::new(parents).unwrap()).unwrap();
+        let want = crate::counts::raw_counts(&tree, &s).unwrap();
+        assert_eq!(stats.counts_of(&tree), Some(want));
+    }
+}

@@ -1,0 +1,142 @@
+//! Problems (10) and (11) of the paper on merged rows: values, gradients and Hessian products, in the
+//! constrained form F and in the unconstrained form `G(w) = F(A1(w))`.
+
+use super::likelihood::{Expansion, Likelihood};
+use super::loss::{MarginLoss, Smoothing};
+use super::rows::{RowLoss, Rows};
+use hingenet_base::numeric::linalg::dot;
+use hingenet_base::numeric::sum::ordered_chunks;
+use rayon::prelude::*;
+
+/// Counts, rows and loss of one fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    /// Counts and Algorithm 1.
+    pub likelihood: Likelihood,
+    /// Merged rows.
+    pub rows: Rows,
+    /// The margin loss.
+    pub loss: MarginLoss,
+}
+
+/// G at one point, kept for Hessian products.
+#[derive(Debug, Clone)]
+pub struct Point {
+    /// G(w).
+    pub value: f64,
+    /// Gradient of G.
+    pub gradient: Vec<f64>,
+    /// The likelihood part.
+    pub expansion: Expansion,
+    /// Class-dependent entries of w.
+    pub v: Vec<f64>,
+}
+
+impl Problem {
+    /// Problem (11): `F(w) = −nᵀw + λ Σ_m s_m h_R(t_m(w))`, to be minimised over sub-normalised w.
+    pub fn objective(&self, w: &[f64]) -> f64 {
+        -dot(self.likelihood.counts(), w) + self.rows.loss(&self.rows.gather(w), &self.loss)
+    }
+
+    /// F and its gradient.
+    pub fn objective_and_gradient(&self, w: &[f64], gradient: &mut [f64]) -> f64 {
+        gradient.iter_mut().zip(self.likelihood.counts()).for_each(|(g, n)| *g = -n);
+        self.add_loss_gradient(&self.rows.gather(w), gradient) - dot(self.likelihood.counts(), w)
+    }
+
+    /// Problem (10) at w: `−nᵀw + λ Σ_m s_m max(0, γ − log d_m)`.
+    pub fn hard_objective(&self, w: &[f64]) -> f64 {
+        -dot(self.likelihood.counts(), w) + self.hard_loss(w)
+    }
+
+    /// Slack sum `Σ_m s_m ξ_m` of problem (10) at w.
+    pub fn slack_sum(&self, w: &[f64]) -> f64 {
+        let hard = self.loss.with_lambda(1.0).with_smoothing(Smoothing::NONE);
+        self.rows.loss(&self.rows.gather(w), &hard)
+    }
+
+    fn hard_loss(&self, w: &[f64]) -> f64 {
+        self.rows.loss(&self.rows.gather(w), &self.loss.with_smoothing(Smoothing::NONE))
+    }
+
+    /// The unconstrained form `G(w) = F(A1(w))` with its gradient.
+    pub fn unconstrained(&self, w: &[f64]) -> Point {
+        let expansion = self.likelihood.expand(w);
+        let v = self.rows.gather(w);
+        let mut gradient = vec![0.0; w.len()];
+        let value = expansion.value + self.add_loss_gradient(&v, &mut gradient);
+        self.likelihood.add_gradient(&expansion, &mut gradient);
+        Point { value, gradient, expansion, v }
+    }
+
+    /// Hessian of G at `at` times `direction`.
+    pub fn hessian_product(&self, at: &Point, direction: &[f64]) -> Vec<f64> {
+        let mut product = vec![0.0; self.rows.n_cells()];
+        self.rows.hessian_product(&at.v, &self.rows.gather(direction), &self.loss, &mut product);
+        let mut out = vec![0.0; direction.len()];
+        self.rows.scatter_add(&product, &mut out);
+        self.likelihood.add_hessian_product(&at.expansion, direction, &mut out);
+        out
+    }
+
+    fn add_loss_gradient(&self, v: &[f64], gradient: &mut [f64]) -> f64 {
+        let mut part = vec![0.0; v.len()];
+        let value = self.rows.loss_and_gradient(v, &self.loss, &mut part);
+        self.rows.scatter_add(&part, gradient);
+        value
+    }
+
+    /// Largest amount by which the optimum of (11) can exceed that of (10):
+    /// `λ Σ s_m (0.0898203 R + ln(K − 1)/η)`.
+    pub fn smoothing_bound(&self, smoothing: Smoothing) -> f64 {
+        let k = self.rows.n_classes() as f64;
+        let lift = SOFT_LIFT * smoothing.radius + (k - 1.0).ln() / smoothing.eta;
+        self.loss.lambda() * self.rows.total_weight() * lift
+    }
+
+    /// Multipliers a_{mc} of the loss at w: for each row K values, `λ s_m h_R'(t_m) π_{mc}`, and 0 at its
+    /// own class.
+    pub fn multipliers(&self, w: &[f64]) -> Vec<f64> {
+        self.multipliers_of_cells(&self.rows.gather(w))
+    }
+
+    /// Rows that at w are not beyond their required margins by more than `ahead`, in ascending order.
+    pub fn rows_within(&self, w: &[f64], ahead: f64) -> Vec<usize> {
+        let v = self.rows.gather(w);
+        let parts = ordered_chunks(self.rows.len(), self.rows.chunk(), |range| {
+            let mut margins = vec![0.0; self.rows.n_classes()];
+            let within = |&m: &usize| {
+                self.margins(m, &v, &mut margins);
+                let own = self.rows.class(m);
+                let required = self.loss.gamma_row(own).iter().enumerate();
+                required.zip(&margins).any(|((c, gamma), margin)| c != own && margin - gamma < ahead)
+            };
+            range.filter(within).collect::<Vec<usize>>()
+        });
+        parts.into_iter().flatten().collect()
+    }
+
+    /// The same for the class-dependent cells alone.
+    pub fn multipliers_of_cells(&self, v: &[f64]) -> Vec<f64> {
+        self.multipliers_of(&self.loss, v)
+    }
+
+    /// The same for another loss of the rows.
+    pub(super) fn multipliers_of(&self, loss: &MarginLoss, v: &[f64]) -> Vec<f64> {
+        let k = self.rows.n_classes();
+        let mut a = vec![0.0; self.rows.len() * k];
+        a.par_chunks_mut(k * self.rows.chunk()).enumerate().for_each(|(chunk, part)| {
+            for (at, a) in part.chunks_exact_mut(k).enumerate() {
+                let m = chunk * self.rows.chunk() + at;
+                self.rows.scores(m, v, a);
+                if loss.first(self.rows.class(m), self.rows.weight(m), a).is_none() {
+                    a.fill(0.0);
+                }
+                a[self.rows.class(m)] = 0.0;
+            }
+        });
+        a
+    }
+}
+
+const SOFT_LIFT: f64 = super::hinge::SoftHinge::LIFT;

@@ -1,0 +1,88 @@
+//! Coded training or test rows of the discrete family: column 0 is the class, the others are features.
+
+use hingenet_base::error::{Error, Result, require_len};
+use hingenet_data::classifier::check_weights;
+use hingenet_data::table::Codes;
+
+/// Coded rows with weights. Cells may be missing; whether a fit accepts that is its own matter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Samples {
+    card: Vec<usize>,
+    columns: Vec<Codes>,
+    /// Whether no cell of the column is missing.
+    complete: Vec<bool>,
+    /// Sample weights s_m; `None` means 1 for every row, which counting makes use of.
+    weights: Option<Vec<f64>>,
+}
+
+impl Samples {
+    /// Checks lengths, states below their numbers, and weights (finite, not negative, not all zero).
+    pub fn new(card: Vec<usize>, columns: Vec<Codes>, weights: Option<Vec<f64>>) -> Result<Self> {
+        require_len("coded columns", card.len(), columns.len())?;
+        let n = columns.first().map_or(0, Codes::len);
+        if n == 0 {
+            return Err(Error::data("there are no rows", "give at least two rows of different classes"));
+        }
+        for (i, column) in columns.iter().enumerate() {
+            require_len(&format!("rows of variable {i}"), n, column.len())?;
+            if let Some(j) = column.max().filter(|&j| j >= card[i]) {
+                return Err(Error::data(
+                    format!("variable {i} has state {j}, but only {} states", card[i]),
+                    "states are numbered from 0",
+                ));
+            }
+        }
+        if let Some(weights) = &weights {
+            check_weights(weights, n)?;
+        }
+        // Weights of one are no weights: counting whole numbers is exact and faster.
+        let weights = weights.filter(|w| w.iter().any(|&s| s != 1.0));
+        let complete = columns.iter().map(|c| !c.has_missing()).collect();
+        Ok(Samples { card, columns, complete, weights })
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.columns[0].len()
+    }
+
+    /// Numbers of states r_i.
+    pub fn card(&self) -> &[usize] {
+        &self.card
+    }
+
+    /// Coded column of variable `i`.
+    pub fn column(&self, i: usize) -> &Codes {
+        &self.columns[i]
+    }
+
+    /// All coded columns.
+    pub fn columns(&self) -> &[Codes] {
+        &self.columns
+    }
+
+    /// The weights, if any were given.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// Weight s_m of row `m`.
+    pub fn weight(&self, m: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[m])
+    }
+
+    /// Σ s_m.
+    pub fn total_weight(&self) -> f64 {
+        self.weights.as_ref().map_or(self.n_rows() as f64, |w| w.iter().sum())
+    }
+
+    /// Whether any cell (class included) is missing.
+    pub fn has_missing(&self) -> bool {
+        self.complete.iter().any(|c| !c)
+    }
+
+    /// Whether no cell of variable `i` is missing.
+    pub fn is_complete(&self, i: usize) -> bool {
+        self.complete[i]
+    }
+}

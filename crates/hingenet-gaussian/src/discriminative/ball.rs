@@ -1,0 +1,270 @@
+//! Ball coordinates. The fitting error of a class is quadratic in its free parameters; per column block with design A
+//! (rows of the class, free parents), `H = A'A = LL'`, `d = H⁻¹A'r0` and `u = L'(δ − d)` it is
+//! `h = h_min + ‖u‖²`, so the constraint `h <= T` is a ball around zero.
+
+use super::{DiscriminativeFit, Labelled};
+use crate::fisher::{Information, component, correlation, one_against_rest, scaled_residuals};
+use crate::network::GaussianNetwork;
+use hingenet_base::error::Result;
+use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
+use hingenet_base::solver::SolverReport;
+
+/// One parameter of a class network: the arc `row -> column`, or the bias of `column` when `row` is the number of nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FreeParameter {
+    /// Child node.
+    pub column: usize,
+    /// Parent node, or the number of nodes for the bias.
+    pub row: usize,
+}
+
+/// The free parameters of one node of one class.
+pub(super) struct Block {
+    pub class: usize,
+    pub column: usize,
+    /// Parents (m for the bias), ascending.
+    pub rows: Vec<usize>,
+    /// Residuals of the start on all rows.
+    pub residual: Vec<f64>,
+    /// Design of the free parameters on all samples, one row a parameter.
+    pub design: Matrix,
+    pub variance: f64,
+    factor: Cholesky,
+    /// Unconstrained minimiser d of the class error.
+    centre: Vec<f64>,
+    /// First coordinate of the block.
+    pub offset: usize,
+}
+
+impl Block {
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// `δ = d + L'⁻¹ u`.
+    pub fn change(&self, u: &[f64]) -> Vec<f64> {
+        let l = self.factor.factor();
+        let k = self.len();
+        let mut x = u[self.offset..self.offset + k].to_vec();
+        for i in (0..k).rev() {
+            x[i] /= l[(i, i)];
+            for p in 0..i {
+                x[p] -= l[(i, p)] * x[i];
+            }
+        }
+        x.iter_mut().zip(&self.centre).for_each(|(x, d)| *x += d);
+        x
+    }
+
+    /// Gradient in u from the slopes in the residuals of the samples: the gradient in δ is `g = A's`, in u it is `L⁻¹ g`.
+    pub fn pull_back(&self, slopes: &[f64], into: &mut [f64]) {
+        let part = &mut into[self.offset..self.offset + self.len()];
+        part.iter_mut().enumerate().for_each(|(k, g)| *g = dot(self.design.row(k), slopes));
+        self.factor.forward(part);
+    }
+
+    /// `r0 − A δ` on all samples at u.
+    pub fn residuals(&self, u: &[f64]) -> Vec<f64> {
+        let mut r = self.residual.clone();
+        for (k, delta) in self.change(u).into_iter().enumerate() {
+            r.iter_mut().zip(self.design.row(k)).for_each(|(r, z)| *r -= delta * z);
+        }
+        r
+    }
+
+    /// Row p of `L'⁻¹` applied to the design: coordinates of sample a in u, so that `r = r0 − A d − (L⁻¹A')' u`.
+    pub fn design_in_u(&self, a: usize) -> Vec<f64> {
+        let mut row = self.design.col(a);
+        self.factor.forward(&mut row);
+        row
+    }
+
+    /// Residual of sample a at the centre, u = 0.
+    pub fn central_residual(&self, a: usize) -> f64 {
+        self.residual[a] - dot(&self.design.col(a), &self.centre)
+    }
+}
+
+/// All free parameters in ball coordinates.
+pub(super) struct Ball {
+    pub blocks: Vec<Block>,
+    /// Start and end of the coordinates of each class.
+    pub ranges: Vec<(usize, usize)>,
+    /// Radius of each class.
+    pub radius: Vec<f64>,
+    pub start_error: Vec<f64>,
+    pub least_error: Vec<f64>,
+    pub free: Vec<Vec<FreeParameter>>,
+    dimension: usize,
+}
+
+impl Ball {
+    /// Frees the `count` parameters (present arcs, biases) whose Fisher components correlate most with the labels.
+    pub fn new(data: &Labelled<'_>, count: usize, slack: f64) -> Result<Self> {
+        let free = select(data, count);
+        let mut ball = Ball {
+            blocks: Vec::new(),
+            ranges: Vec::new(),
+            radius: Vec::new(),
+            start_error: Vec::new(),
+            least_error: Vec::new(),
+            free,
+            dimension: 0,
+        };
+        for c in 0..data.networks.len() {
+            ball.add_class(data, c, slack)?;
+        }
+        Ok(ball)
+    }
+
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn add_class(&mut self, data: &Labelled<'_>, c: usize, slack: f64) -> Result<()> {
+        let network = &data.networks[c];
+        let error = data.fitting_error(c, network);
+        let first = self.dimension;
+        let mut gained = 0.0;
+        let list = self.free[c].clone();
+        for group in list.chunk_by(|a, b| a.column == b.column) {
+            let rows: Vec<usize> = group.iter().map(|p| p.row).collect();
+            let (block, gain) = make_block(data, c, group[0].column, rows, self.dimension)?;
+            self.dimension += block.len();
+            gained += gain;
+            self.blocks.push(block);
+        }
+        let least = (error - gained).max(0.0);
+        self.ranges.push((first, self.dimension));
+        self.radius.push(((1.0 + slack) * error - least).max(0.0).sqrt());
+        self.start_error.push(error);
+        self.least_error.push(least);
+        Ok(())
+    }
+
+    /// Coordinates of the start: δ = 0, `u = −L'd`.
+    pub fn start(&self) -> Vec<f64> {
+        let mut u = vec![0.0; self.dimension];
+        for block in &self.blocks {
+            let l = block.factor.factor();
+            for k in 0..block.len() {
+                u[block.offset + k] = -(k..block.len()).map(|i| l[(i, k)] * block.centre[i]).sum::<f64>();
+            }
+        }
+        u
+    }
+
+    /// Shrinks the coordinates of each class into its ball; further coordinates are left alone.
+    pub fn project(&self, u: &mut [f64]) {
+        for (&(first, last), &radius) in self.ranges.iter().zip(&self.radius) {
+            let part = &mut u[first..last];
+            let norm = dot(part, part).sqrt();
+            if norm > radius {
+                let scale = radius / norm;
+                part.iter_mut().for_each(|v| *v *= scale);
+            }
+        }
+    }
+
+    /// The networks at u.
+    pub fn networks(&self, data: &Labelled<'_>, u: &[f64]) -> Result<Vec<GaussianNetwork>> {
+        let m = data.x.cols();
+        let mut parts: Vec<(Matrix, Vec<f64>)> =
+            data.networks.iter().map(|n| (n.theta(), n.bias().to_vec())).collect();
+        for block in &self.blocks {
+            let (theta, bias) = &mut parts[block.class];
+            for (&i, delta) in block.rows.iter().zip(block.change(u)) {
+                if i == m {
+                    bias[block.column] += delta;
+                } else {
+                    theta[(i, block.column)] += delta;
+                }
+            }
+        }
+        data.networks.iter().zip(parts).map(|(n, (theta, bias))| n.with_weights(&theta, bias)).collect()
+    }
+
+    /// The result at u.
+    pub fn finish(
+        self,
+        data: &Labelled<'_>,
+        u: &[f64],
+        objective: Vec<f64>,
+        report: SolverReport,
+    ) -> Result<DiscriminativeFit> {
+        let networks = self.networks(data, u)?;
+        let end_error = networks.iter().enumerate().map(|(c, n)| data.fitting_error(c, n)).collect();
+        Ok(DiscriminativeFit {
+            networks,
+            free: self.free,
+            objective,
+            convex_optima: Vec::new(),
+            start_error: self.start_error,
+            end_error,
+            least_error: self.least_error,
+            report,
+        })
+    }
+}
+
+/// The block of one node, and how much its free parameters can lower the error of the class.
+fn make_block(
+    data: &Labelled<'_>,
+    class: usize,
+    column: usize,
+    rows: Vec<usize>,
+    offset: usize,
+) -> Result<(Block, f64)> {
+    let (x, m) = (data.x, data.x.cols());
+    let network = &data.networks[class];
+    let design =
+        Matrix::from_fn(rows.len(), x.rows(), |k, a| if rows[k] == m { 1.0 } else { x[(a, rows[k])] });
+    let residual: Vec<f64> = (0..x.rows()).map(|a| network.residual(column, x.row(a))).collect();
+    let own = |a: usize| if data.class[a] == class { data.weights[a] } else { 0.0 };
+    let own: Vec<f64> = (0..x.rows()).map(own).collect();
+    let mut h = Matrix::zeros(rows.len(), rows.len());
+    let mut right = vec![0.0; rows.len()];
+    for p in 0..rows.len() {
+        let weighted: Vec<f64> = design.row(p).iter().zip(&own).map(|(z, w)| z * w).collect();
+        right[p] = dot(&weighted, &residual);
+        for q in 0..=p {
+            h[(p, q)] = dot(&weighted, design.row(q));
+        }
+    }
+    let trace: f64 = (0..rows.len()).map(|p| h[(p, p)]).sum();
+    let ridge = 1e-10 * trace.max(f64::MIN_POSITIVE) / rows.len() as f64;
+    (0..rows.len()).for_each(|p| h[(p, p)] += ridge.max(1e-300));
+    let factor = Cholesky::new(&h)?;
+    let mut centre = right.clone();
+    factor.solve(&mut centre);
+    let gain = dot(&centre, &right);
+    let variance = network.variance()[column];
+    Ok((Block { class, column, rows, residual, design, variance, factor, centre, offset }, gain))
+}
+
+/// Present arcs and all biases by decreasing |correlation| with the labels, jointly over the classes; ties to the
+/// smaller component. Sorted by column, then row, within a class.
+fn select(data: &Labelled<'_>, count: usize) -> Vec<Vec<FreeParameter>> {
+    let (x, m) = (data.x, data.x.cols());
+    let labels = one_against_rest(data.class, data.networks.len());
+    let mut ranked: Vec<(f64, usize, usize, FreeParameter)> = Vec::new();
+    // A class without rows has no fit to move away from.
+    for (c, network) in data.networks.iter().enumerate().filter(|(c, _)| data.class.contains(c)) {
+        for j in 0..m {
+            let u = scaled_residuals(network, j, x, Information::Identity);
+            let parents = network.dag().parents(j).iter().copied().chain([m]);
+            for i in parents {
+                let values: Vec<f64> =
+                    (0..x.rows()).map(|a| u[a] * if i == m { 1.0 } else { x[(a, i)] }).collect();
+                let best =
+                    labels.iter().map(|y| correlation(&values, y, data.weights).abs()).fold(0.0, f64::max);
+                ranked.push((best, component(m, c, i, j), c, FreeParameter { row: i, column: j }));
+            }
+        }
+    }
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut free = vec![Vec::new(); data.networks.len()];
+    ranked.iter().take(count).for_each(|r| free[r.2].push(r.3));
+    free.iter_mut().for_each(|list| list.sort_unstable());
+    free
+}

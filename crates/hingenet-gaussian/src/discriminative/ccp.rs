@@ -1,0 +1,143 @@
+//! The convex-concave procedure for (3.11): the likelihood of the other class is replaced by its tangent, an upper
+//! bound, which leaves a linear objective, convex quadratic constraints and balls: a second-order cone program. The
+//! present point is feasible and every solution is feasible for (3.11), so the objective falls.
+
+use super::ball::Ball;
+use super::mm::{Scores, exact_objective};
+use super::{DiscriminativeFit, Labelled};
+use hingenet_base::control::Control;
+use hingenet_base::error::Result;
+use hingenet_base::numeric::linalg::dot;
+use hingenet_base::optimise::cone::{Cone, ConeProgram};
+use hingenet_base::solver::SolverReport;
+
+/// Largest number of convex steps, and the relative decrease that ends them.
+const MAX_STEPS: usize = 50;
+const DECREASE: f64 = 1e-6;
+
+pub(super) fn solve(
+    data: &Labelled<'_>,
+    ball: Ball,
+    scores: Scores,
+    lambda: f64,
+    control: &Control,
+) -> Result<DiscriminativeFit> {
+    let mut u = ball.start();
+    let mut trace = vec![exact_objective(data, &ball, &scores, &u, lambda)];
+    let mut report = empty_report(trace[0]);
+    let mut bounds = Vec::new();
+    while report.iterations < MAX_STEPS && ball.dimension() > 0 {
+        control.progress("convex step", report.iterations, 0)?;
+        report.iterations += 1;
+        let step = convex_step(data, &ball, &scores, &u, lambda)?;
+        bounds.push(step.optimum);
+        let before = report.objective;
+        let after = exact_objective(data, &ball, &scores, &step.u, lambda);
+        report.gap = Some((before - after) / before.abs().max(f64::MIN_POSITIVE));
+        if after < before {
+            u = step.u;
+            report.objective = after;
+            trace.push(after);
+        }
+        if before - after <= DECREASE * before.abs() {
+            report.converged = true;
+            break;
+        }
+    }
+    let fit = ball.finish(data, &u, trace, report)?;
+    Ok(DiscriminativeFit { convex_optima: bounds, ..fit })
+}
+
+/// A report before the first step.
+pub(super) fn empty_report(objective: f64) -> SolverReport {
+    SolverReport {
+        method: "MM-SGBN convex-concave procedure (relative decrease)".into(),
+        converged: false,
+        iterations: 0,
+        objective,
+        gap: None,
+        slack: None,
+    }
+}
+
+struct ConvexStep {
+    u: Vec<f64>,
+    /// Optimum of the sub-problem, at least (3.11) at its solution.
+    optimum: f64,
+}
+
+/// Variables: u, then r, then ξ and e of each row, where `e_i >= Σ_j r_ij²/(2σ_j²)` over the free nodes of its class.
+fn convex_step(
+    data: &Labelled<'_>,
+    ball: &Ball,
+    scores: &Scores,
+    u: &[f64],
+    lambda: f64,
+) -> Result<ConvexStep> {
+    let (n, p) = (data.x.rows(), ball.dimension());
+    let (r, xi, e) = (p, p + 1, p + 1 + n);
+    let mut program = ConeProgram::new(p + 1 + 2 * n);
+    program.row(0.0, [(r, -1.0)]);
+    (0..n).for_each(|i| program.row(0.0, [(xi + i, -1.0)]));
+    margin_rows(data, ball, scores, u, &mut program, (r, xi, e));
+    program.close(Cone::NonNegative);
+    for i in 0..n {
+        own_likelihood_cone(data, ball, i, e + i, &mut program);
+    }
+    for (&(first, last), &radius) in ball.ranges.iter().zip(&ball.radius) {
+        if last > first {
+            program.row(radius, []);
+            (first..last).for_each(|k| program.row(0.0, [(k, -1.0)]));
+            program.close(Cone::SecondOrder);
+        }
+    }
+    let mut cost = vec![0.0; p + 1 + 2 * n];
+    cost[r] = -1.0;
+    (0..n).for_each(|i| cost[xi + i] = lambda * data.weights[i]);
+    let (mut x, optimum) = program.minimise(&cost)?;
+    x.truncate(p);
+    ball.project(&mut x);
+    Ok(ConvexStep { u: x, optimum })
+}
+
+/// `fixed_y − e_i − tangent_c(u) − r + ξ_i >= 0` for every row and every other class.
+fn margin_rows(
+    data: &Labelled<'_>,
+    ball: &Ball,
+    scores: &Scores,
+    u: &[f64],
+    program: &mut ConeProgram,
+    (r, xi, e): (usize, usize, usize),
+) {
+    let (residuals, l) = scores.at(ball, u);
+    for i in 0..data.x.rows() {
+        let own = data.class[i];
+        for c in (0..data.networks.len()).filter(|&c| c != own) {
+            // L_c(u') <= L_c(u) + Σ_j (r_ij/σ²_j) z̃·(u'_j − u_j), z̃ the design in ball coordinates
+            let mut entries = vec![(r, 1.0), (xi + i, -1.0), (e + i, 1.0)];
+            let mut constant = l[(i, c)];
+            for (block, residual) in ball.blocks.iter().zip(&residuals).filter(|(b, _)| b.class == c) {
+                let scale = residual[i] / block.variance;
+                let design = block.design_in_u(i);
+                let range = block.offset..block.offset + block.len();
+                constant -= scale * dot(&design, &u[range.clone()]);
+                entries.extend(range.zip(design.iter().map(|z| scale * z)));
+            }
+            program.row(scores.fixed[(i, own)] - constant, entries);
+        }
+    }
+}
+
+/// `‖(2 q, e − 1)‖ <= e + 1` with `q_j = r_ij / sqrt(2σ_j²)`, i.e. `Σ q² <= e`.
+fn own_likelihood_cone(data: &Labelled<'_>, ball: &Ball, i: usize, e: usize, program: &mut ConeProgram) {
+    program.row(1.0, [(e, -1.0)]);
+    program.row(-1.0, [(e, -1.0)]);
+    for block in ball.blocks.iter().filter(|b| b.class == data.class[i]) {
+        let scale = 2.0 / (2.0 * block.variance).sqrt();
+        let constant = block.central_residual(i);
+        let design = block.design_in_u(i);
+        let columns = block.offset..block.offset + block.len();
+        program.row(scale * constant, columns.zip(design.iter().map(|z| scale * z)));
+    }
+    program.close(Cone::SecondOrder);
+}

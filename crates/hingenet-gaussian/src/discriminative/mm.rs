@@ -1,0 +1,260 @@
+//! MM-SGBN: a soft margin on the likelihood ratio (Algorithm 2),
+//!
+//! ```text
+//! min λ Σ w_i ξ_i − r,   d_i >= r − ξ_i,  ξ >= 0,  r >= 0,  h_c <= T_c,     d_i = L_{y_i}(x_i) − max_{c≠y_i} L_c(x_i)   (3.11)
+//! ```
+//!
+//! With λ = 1/(ν n), 0 < ν < 1, the problem is bounded and at most a share ν of the rows lies below the margin r. The
+//! smoothed solver replaces `(r − d)₊` by `τ log(1 + e^((r − d)/τ))` and the maximum by a soft one, for falling τ.
+
+use super::ball::Ball;
+use super::{DiscriminativeFit, Labelled, ccp, check_slack};
+use crate::network::GaussianNetwork;
+use hingenet_base::control::Control;
+use hingenet_base::error::{Result, require};
+use hingenet_base::numeric::linalg::Matrix;
+use hingenet_base::optimise::spectral::{SmoothProblem, SpectralStop, spectral_projected_gradient};
+
+/// Which solver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MmSolver {
+    /// Smoothed objective, projected gradient: any number of rows.
+    #[default]
+    Smooth,
+    /// Convex-concave procedure with second-order cone programs: some hundred rows.
+    Ccp,
+}
+
+/// Settings of MM-SGBN.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MmParams {
+    /// Number k of free parameters; more than there are means all.
+    pub free: usize,
+    /// Share >= 0 by which the fitting error may grow.
+    pub slack: f64,
+    /// Share ν in (0, 1) of rows allowed below the margin.
+    pub nu: f64,
+    /// Which solver.
+    pub solver: MmSolver,
+}
+
+impl Default for MmParams {
+    fn default() -> Self {
+        MmParams { free: 100, slack: 0.01, nu: 0.3, solver: MmSolver::default() }
+    }
+}
+
+/// Moves the networks to a local minimum of (3.11).
+pub fn fit_mm(data: &Labelled<'_>, params: &MmParams, control: &Control) -> Result<DiscriminativeFit> {
+    data.check()?;
+    check_slack(params.slack)?;
+    require("nu", params.nu, "a number between 0 and 1", params.nu > 0.0 && params.nu < 1.0)?;
+    let ball = Ball::new(data, params.free, params.slack)?;
+    let scores = Scores::new(data, &ball);
+    let lambda = 1.0 / (params.nu * data.total_weight());
+    match params.solver {
+        MmSolver::Smooth => smooth(data, ball, scores, lambda, control),
+        MmSolver::Ccp => ccp::solve(data, ball, scores, lambda, control),
+    }
+}
+
+/// Margins `d_i = L_{y_i}(x_i) − max_{c≠y_i} L_c(x_i)`.
+pub fn margins(data: &Labelled<'_>) -> Vec<f64> {
+    let score = |n: &GaussianNetwork, a: usize| n.log_density(data.x.row(a));
+    let rows = data.x.rows();
+    let l = Matrix::from_fn(rows, data.networks.len(), |a, c| score(&data.networks[c], a));
+    margins_of(&l, data.class)
+}
+
+/// Objective (3.11) and the margin r at given margins: r is the largest value with at most weight 1/λ strictly below it.
+pub fn margin_objective(margins: &[f64], weights: &[f64], lambda: f64) -> (f64, f64) {
+    let mut order: Vec<usize> = (0..margins.len()).collect();
+    order.sort_by(|&a, &b| margins[a].total_cmp(&margins[b]).then(a.cmp(&b)));
+    let mut seen = 0.0;
+    let mut r = 0.0f64;
+    for &i in &order {
+        seen += weights[i];
+        r = margins[i];
+        if seen > 1.0 / lambda + 1e-9 {
+            break;
+        }
+    }
+    let r = r.max(0.0);
+    let short: f64 = margins.iter().zip(weights).map(|(d, w)| w * (r - d).max(0.0)).sum();
+    (lambda * short - r, r)
+}
+
+fn margins_of(scores: &Matrix, class: &[usize]) -> Vec<f64> {
+    (0..class.len())
+        .map(|a| {
+            let others = scores.row(a).iter().enumerate().filter(|(c, _)| *c != class[a]);
+            scores[(a, class[a])] - others.map(|(_, l)| *l).fold(f64::NEG_INFINITY, f64::max)
+        })
+        .collect()
+}
+
+/// Log-likelihoods of all rows under all classes as functions of u: only nodes with free parameters change.
+pub(super) struct Scores {
+    /// Terms of the nodes without free parameters.
+    pub fixed: Matrix,
+}
+
+impl Scores {
+    fn new(data: &Labelled<'_>, ball: &Ball) -> Self {
+        let (n, classes) = (data.x.rows(), data.networks.len());
+        let mut fixed = Matrix::from_fn(n, classes, |a, c| data.networks[c].log_density(data.x.row(a)));
+        for block in &ball.blocks {
+            for a in 0..n {
+                fixed[(a, block.class)] += 0.5 * block.residual[a] * block.residual[a] / block.variance;
+            }
+        }
+        Scores { fixed }
+    }
+
+    /// Residuals of the free nodes and the log-likelihoods at u.
+    pub fn at(&self, ball: &Ball, u: &[f64]) -> (Vec<Vec<f64>>, Matrix) {
+        let mut l = self.fixed.clone();
+        let residuals: Vec<Vec<f64>> = ball.blocks.iter().map(|b| b.residuals(u)).collect();
+        for (block, r) in ball.blocks.iter().zip(&residuals) {
+            let scale = 0.5 / block.variance;
+            for (a, r) in r.iter().enumerate() {
+                l[(a, block.class)] -= scale * r * r;
+            }
+        }
+        (residuals, l)
+    }
+}
+
+/// Smoothing widths as shares of the spread of the margins at the start.
+const WIDTHS: [f64; 4] = [1.0, 0.3, 0.1, 0.03];
+
+fn smooth(
+    data: &Labelled<'_>,
+    ball: Ball,
+    scores: Scores,
+    lambda: f64,
+    control: &Control,
+) -> Result<DiscriminativeFit> {
+    let start = ball.start();
+    let d = margins_of(&scores.at(&ball, &start).1, data.class);
+    let (objective, r) = margin_objective(&d, data.weights, lambda);
+    let spread = deviation(&d, data.weights);
+    let mut problem = Smoothed {
+        data,
+        ball: &ball,
+        scores: &scores,
+        lambda,
+        tau: 1.0,
+        margins: d,
+        best: (objective, start.clone()),
+        trace: vec![objective],
+    };
+    let mut x = start;
+    x.push(r);
+    let mut report = None;
+    for width in WIDTHS {
+        problem.tau = (width * spread).max(1e-12);
+        let stop = SpectralStop { tolerance: 1e-6, max_iterations: 100 };
+        report = Some(spectral_projected_gradient(&mut problem, &mut x, stop, control)?);
+    }
+    let (best, u) = problem.best.clone();
+    let trace = std::mem::take(&mut problem.trace);
+    let mut report = report.unwrap_or_else(|| super::ccp::empty_report(best));
+    report.method = "MM-SGBN smooth, spectral projected gradient (predicted relative decrease)".into();
+    report.objective = best;
+    ball.finish(data, &u, trace, report)
+}
+
+fn deviation(d: &[f64], weights: &[f64]) -> f64 {
+    let n: f64 = weights.iter().sum();
+    let mean = d.iter().zip(weights).map(|(d, w)| w * d).sum::<f64>() / n;
+    (d.iter().zip(weights).map(|(d, w)| w * (d - mean) * (d - mean)).sum::<f64>() / n).sqrt()
+}
+
+/// The smoothed objective in (u, r).
+struct Smoothed<'a> {
+    data: &'a Labelled<'a>,
+    ball: &'a Ball,
+    scores: &'a Scores,
+    lambda: f64,
+    tau: f64,
+    /// Margins at the last evaluation.
+    margins: Vec<f64>,
+    /// Best exact objective seen and where.
+    best: (f64, Vec<f64>),
+    trace: Vec<f64>,
+}
+
+impl Smoothed<'_> {
+    /// Soft maximum of the other classes; its weights into `share`.
+    fn rival(&self, scores: &[f64], own: usize, share: &mut [f64]) -> f64 {
+        let top =
+            (0..scores.len()).filter(|&c| c != own).map(|c| scores[c]).fold(f64::NEG_INFINITY, f64::max);
+        for (c, s) in share.iter_mut().enumerate() {
+            *s = if c == own { 0.0 } else { ((scores[c] - top) / self.tau).exp() };
+        }
+        let total: f64 = share.iter().sum();
+        share.iter_mut().for_each(|s| *s /= total);
+        top + self.tau * total.ln()
+    }
+}
+
+impl SmoothProblem for Smoothed<'_> {
+    fn value(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        let dimension = self.ball.dimension();
+        let (u, r) = (&x[..dimension], x[dimension]);
+        let (residuals, l) = self.scores.at(self.ball, u);
+        let mut value = -r;
+        let mut slope_r = -1.0;
+        // ∂f/∂L_c(x_a), one row a class
+        let mut slope = Matrix::zeros(l.cols(), l.rows());
+        let mut share = vec![0.0; l.cols()];
+        for a in 0..l.rows() {
+            let own = self.data.class[a];
+            let rival = self.rival(l.row(a), own, &mut share);
+            let t = (r - (l[(a, own)] - rival)) / self.tau;
+            let weight = self.lambda * self.data.weights[a];
+            let e = (-t.abs()).exp();
+            let sigmoid = if t > 0.0 { 1.0 } else { e } / (1.0 + e);
+            value += weight * self.tau * (t.max(0.0) + e.ln_1p());
+            slope_r += weight * sigmoid;
+            for c in 0..l.cols() {
+                slope[(c, a)] = weight * sigmoid * if c == own { -1.0 } else { share[c] };
+            }
+        }
+        self.margins = margins_of(&l, self.data.class);
+        for (block, mut residual) in self.ball.blocks.iter().zip(residuals) {
+            // ∂L/∂δ = Σ_a z_a r_a / σ²
+            let slopes = residual.iter_mut().zip(slope.row(block.class));
+            slopes.for_each(|(r, s)| *r *= s / block.variance);
+            block.pull_back(&residual, &mut gradient[..dimension]);
+        }
+        gradient[dimension] = slope_r;
+        Ok(value)
+    }
+
+    fn project(&self, x: &mut [f64]) {
+        self.ball.project(x);
+        let last = self.ball.dimension();
+        x[last] = x[last].max(0.0);
+    }
+
+    fn accepted(&mut self, x: &[f64]) {
+        let (objective, _) = margin_objective(&self.margins, self.data.weights, self.lambda);
+        if objective < self.best.0 {
+            self.best = (objective, x[..self.ball.dimension()].to_vec());
+            self.trace.push(objective);
+        }
+    }
+}
+
+pub(super) fn exact_objective(
+    data: &Labelled<'_>,
+    ball: &Ball,
+    scores: &Scores,
+    u: &[f64],
+    lambda: f64,
+) -> f64 {
+    let d = margins_of(&scores.at(ball, u).1, data.class);
+    margin_objective(&d, data.weights, lambda).0
+}

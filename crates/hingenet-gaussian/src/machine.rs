@@ -1,0 +1,226 @@
+//! The support vector machine on Fisher vectors. Its scores are turned into probabilities by one temperature, fitted on
+//! decisions for rows the machine has not seen.
+
+use super::discriminative::Labelled;
+use super::fisher::{
+    Information, all_scaled_residuals, correlation, fisher_kernel, fisher_vector, one_against_rest,
+};
+use super::network::GaussianNetwork;
+use super::params::SlackWeight;
+use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::numeric::linalg::{Matrix, dot};
+use hingenet_base::numeric::log::log_normalise;
+use hingenet_base::optimise::l2_svm::l2_svm;
+use hingenet_base::solver::SolverReport;
+use rayon::prelude::*;
+
+/// A linear machine on Fisher vectors: one direction for two classes, else one per class.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct FisherMachine {
+    classes: usize,
+    /// How the vectors are whitened.
+    #[serde(default)]
+    information: Information,
+    /// Length of a full Fisher vector.
+    length: usize,
+    /// Components used; `None` is all.
+    components: Option<Vec<usize>>,
+    directions: Vec<Vec<f64>>,
+    biases: Vec<f64>,
+    /// Scores are multiplied by this before they become log probabilities.
+    temperature: f64,
+}
+
+impl FisherMachine {
+    /// Trains with slack weight c.
+    pub(super) fn train(
+        data: &Labelled<'_>,
+        vectors: &FisherRows,
+        c: SlackWeight,
+    ) -> Result<(Self, SolverReport)> {
+        let classes = data.networks.len();
+        let mut kernel = vectors.kernel.clone();
+        let c = plain_weight(c, &kernel, data.weights);
+        for a in 0..kernel.rows() {
+            kernel[(a, a)] += 1.0 / (c * data.weights[a]);
+        }
+        let mut machine = FisherMachine {
+            classes,
+            information: vectors.information,
+            length: classes * data.x.cols() * data.x.cols(),
+            components: vectors.selected.as_ref().map(|(components, _)| components.clone()),
+            directions: vec![],
+            biases: vec![],
+            temperature: 1.0,
+        };
+        let mut last = None;
+        for y in one_against_rest(data.class, classes) {
+            let svm = l2_svm(&kernel, &y, None, 1e-6, 1_000_000);
+            let beta: Vec<f64> = svm.alpha.iter().zip(&y).map(|(a, y)| a * y).collect();
+            machine.directions.push(vectors.combine(data, &beta));
+            machine.biases.push(svm.bias);
+            last = Some(svm.report);
+        }
+        let report = last.ok_or_else(|| Error::data("no class to separate", ""))?;
+        Ok((machine, report))
+    }
+
+    /// Checks a machine read from a file.
+    pub(super) fn check(&self, classes: usize, nodes: usize) -> Result<()> {
+        require_len("classes of the machine", classes, self.classes)?;
+        require_len("Fisher components", classes * nodes * nodes, self.length)?;
+        let used = self.components.as_ref().map_or(self.length, Vec::len);
+        let problems = if classes == 2 { 1 } else { classes };
+        require_len("directions of the machine", problems, self.directions.len())?;
+        require_len("biases of the machine", problems, self.biases.len())?;
+        for direction in &self.directions {
+            require_len("weights of a direction", used, direction.len())?;
+        }
+        let numbers = || self.directions.iter().flatten().chain(&self.biases);
+        let indices = self.components.iter().flatten().all(|k| *k < self.length);
+        if !numbers().all(|v| v.is_finite()) || !self.temperature.is_finite() || !indices {
+            return Err(Error::model_file("the Fisher machine holds impossible numbers"));
+        }
+        Ok(())
+    }
+
+    /// Decision values of a row (NaN where missing), one per class: for two classes `f/2` and `−f/2`.
+    pub fn decision(&self, networks: &[GaussianNetwork], row: &[f64]) -> Result<Vec<f64>> {
+        let vector = fisher_vector(networks, row, self.information)?;
+        let vector = used_components(vector, self.components.as_deref());
+        let f: Vec<f64> =
+            self.directions.iter().zip(&self.biases).map(|(w, b)| dot(w, &vector) + b).collect();
+        Ok(if self.classes == 2 { vec![0.5 * f[0], -0.5 * f[0]] } else { f })
+    }
+
+    /// Class scores: decision values times the temperature.
+    pub fn scores(&self, networks: &[GaussianNetwork], row: &[f64]) -> Result<Vec<f64>> {
+        Ok(self.decision(networks, row)?.into_iter().map(|f| self.temperature * f).collect())
+    }
+
+    /// Fits the temperature by maximum likelihood on decisions for unseen rows.
+    pub(super) fn calibrate(&mut self, decisions: &[Vec<f64>], class: &[usize], weights: &[f64]) {
+        self.temperature = best_temperature(decisions, class, weights);
+    }
+
+    /// The Fisher components in use; `None` is all.
+    pub fn components(&self) -> Option<&[usize]> {
+        self.components.as_deref()
+    }
+}
+
+/// `C`, or `c n / tr K`.
+pub(super) fn plain_weight(c: SlackWeight, kernel: &Matrix, weights: &[f64]) -> f64 {
+    match c {
+        SlackWeight::Plain(c) => c,
+        SlackWeight::Trace(c) => {
+            let n: f64 = weights.iter().sum();
+            let trace: f64 = (0..kernel.rows()).map(|a| weights[a] * kernel[(a, a)]).sum();
+            if trace > 0.0 { c * n / trace } else { c }
+        }
+    }
+}
+
+/// Fisher vectors of training rows as the machine needs them, whatever its slack weight.
+pub(super) struct FisherRows {
+    information: Information,
+    /// The components in use and the vectors, one row a sample; `None` uses all, and no vector is formed.
+    selected: Option<(Vec<usize>, Matrix)>,
+    kernel: Matrix,
+}
+
+impl FisherRows {
+    /// Of complete rows; `components` limits the components to those with the largest correlation with the label.
+    pub fn new(data: &Labelled<'_>, components: Option<usize>, information: Information) -> Result<Self> {
+        let m = data.x.cols();
+        let Some(count) = components.filter(|k| *k < data.networks.len() * m * m) else {
+            let kernel = fisher_kernel(data.networks, data.x, information);
+            return Ok(FisherRows { information, selected: None, kernel });
+        };
+        let components = largest_components(data, count);
+        let one = |a: usize| {
+            let full = fisher_vector(data.networks, data.x.row(a), information);
+            full.map(|v| used_components(v, Some(&components)))
+        };
+        let rows: Result<Vec<Vec<f64>>> = (0..data.x.rows()).into_par_iter().map(one).collect();
+        let vectors = Matrix::from_vec(data.x.rows(), count, rows?.into_iter().flatten().collect())?;
+        Ok(FisherRows { information, kernel: vectors.gram_of_rows(), selected: Some((components, vectors)) })
+    }
+
+    /// `Σ_a β_a φ(x_a)`.
+    fn combine(&self, data: &Labelled<'_>, beta: &[f64]) -> Vec<f64> {
+        match &self.selected {
+            Some((_, vectors)) => vectors.transpose().mul_vec(beta),
+            None => data.networks.iter().flat_map(|g| self.combined_class(g, data.x, beta)).collect(),
+        }
+    }
+
+    /// The components of one class of `Σ_a β_a φ(x_a)`: for the arc i -> j `Σ_a β_a u_aj x_ai`, without forming vectors.
+    fn combined_class(&self, network: &GaussianNetwork, x: &Matrix, beta: &[f64]) -> Vec<f64> {
+        let m = x.cols();
+        let mut u = all_scaled_residuals(network, x, self.information);
+        (0..m).for_each(|j| u.row_mut(j).iter_mut().zip(beta).for_each(|(u, b)| *u *= b));
+        let arcs = u.mul(x);
+        let node = |j: usize| {
+            let others = arcs.row(j).iter().enumerate().filter(move |(i, _)| *i != j).map(|(_, v)| *v);
+            others.chain([u.row(j).iter().sum::<f64>()])
+        };
+        (0..m).flat_map(node).collect()
+    }
+}
+
+fn used_components(full: Vec<f64>, components: Option<&[usize]>) -> Vec<f64> {
+    match components {
+        None => full,
+        Some(list) => list.iter().map(|&k| full[k]).collect(),
+    }
+}
+
+/// The components with the largest |correlation| with the labels; ties to the smaller index; ascending.
+fn largest_components(data: &Labelled<'_>, count: usize) -> Vec<usize> {
+    let (x, m) = (data.x, data.x.cols());
+    let labels = one_against_rest(data.class, data.networks.len());
+    let inputs = x.transpose();
+    let scaled: Vec<Matrix> =
+        data.networks.iter().map(|g| all_scaled_residuals(g, x, Information::Identity)).collect();
+    let sizes: Vec<f64> = (0..data.networks.len() * m)
+        .into_par_iter()
+        .flat_map_iter(|node| {
+            let (u, j) = (scaled[node / m].row(node % m), node % m);
+            let others = (0..m).filter(move |&i| i != j).map(Some).chain([None]);
+            let sizes: Vec<f64> = others
+                .map(|i| {
+                    let values: Vec<f64> = match i {
+                        Some(i) => u.iter().zip(inputs.row(i)).map(|(u, x)| u * x).collect(),
+                        None => u.to_vec(),
+                    };
+                    labels.iter().map(|y| correlation(&values, y, data.weights).abs()).fold(0.0, f64::max)
+                })
+                .collect();
+            sizes.into_iter()
+        })
+        .collect();
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]).then(a.cmp(&b)));
+    order.truncate(count);
+    order.sort_unstable();
+    order
+}
+
+/// The temperature t in [1e-4, 1e4] that maximises `Σ w log softmax(t f)`, a concave function: bisection on its slope.
+fn best_temperature(decisions: &[Vec<f64>], class: &[usize], weights: &[f64]) -> f64 {
+    let slope = |t: f64| -> f64 {
+        let row = |(f, (c, w)): (&Vec<f64>, (&usize, &f64))| {
+            let mut p: Vec<f64> = f.iter().map(|f| t * f).collect();
+            log_normalise(&mut p);
+            w * (f[*c] - p.iter().zip(f).map(|(p, f)| p.exp() * f).sum::<f64>())
+        };
+        decisions.iter().zip(class.iter().zip(weights)).map(row).sum()
+    };
+    let (mut low, mut high) = (1e-4f64.ln(), 1e4f64.ln());
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if slope(middle.exp()) > 0.0 { low = middle } else { high = middle }
+    }
+    (0.5 * (low + high)).exp()
+}

@@ -1,0 +1,147 @@
+//! Exact inference with missing cells (NaN): marginal density of the observed part, conditional means and
+//! covariances. The work that depends only on which cells are missing is done once per pattern.
+//!
+//! Missing nodes without observed descendants integrate to one and are left out. For the other missing nodes H the
+//! residuals are linear, `r = r0 + A x_H`, so with `Q = A'D A`, `D = diag(1/σ²)`, the conditional mean solves
+//! `Q x_H = −A'D r0` and `log p(x_o) = Σ_j terms at x_H + |H|/2 log 2π − ½ log det Q`.
+
+use super::network::GaussianNetwork;
+use hingenet_base::error::Result;
+use hingenet_base::numeric::linalg::{Cholesky, Matrix};
+use std::collections::BTreeMap;
+
+/// Rows that miss the same cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatternRows {
+    /// Whether each node is missing.
+    pub missing: Vec<bool>,
+    /// The rows, ascending.
+    pub rows: Vec<usize>,
+}
+
+/// Groups rows by which cells are missing, in a fixed order.
+pub fn patterns(x: &Matrix) -> Vec<PatternRows> {
+    let mut groups: BTreeMap<Vec<bool>, Vec<usize>> = BTreeMap::new();
+    for a in 0..x.rows() {
+        groups.entry(x.row(a).iter().map(|v| v.is_nan()).collect()).or_default().push(a);
+    }
+    groups.into_iter().map(|(missing, rows)| PatternRows { missing, rows }).collect()
+}
+
+/// One network prepared for one pattern of missing cells.
+#[derive(Debug)]
+pub struct Conditional<'a> {
+    network: &'a GaussianNetwork,
+    missing: Vec<bool>,
+    /// Nodes whose terms enter the marginal: observed nodes and their ancestors.
+    relevant: Vec<bool>,
+    hidden: Vec<usize>,
+    /// Factor of Q; `None` when nothing relevant is hidden.
+    factor: Option<Cholesky>,
+}
+
+impl<'a> Conditional<'a> {
+    /// Prepares the network for rows that miss exactly these nodes.
+    pub fn new(network: &'a GaussianNetwork, missing: &[bool]) -> Result<Self> {
+        let relevant = observed_and_ancestors(network, missing);
+        let hidden: Vec<usize> = (0..missing.len()).filter(|&j| missing[j] && relevant[j]).collect();
+        let factor = if hidden.is_empty() {
+            None
+        } else {
+            Some(Cholesky::new(&precision(network, &hidden, &relevant))?)
+        };
+        Ok(Conditional { network, missing: missing.to_vec(), relevant, hidden, factor })
+    }
+
+    /// Log density of the observed cells of a row.
+    pub fn log_density(&self, row: &[f64]) -> f64 {
+        let filled = self.complete(row);
+        let terms: f64 =
+            (0..filled.len()).filter(|&j| self.relevant[j]).map(|j| self.network.node_term(j, &filled)).sum();
+        let log_det = self.factor.as_ref().map_or(0.0, Cholesky::log_det);
+        terms + 0.5 * self.hidden.len() as f64 * std::f64::consts::TAU.ln() - 0.5 * log_det
+    }
+
+    /// The row with missing cells replaced by their means given the observed ones.
+    pub fn complete(&self, row: &[f64]) -> Vec<f64> {
+        let mut filled: Vec<f64> =
+            row.iter().zip(&self.missing).map(|(v, missing)| if *missing { 0.0 } else { *v }).collect();
+        if let Some(factor) = &self.factor {
+            let mut x = self.right_side(&filled);
+            factor.solve(&mut x);
+            self.hidden.iter().zip(&x).for_each(|(&h, v)| filled[h] = *v);
+        }
+        // Below the observed nodes the mean just flows on.
+        for &j in self.network.dag().topological_order() {
+            if !self.relevant[j] {
+                let parents = self.network.parents(j).map(|(i, w)| w * filled[i]).sum::<f64>();
+                filled[j] = self.network.bias()[j] + parents;
+            }
+        }
+        filled
+    }
+
+    /// Covariance of all missing nodes given the observed ones, with the list of those nodes.
+    pub fn covariance(&self) -> Result<(Vec<usize>, Matrix)> {
+        let nodes: Vec<usize> = (0..self.missing.len()).filter(|&j| self.missing[j]).collect();
+        let all = vec![true; self.missing.len()];
+        if nodes.is_empty() {
+            return Ok((nodes, Matrix::zeros(0, 0)));
+        }
+        let inverse = Cholesky::new(&precision(self.network, &nodes, &all))?.inverse();
+        Ok((nodes, inverse))
+    }
+
+    /// `−A'D r0` with hidden cells at zero.
+    fn right_side(&self, filled: &[f64]) -> Vec<f64> {
+        let place = places(&self.hidden, filled.len());
+        let mut right = vec![0.0; self.hidden.len()];
+        for j in (0..filled.len()).filter(|&j| self.relevant[j]) {
+            let scaled = self.network.residual(j, filled) / self.network.variance()[j];
+            if let Some(k) = place[j] {
+                right[k] -= scaled;
+            }
+            for (i, w) in self.network.parents(j) {
+                if let Some(k) = place[i] {
+                    right[k] += w * scaled;
+                }
+            }
+        }
+        right
+    }
+}
+
+fn observed_and_ancestors(network: &GaussianNetwork, missing: &[bool]) -> Vec<bool> {
+    let mut relevant: Vec<bool> = missing.iter().map(|m| !m).collect();
+    for &j in network.dag().topological_order().iter().rev() {
+        if relevant[j] {
+            network.dag().parents(j).iter().for_each(|&i| relevant[i] = true);
+        }
+    }
+    relevant
+}
+
+fn places(nodes: &[usize], m: usize) -> Vec<Option<usize>> {
+    let mut place = vec![None; m];
+    nodes.iter().enumerate().for_each(|(k, &j)| place[j] = Some(k));
+    place
+}
+
+/// `Q = A'D A` over the given nodes, summing the terms of the relevant nodes.
+fn precision(network: &GaussianNetwork, nodes: &[usize], relevant: &[bool]) -> Matrix {
+    let place = places(nodes, network.nodes());
+    let mut q = Matrix::zeros(nodes.len(), nodes.len());
+    for j in (0..network.nodes()).filter(|&j| relevant[j]) {
+        let own = place[j].map(|k| (k, 1.0));
+        let entries: Vec<(usize, f64)> = own
+            .into_iter()
+            .chain(network.parents(j).filter_map(|(i, w)| place[i].map(|k| (k, -w))))
+            .collect();
+        for &(a, x) in &entries {
+            for &(b, y) in &entries {
+                q[(a, b)] += x * y / network.variance()[j];
+            }
+        }
+    }
+    q
+}

@@ -1,0 +1,165 @@
+//! Settings of the Gaussian classifiers. What is `None` is chosen by inner cross-validation.
+
+use super::constraints::Constraints;
+use super::discriminative::MmSolver;
+use super::fisher::Information;
+use hingenet_base::error::{Result, require};
+
+/// How the graph of a class is learnt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StructureMethod {
+    /// OR-SGBN.
+    #[default]
+    Or,
+    /// H-SGBN.
+    H,
+    /// Order search by BIC.
+    Search,
+}
+
+/// What happens to the weights after structure learning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Learning {
+    /// Nothing: each class is fitted alone.
+    #[default]
+    Generative,
+    /// KL-SGBN.
+    Kl,
+    /// MM-SGBN.
+    Mm,
+}
+
+/// How a row is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Decision {
+    /// By the likelihoods of the class networks.
+    #[default]
+    Network,
+    /// By a support vector machine on the Fisher vectors: all components, or that many with the largest correlation
+    /// with the label.
+    FisherSvm(Option<usize>),
+}
+
+/// Where the variances of the nodes come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Variance {
+    /// Mean squared residual per class and node.
+    #[default]
+    Ml,
+    /// One vector for all classes.
+    Pooled,
+    /// 1: the classifier compares squared residuals.
+    Fixed,
+}
+
+/// Class priors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Priors {
+    /// The same for all classes.
+    #[default]
+    Equal,
+    /// Share of the training rows.
+    Empirical,
+}
+
+/// Weight of the squared slacks of the Fisher kernel machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SlackWeight {
+    /// C itself.
+    Plain(f64),
+    /// `C = c n / tr K`: Fisher kernels have large traces, so this c is comparable between data sets.
+    Trace(f64),
+}
+
+/// Settings of a Gaussian classifier.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GaussianParams {
+    /// How graphs are learnt.
+    pub structure: StructureMethod,
+    /// What happens to the weights afterwards.
+    pub learning: Learning,
+    /// How rows are decided.
+    pub decision: Decision,
+    /// How the vectors of the Fisher machine are whitened.
+    pub information: Information,
+    /// Penalty λ1 > 0 of an arc (OR and H).
+    pub lambda1: Option<f64>,
+    /// Fused penalty γ >= 0 on the differences of the weights of two classes (OR only, in a common order).
+    pub fused: Option<f64>,
+    /// Penalty c > 0 of the order search.
+    pub penalty: f64,
+    /// Rounds of the order search.
+    pub rounds: usize,
+    /// Variances of the nodes.
+    pub variance: Variance,
+    /// Class priors.
+    pub priors: Priors,
+    /// Number k of free parameters of KL and MM.
+    pub free: Option<usize>,
+    /// Share by which the fitting error may grow in KL and MM.
+    pub slack: f64,
+    /// Share ν of rows allowed below the margin in MM.
+    pub nu: Option<f64>,
+    /// Solver of MM.
+    pub solver: MmSolver,
+    /// Slack weight of KL and of the Fisher machine.
+    pub c: Option<SlackWeight>,
+    /// What is known about the arcs; `None` knows nothing.
+    pub constraints: Option<Constraints>,
+    /// Whether a class of one row is allowed; its nodes are independent with variance 1.
+    pub tiny_classes: bool,
+    /// Folds of the inner cross-validation.
+    pub folds: usize,
+    /// Seed of folds and orders.
+    pub seed: u64,
+}
+
+impl Default for GaussianParams {
+    fn default() -> Self {
+        GaussianParams {
+            structure: StructureMethod::default(),
+            learning: Learning::default(),
+            decision: Decision::default(),
+            information: Information::default(),
+            lambda1: None,
+            fused: None,
+            penalty: 2.0,
+            rounds: 20,
+            variance: Variance::default(),
+            priors: Priors::default(),
+            free: None,
+            slack: 0.01,
+            nu: None,
+            solver: MmSolver::default(),
+            c: None,
+            constraints: None,
+            tiny_classes: false,
+            folds: 5,
+            seed: 0,
+        }
+    }
+}
+
+impl GaussianParams {
+    /// Refuses values outside their ranges.
+    pub fn check(&self) -> Result<()> {
+        let positive = |v: f64| v.is_finite() && v > 0.0;
+        if let Some(lambda1) = self.lambda1 {
+            require("lambda1", lambda1, "a finite number > 0", positive(lambda1))?;
+        }
+        if let Some(nu) = self.nu {
+            require("nu", nu, "a number between 0 and 1", nu > 0.0 && nu < 1.0)?;
+        }
+        if let Some(SlackWeight::Plain(c) | SlackWeight::Trace(c)) = self.c {
+            require("C", c, "a finite number > 0", positive(c))?;
+        }
+        if let Some(gamma) = self.fused {
+            require("fused", gamma, "a finite number >= 0", gamma.is_finite() && gamma >= 0.0)?;
+            let or = self.structure == StructureMethod::Or;
+            require("fused", gamma, "structure learning by `or`", or)?;
+        }
+        require("penalty", self.penalty, "a finite number > 0", positive(self.penalty))?;
+        require("slack", self.slack, "a finite number >= 0", self.slack.is_finite() && self.slack >= 0.0)?;
+        require("folds", self.folds, "at least 2", self.folds >= 2)
+    }
+}

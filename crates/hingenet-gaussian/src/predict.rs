@@ -1,0 +1,201 @@
+//! The fitted classifier: class networks, priors, and where asked for a machine on their Fisher vectors. Missing
+//! features are marginalised exactly; the machine takes the Fisher vector of the observed part.
+
+use super::features::FeatureMap;
+use super::fisher::{Information, fisher_vector};
+use super::machine::FisherMachine;
+use super::missing::{Conditional, PatternRows, patterns};
+use super::network::GaussianNetwork;
+use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::numeric::linalg::Matrix;
+use hingenet_base::numeric::log::{log_normalise, log_sum_exp};
+use hingenet_base::numeric::random::Random;
+use hingenet_data::classifier::{Classifier, Explanation};
+use hingenet_data::table::{Codes, Table};
+use rayon::prelude::*;
+
+/// A Gaussian classifier. Nodes are standardised columns and category indicators, see [`FeatureMap`].
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "ClassifierParts", into = "ClassifierParts")]
+pub struct GaussianClassifier {
+    pub(super) features: FeatureMap,
+    pub(super) networks: Vec<GaussianNetwork>,
+    pub(super) prior: Vec<f64>,
+    pub(super) machine: Option<FisherMachine>,
+}
+
+/// The classifier as plain data, for model files.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub struct ClassifierParts {
+    features: FeatureMap,
+    networks: Vec<GaussianNetwork>,
+    prior: Vec<f64>,
+    machine: Option<FisherMachine>,
+}
+
+impl From<GaussianClassifier> for ClassifierParts {
+    fn from(c: GaussianClassifier) -> Self {
+        ClassifierParts { features: c.features, networks: c.networks, prior: c.prior, machine: c.machine }
+    }
+}
+
+impl TryFrom<ClassifierParts> for GaussianClassifier {
+    type Error = Error;
+
+    fn try_from(p: ClassifierParts) -> Result<Self> {
+        p.features.check()?;
+        GaussianClassifier::new(p.features, p.networks, p.prior, p.machine)
+    }
+}
+
+/// Scores of rows, with the row numbers.
+type RowScores = Vec<(usize, Vec<f64>)>;
+
+impl GaussianClassifier {
+    /// Checks that the parts fit together.
+    pub(super) fn new(
+        features: FeatureMap,
+        networks: Vec<GaussianNetwork>,
+        prior: Vec<f64>,
+        machine: Option<FisherMachine>,
+    ) -> Result<Self> {
+        require_len("class networks", prior.len(), networks.len())?;
+        for network in &networks {
+            require_len("nodes of a class network", features.nodes().len(), network.nodes())?;
+        }
+        let total: f64 = prior.iter().sum();
+        if !prior.iter().all(|p| *p >= 0.0 && p.is_finite()) || (total - 1.0).abs() > 1e-6 {
+            return Err(Error::data("the class priors do not sum to one", ""));
+        }
+        if let Some(machine) = &machine {
+            machine.check(prior.len(), features.nodes().len())?;
+        }
+        Ok(GaussianClassifier { features, networks, prior, machine })
+    }
+
+    /// The network of each class, over the nodes of [`Self::features`].
+    pub fn networks(&self) -> &[GaussianNetwork] {
+        &self.networks
+    }
+
+    /// How columns became nodes.
+    pub fn features(&self) -> &FeatureMap {
+        &self.features
+    }
+
+    /// Prior of each class.
+    pub fn prior(&self) -> &[f64] {
+        &self.prior
+    }
+
+    /// The machine on Fisher vectors, where one decides.
+    pub fn machine(&self) -> Option<&FisherMachine> {
+        self.machine.as_ref()
+    }
+
+    /// `log p(x_observed, c)` in standardised units, row by row.
+    pub(super) fn log_joint(&self, x: &Matrix) -> Result<Vec<Vec<f64>>> {
+        let groups = patterns(x);
+        let parts: Vec<Result<RowScores>> =
+            groups.par_iter().map(|group| self.group_joint(x, group)).collect();
+        let mut scores = vec![Vec::new(); x.rows()];
+        for part in parts {
+            part?.into_iter().for_each(|(a, s)| scores[a] = s);
+        }
+        Ok(scores)
+    }
+
+    fn group_joint(&self, x: &Matrix, group: &PatternRows) -> Result<RowScores> {
+        let conditionals: Vec<Conditional<'_>> =
+            self.networks.iter().map(|g| Conditional::new(g, &group.missing)).collect::<Result<_>>()?;
+        let score = |&a: &usize| {
+            let classes = conditionals.iter().zip(&self.prior);
+            (a, classes.map(|(c, p)| c.log_density(x.row(a)) + p.ln()).collect())
+        };
+        Ok(group.rows.iter().map(score).collect())
+    }
+
+    /// Class scores of encoded rows, up to a constant a row.
+    pub(super) fn scores(&self, x: &Matrix) -> Result<Vec<Vec<f64>>> {
+        match &self.machine {
+            None => self.log_joint(x),
+            Some(machine) => {
+                (0..x.rows()).into_par_iter().map(|a| machine.scores(&self.networks, x.row(a))).collect()
+            }
+        }
+    }
+
+    /// Log density of the observed numeric cells of each row, in the units of the columns. Indicator nodes of
+    /// categorical columns enter as the normal variables the model takes them for.
+    pub fn log_density(&self, rows: &Table) -> Result<Vec<f64>> {
+        let x = self.features.encode(rows)?;
+        let joint = self.log_joint(&x)?;
+        Ok((0..x.rows()).map(|a| log_sum_exp(&joint[a]) - self.features.log_scale(x.row(a))).collect())
+    }
+
+    /// Fisher vector of each row (class by class, node by node: the arcs from the other nodes, then the bias),
+    /// row by row, on standardised nodes; [`Self::fisher_names`] tells the order.
+    pub fn fisher_vectors(&self, rows: &Table) -> Result<Vec<f64>> {
+        let x = self.features.encode(rows)?;
+        let vectors: Vec<Vec<f64>> = (0..x.rows())
+            .into_par_iter()
+            .map(|a| fisher_vector(&self.networks, x.row(a), Information::Identity))
+            .collect::<Result<_>>()?;
+        Ok(vectors.into_iter().flatten().collect())
+    }
+
+    /// Class and parameter behind each component of a Fisher vector: `from->to`, or the node for its bias.
+    pub fn fisher_names(&self) -> Vec<(usize, String)> {
+        let m = self.features.nodes().len();
+        let of_node = |c: usize, j: usize| {
+            let name =
+                move |i: usize| format!("{}->{}", self.features.node_name(i), self.features.node_name(j));
+            let arcs = (0..m).filter(move |&i| i != j).map(move |i| (c, name(i)));
+            arcs.chain(std::iter::once((c, self.features.node_name(j))))
+        };
+        let of_class = |c: usize| (0..m).flat_map(move |j| of_node(c, j));
+        (0..self.networks.len()).flat_map(of_class).collect()
+    }
+
+    /// Draws rows with their classes, the classes by their priors.
+    pub fn sample(&self, n: usize, seed: u64) -> Result<(Table, Codes)> {
+        let mut random = Random::new(seed);
+        let class: Vec<usize> = (0..n).map(|_| random.weighted(&self.prior)).collect();
+        let rows: Vec<Vec<f64>> = class.iter().map(|&c| self.networks[c].sample(&mut random)).collect();
+        let codes = Codes::from_options(self.prior.len(), class.into_iter().map(Some));
+        Ok((self.features.decode(&rows)?, codes))
+    }
+
+    /// The rows with missing cells replaced by their means given the observed ones under one class.
+    pub fn impute(&self, rows: &Table, class: usize) -> Result<Table> {
+        let Some(network) = self.networks.get(class) else {
+            return Err(Error::Shape { what: "class".into(), expected: self.networks.len(), found: class });
+        };
+        let x = self.features.encode(rows)?;
+        let mut filled = vec![Vec::new(); x.rows()];
+        for group in patterns(&x) {
+            let conditional = Conditional::new(network, &group.missing)?;
+            group.rows.iter().for_each(|&a| filled[a] = conditional.complete(x.row(a)));
+        }
+        self.features.decode(&filled)
+    }
+}
+
+impl Classifier for GaussianClassifier {
+    fn n_classes(&self) -> usize {
+        self.prior.len()
+    }
+
+    fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
+        let mut out = Vec::with_capacity(rows.n_rows() * self.prior.len());
+        for mut scores in self.scores(&self.features.encode(rows)?)? {
+            log_normalise(&mut scores);
+            out.append(&mut scores);
+        }
+        Ok(out)
+    }
+
+    fn explain(&self, rows: &Table, row: usize) -> Result<Explanation> {
+        super::explain::explain(self, rows, row)
+    }
+}

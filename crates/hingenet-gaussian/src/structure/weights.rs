@@ -1,0 +1,136 @@
+//! The Θ-step shared by all structure learners: every column is a weighted lasso on the Gram matrix,
+//! columns in parallel. Weights of arcs are kept as *incoming* rows: row j holds `Θ_:j`.
+
+use crate::moments::Moments;
+use hingenet_base::graph::{Potentials, WeightedArc, smallest_potentials};
+use hingenet_base::numeric::linalg::Matrix;
+use hingenet_base::optimise::lasso::{LassoStop, weighted_lasso};
+use rayon::prelude::*;
+
+/// Weights of all arcs, `incoming[(j, i)] = Θ_ij`, with the squared error of each column.
+#[derive(Debug, Clone)]
+pub(super) struct ArcWeights {
+    pub incoming: Matrix,
+    pub squared_error: Vec<f64>,
+    /// Whether every column met its stopping rule.
+    pub converged: bool,
+}
+
+impl ArcWeights {
+    pub fn zeros(moments: &Moments) -> Self {
+        let m = moments.nodes();
+        let squared_error = (0..m).map(|j| moments.gram()[(j, j)]).collect();
+        ArcWeights { incoming: Matrix::zeros(m, m), squared_error, converged: true }
+    }
+
+    /// Solves every column with weights `weight(i, j)` of the arc i -> j, warm started.
+    pub fn solve(&mut self, moments: &Moments, weight: impl Fn(usize, usize) -> f64 + Sync) {
+        let m = moments.nodes();
+        let converged: Vec<bool> = self
+            .incoming
+            .data_mut()
+            .par_chunks_mut(m)
+            .zip(self.squared_error.par_iter_mut())
+            .enumerate()
+            .map(|(j, (theta, error))| solve_column(moments, j, theta, error, &weight))
+            .collect();
+        self.converged = converged.into_iter().all(|c| c);
+    }
+
+    /// Solves column j alone.
+    pub fn solve_one(&mut self, moments: &Moments, j: usize, weight: impl Fn(usize, usize) -> f64) {
+        let theta = self.incoming.row_mut(j);
+        self.converged &= solve_column(moments, j, theta, &mut self.squared_error[j], &weight);
+    }
+
+    /// `Σ_j ‖r_j‖²`.
+    pub fn total_error(&self) -> f64 {
+        self.squared_error.iter().sum()
+    }
+
+    /// `Σ w_ij |Θ_ij|` over the arcs that are present.
+    pub fn penalty(&self, weight: impl Fn(usize, usize) -> f64) -> f64 {
+        let mut sum = 0.0;
+        for j in 0..self.incoming.rows() {
+            for (i, t) in self.incoming.row(j).iter().enumerate() {
+                if *t != 0.0 {
+                    sum += weight(i, j) * t.abs();
+                }
+            }
+        }
+        sum
+    }
+
+    /// The present arcs with weights `|Θ_ij|`.
+    pub fn arcs(&self) -> Vec<WeightedArc> {
+        let mut arcs = Vec::new();
+        for to in 0..self.incoming.rows() {
+            for (from, t) in self.incoming.row(to).iter().enumerate() {
+                if *t != 0.0 {
+                    arcs.push(WeightedArc { from, to, weight: t.abs() });
+                }
+            }
+        }
+        arcs
+    }
+
+    /// The order step, with required arcs made as heavy as everything else together.
+    pub fn order(&self, required: &[(usize, usize)]) -> Potentials {
+        let mut arcs = self.arcs();
+        let heavy = 1.0 + arcs.iter().map(|a| a.weight).sum::<f64>();
+        arcs.extend(required.iter().map(|&(from, to)| WeightedArc { from, to, weight: heavy }));
+        smallest_potentials(self.incoming.rows(), &arcs)
+    }
+
+    /// Children of each node, required arcs always among them.
+    pub fn children(&self, required: &[(usize, usize)]) -> Vec<Vec<usize>> {
+        let mut children = vec![Vec::new(); self.incoming.rows()];
+        for a in self.arcs() {
+            children[a.from].push(a.to);
+        }
+        for &(from, to) in required {
+            if self.incoming[(to, from)] == 0.0 {
+                children[from].push(to);
+            }
+        }
+        children
+    }
+
+    /// `x_i'r_j = G_ij − Σ_k G_ik Θ_kj` for all i.
+    pub fn slopes(&self, moments: &Moments, j: usize) -> Vec<f64> {
+        let gram = moments.gram();
+        let mut slope = gram.row(j).to_vec();
+        for (k, t) in self.incoming.row(j).iter().enumerate() {
+            if *t != 0.0 {
+                slope.iter_mut().zip(gram.row(k)).for_each(|(s, g)| *s -= t * g);
+            }
+        }
+        slope
+    }
+}
+
+fn solve_column(
+    moments: &Moments,
+    j: usize,
+    theta: &mut [f64],
+    error: &mut f64,
+    weight: &impl Fn(usize, usize) -> f64,
+) -> bool {
+    let weights: Vec<f64> = (0..theta.len()).map(|i| weight(i, j)).collect();
+    let end = weighted_lasso(moments.gram(), j, &weights, LassoStop::default(), theta);
+    *error = moments.squared_error(j, theta, end.squared_error);
+    end.converged
+}
+
+/// Nodes that can be reached from `from` along `children`, `from` itself only by a cycle.
+pub(super) fn reachable(children: &[Vec<usize>], from: usize) -> Vec<bool> {
+    let mut seen = vec![false; children.len()];
+    let mut stack: Vec<usize> = children[from].clone();
+    while let Some(v) = stack.pop() {
+        if !seen[v] {
+            seen[v] = true;
+            stack.extend(children[v].iter().copied().filter(|&c| !seen[c]));
+        }
+    }
+    seen
+}

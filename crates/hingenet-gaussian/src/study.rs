@@ -1,0 +1,295 @@
+//! Networks learnt for their own sake, not to classify: one for a table, or one for each class of its target, on values
+//! standardised over all rows, so that the weights of different classes compare. Rows are sorted first: their order in
+//! the file never matters. A row of weight 2 counts as two rows.
+
+use super::confidence::{ArcConfidence, Resampling, ResamplingParams, arc_confidence};
+use super::constraints::Constraints;
+use super::expected::expected_moments;
+use super::features::FeatureMap;
+use super::missing::{Conditional, patterns};
+use super::moments::Moments;
+use super::network::GaussianNetwork;
+use super::params::StructureMethod;
+use super::structure::{HParams, Learnt, Method, OrParams, SearchParams};
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result, require, require_len};
+use hingenet_base::numeric::linalg::Matrix;
+use hingenet_data::classifier::check_weights;
+use hingenet_data::table::{Codes, ColumnData, Table};
+use std::cmp::Ordering;
+
+/// λ1 per row where none is given: the value that recovers the benchmark graphs best.
+const LAMBDA1_PER_ROW: f64 = 0.6;
+
+/// Settings of a study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyParams {
+    /// How graphs are learnt.
+    pub method: StructureMethod,
+    /// Penalty λ1 > 0 of an arc (OR and H); `None` takes 0.6 for each row of the class.
+    pub lambda1: Option<f64>,
+    /// Penalty c > 0 of the order search.
+    pub penalty: f64,
+    /// Rounds of the order search.
+    pub rounds: usize,
+    /// An arc is reported when its weight exceeds this (Section 5.4 of the paper).
+    pub cutoff: f64,
+    /// How, and how many times, the rows are drawn again to see how sure the arcs are.
+    pub resampling: Option<(Resampling, usize)>,
+    /// Seed of orders and draws.
+    pub seed: u64,
+}
+
+impl Default for StudyParams {
+    fn default() -> Self {
+        StudyParams {
+            method: StructureMethod::Search,
+            lambda1: None,
+            penalty: 2.0,
+            rounds: 100,
+            cutoff: 0.01,
+            resampling: None,
+            seed: 0,
+        }
+    }
+}
+
+impl StudyParams {
+    /// Refuses values outside their ranges.
+    pub fn check(&self) -> Result<()> {
+        let positive = |v: f64| v.is_finite() && v > 0.0;
+        if let Some(lambda1) = self.lambda1 {
+            require("lambda1", lambda1, "a finite number > 0", positive(lambda1))?;
+            let used = self.method != StructureMethod::Search;
+            require("lambda1", lambda1, "nothing: the order search has no lambda1", used)?;
+        }
+        require("penalty", self.penalty, "a finite number > 0", positive(self.penalty))?;
+        let cutoff = self.cutoff;
+        require("cutoff", cutoff, "a finite number >= 0", cutoff.is_finite() && cutoff >= 0.0)?;
+        let runs = self.resampling.map_or(1, |(_, runs)| runs);
+        require("resampled data sets", runs, "at least 1", runs >= 1)
+    }
+}
+
+/// The network of one class.
+#[derive(Debug, Clone)]
+pub struct ClassStudy {
+    /// Name of the class; `None` without a target.
+    pub class: Option<String>,
+    /// Number of rows.
+    pub rows: usize,
+    /// λ1 that was used (OR and H).
+    pub lambda1: Option<f64>,
+    /// The graph, its class and how the solver ended.
+    pub learnt: Learnt,
+    /// The network with variances.
+    pub network: GaussianNetwork,
+    /// Log-likelihood of the rows (of their observed cells) on standardised values.
+    pub log_likelihood: f64,
+    /// How sure the arcs are.
+    pub confidence: Option<ArcConfidence>,
+}
+
+/// The networks of a table.
+#[derive(Debug, Clone)]
+pub struct NetworkStudy {
+    /// How columns became nodes.
+    pub features: FeatureMap,
+    /// What was known about the arcs.
+    pub constraints: Constraints,
+    /// One network a class.
+    pub classes: Vec<ClassStudy>,
+}
+
+/// Names of the nodes that a table has: known before anything is learnt, so that constraints can speak of them.
+pub fn node_names(table: &Table) -> Result<Vec<String>> {
+    let map = FeatureMap::learn(table, None)?;
+    Ok((0..map.nodes().len()).map(|k| map.node_name(k)).collect())
+}
+
+/// Learns one network, or one for each class that has rows. `class` holds the codes and the names of the classes.
+pub fn study_networks(
+    table: &Table,
+    weights: Option<&[f64]>,
+    class: Option<(&Codes, &[String])>,
+    constraints: &Constraints,
+    params: &StudyParams,
+    control: &Control,
+) -> Result<NetworkStudy> {
+    params.check()?;
+    if let Some(weights) = weights {
+        check_weights(weights, table.n_rows())?;
+    }
+    let order = sorted_rows(table);
+    let table = table.rows(&order);
+    let weights: Vec<f64> = order.iter().map(|&a| weights.map_or(1.0, |w| w[a])).collect();
+    let features = FeatureMap::learn(&table, Some(&weights))?;
+    let x = features.encode(&table)?;
+    check_nodes(&x, &features, constraints, control)?;
+    let learner = Learner { params, constraints, control };
+    let classes = match class {
+        None => vec![learner.learn(&x, &weights, None)?],
+        Some((codes, names)) => {
+            require_len("class labels", order.len(), codes.len())?;
+            let codes: Vec<Option<usize>> = order.iter().map(|&a| codes.get(a)).collect();
+            by_class(&x, &weights, &codes, names, &learner)?
+        }
+    };
+    Ok(NetworkStudy { features, constraints: constraints.clone(), classes })
+}
+
+fn by_class(
+    x: &Matrix,
+    weights: &[f64],
+    codes: &[Option<usize>],
+    names: &[String],
+    learner: &Learner<'_>,
+) -> Result<Vec<ClassStudy>> {
+    if codes.contains(&None) {
+        return Err(Error::data("a row has no class", "drop rows without a label"));
+    }
+    let all: Vec<usize> = (0..x.cols()).collect();
+    let mut classes = Vec::new();
+    for (c, name) in names.iter().enumerate() {
+        let rows: Vec<usize> = (0..codes.len()).filter(|&a| codes[a] == Some(c)).collect();
+        if rows.is_empty() {
+            learner.control.warn(&format!("class `{name}` has no rows and is left out"));
+            continue;
+        }
+        let own: Vec<f64> = rows.iter().map(|&a| weights[a]).collect();
+        classes.push(learner.learn(&x.select(&rows, &all), &own, Some(name))?);
+    }
+    Ok(classes)
+}
+
+/// Row numbers sorted by content, column by column; missing cells last.
+fn sorted_rows(table: &Table) -> Vec<usize> {
+    let compare = |a: usize, b: usize| {
+        let by_column = table.columns().iter().map(|column| match column.data() {
+            ColumnData::Numeric(n) => n.with_nan()[a].total_cmp(&n.with_nan()[b]),
+            ColumnData::Categorical(c) => c.codes().get(a).cmp(&c.codes().get(b)),
+        });
+        by_column.fold(Ordering::Equal, Ordering::then)
+    };
+    let mut order: Vec<usize> = (0..table.n_rows()).collect();
+    order.sort_by(|&a, &b| compare(a, b));
+    order
+}
+
+fn check_nodes(
+    x: &Matrix,
+    features: &FeatureMap,
+    constraints: &Constraints,
+    control: &Control,
+) -> Result<()> {
+    if x.cols() < 2 {
+        return Err(Error::data(
+            format!("a network needs at least 2 nodes, found {}", x.cols()),
+            "add columns; a categorical column with K categories makes K - 1 nodes",
+        ));
+    }
+    require_len("nodes of the constraints", x.cols(), constraints.nodes())?;
+    for (k, node) in features.nodes().iter().enumerate() {
+        if node.scale == 0.0 {
+            control.warn(&format!("`{}` is constant: it stays without arcs", features.node_name(k)));
+        }
+    }
+    Ok(())
+}
+
+/// Learns the network of a set of rows.
+struct Learner<'a> {
+    params: &'a StudyParams,
+    constraints: &'a Constraints,
+    control: &'a Control,
+}
+
+impl Learner<'_> {
+    fn learn(&self, x: &Matrix, weights: &[f64], class: Option<&String>) -> Result<ClassStudy> {
+        let of_class = class.map(|c| format!("class `{c}`: ")).unwrap_or_default();
+        let total: f64 = weights.iter().sum();
+        if total < 2.0 {
+            return Err(Error::data(
+                format!("{of_class}a network needs at least 2 rows, found {total}"),
+                "add rows, or merge rare classes",
+            ));
+        }
+        let lambda1 = (self.params.method != StructureMethod::Search)
+            .then(|| self.params.lambda1.unwrap_or(LAMBDA1_PER_ROW * total));
+        let method = self.method(lambda1.unwrap_or(1.0));
+        let step = |moments: &Moments| -> Result<GaussianNetwork> {
+            let learnt = method.learn(moments, self.constraints, &self.control.quiet())?;
+            GaussianNetwork::from_structure(&learnt.structure, moments.rows(), &moments.variance())
+        };
+        let (moments, settled) = expected_moments(x, weights, self.control, step)?;
+        let mut learnt = method.learn(&moments, self.constraints, self.control)?;
+        learnt.structure.report.converged &= settled;
+        if !learnt.structure.report.converged {
+            self.control.warn(&format!("{of_class}{} did not converge", learnt.structure.report.method));
+        }
+        let network =
+            GaussianNetwork::from_structure(&learnt.structure, moments.rows(), &moments.variance())?;
+        let (complete, log_likelihood) = completed(x, weights, &network)?;
+        Ok(ClassStudy {
+            class: class.cloned(),
+            rows: x.rows(),
+            lambda1,
+            confidence: self.confidence(x, weights, &complete, lambda1)?,
+            learnt,
+            network,
+            log_likelihood,
+        })
+    }
+
+    fn method(&self, lambda1: f64) -> Method {
+        let p = self.params;
+        match p.method {
+            StructureMethod::Or => Method::Or(OrParams::new(lambda1)),
+            StructureMethod::H => Method::H(HParams { lambda1, column_order: None }),
+            StructureMethod::Search => {
+                Method::Search(SearchParams { penalty: p.penalty, rounds: p.rounds, seed: p.seed })
+            }
+        }
+    }
+
+    /// Learns again on resampled rows. λ1 grows with the number of rows, so half samples take half of it.
+    fn confidence(
+        &self,
+        x: &Matrix,
+        weights: &[f64],
+        complete: &Matrix,
+        lambda1: Option<f64>,
+    ) -> Result<Option<ArcConfidence>> {
+        let Some((resampling, runs)) = self.params.resampling else { return Ok(None) };
+        if x.data().iter().any(|v| v.is_nan()) {
+            self.control.warn(
+                "missing cells are replaced by their conditional means before the rows are drawn again: \
+                 shares of arcs may be too high",
+            );
+        }
+        let share = if resampling == Resampling::HalfSamples { 0.5 } else { 1.0 };
+        let method = self.method(share * lambda1.unwrap_or(1.0));
+        let draws = ResamplingParams {
+            resampling,
+            runs,
+            cutoff: self.params.cutoff,
+            standardise: false,
+            seed: self.params.seed,
+        };
+        arc_confidence(complete, Some(weights), &method, self.constraints, &draws, self.control).map(Some)
+    }
+}
+
+/// The rows with missing cells replaced by their means given the observed ones, and the log-likelihood of the latter.
+fn completed(x: &Matrix, weights: &[f64], network: &GaussianNetwork) -> Result<(Matrix, f64)> {
+    let mut complete = x.clone();
+    let mut log_likelihood = 0.0;
+    for group in patterns(x) {
+        let conditional = Conditional::new(network, &group.missing)?;
+        for &a in &group.rows {
+            log_likelihood += weights[a] * conditional.log_density(x.row(a));
+            complete.row_mut(a).copy_from_slice(&conditional.complete(x.row(a)));
+        }
+    }
+    Ok((complete, log_likelihood))
+}

@@ -1,0 +1,237 @@
+//! Rows as points: numbers are standardised (after an optional `asinh` that draws long tails in),
+//! categories become indicator columns of height 1/√2, so that two different levels have squared
+//! distance 1, as much as half the mean squared distance of two numbers.
+
+use super::rows::{Cells, FeatureType, NO_LEVEL, Rows};
+use hingenet_base::numeric::linalg::Matrix;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// No encoded number is further from 0 than this: a query that is out of all proportion stays finite.
+const FURTHEST: f64 = 1e6;
+
+/// Transform of the numeric features before they are standardised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transform {
+    /// The number itself.
+    Identity,
+    /// `asinh((x − median) / s)`, s the median absolute deviation from the median.
+    Asinh,
+}
+
+/// How one feature becomes columns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// One column, `(t(x) − mean) / sd`.
+    Number {
+        /// Median and scale of the `asinh`, if it is used.
+        centre: Option<(f64, f64)>,
+        /// Mean of t(x) over the training rows.
+        mean: f64,
+        /// Standard deviation of t(x), 1 for a constant.
+        sd: f64,
+    },
+    /// So many indicator columns, for the first of the levels.
+    Levels {
+        /// Number of columns.
+        columns: usize,
+    },
+}
+
+/// How rows become points; learnt on training rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Encoding {
+    scales: Vec<Scale>,
+    groups: Vec<Range<usize>>,
+}
+
+/// Encoded rows; missing cells hold 0 in all their columns.
+#[derive(Debug, Clone)]
+pub(crate) struct Encoded {
+    pub(crate) values: Matrix,
+    /// Whether a feature is observed, row by row, d values a row.
+    pub(crate) observed: Vec<bool>,
+    pub(crate) n_features: usize,
+}
+
+impl Encoding {
+    /// Learns medians, means and deviations. Without `last_level` the last level of every categorical
+    /// feature has no column of its own (its column is one minus the others).
+    pub(crate) fn learn(rows: &Rows, weight: &[f64], transform: Transform, last_level: bool) -> Self {
+        let scale = |cells: &Cells| match cells {
+            Cells::Numbers(x) => number_scale(x, weight, transform),
+            Cells::Levels { count, .. } => {
+                Scale::Levels { columns: if last_level { *count } else { count.saturating_sub(1) } }
+            }
+        };
+        Self::from_scales(rows.features().iter().map(scale).collect())
+    }
+
+    pub(crate) fn from_scales(scales: Vec<Scale>) -> Self {
+        let mut groups = Vec::with_capacity(scales.len());
+        let mut at = 0;
+        for scale in &scales {
+            let columns = match scale {
+                Scale::Number { .. } => 1,
+                Scale::Levels { columns } => *columns,
+            };
+            groups.push(at..at + columns);
+            at += columns;
+        }
+        Encoding { scales, groups }
+    }
+
+    pub(crate) fn scales(&self) -> &[Scale] {
+        &self.scales
+    }
+
+    /// Columns of each feature.
+    pub(crate) fn groups(&self) -> &[Range<usize>] {
+        &self.groups
+    }
+
+    /// Number of columns.
+    pub(crate) fn n_columns(&self) -> usize {
+        self.groups.last().map_or(0, |g| g.end)
+    }
+
+    /// One value per feature as one value per column.
+    pub(crate) fn per_column(&self, per_feature: &[f64]) -> Vec<f64> {
+        self.groups.iter().zip(per_feature).flat_map(|(g, v)| std::iter::repeat_n(*v, g.len())).collect()
+    }
+
+    /// The rows as points.
+    pub(crate) fn encode(&self, rows: &Rows) -> Encoded {
+        let (n, d) = (rows.len(), self.scales.len());
+        let mut values = Matrix::zeros(n, self.n_columns());
+        let mut observed = vec![false; n * d];
+        for (j, (cells, scale)) in rows.features().iter().zip(&self.scales).enumerate() {
+            let first = self.groups[j].start;
+            match (cells, scale) {
+                (Cells::Numbers(x), Scale::Number { centre, mean, sd }) => {
+                    for (i, &x) in x.iter().enumerate().filter(|(_, x)| !x.is_nan()) {
+                        let z = (transformed(x, *centre) - mean) / sd;
+                        values[(i, first)] = z.clamp(-FURTHEST, FURTHEST);
+                        observed[i * d + j] = true;
+                    }
+                }
+                (Cells::Levels { codes, .. }, Scale::Levels { columns }) => {
+                    for (i, &code) in codes.iter().enumerate().filter(|(_, c)| **c != NO_LEVEL) {
+                        observed[i * d + j] = true;
+                        if (code as usize) < *columns {
+                            values[(i, first + code as usize)] = std::f64::consts::FRAC_1_SQRT_2;
+                        }
+                    }
+                }
+                _ => debug_assert!(false, "the type of feature {j} differs from training"),
+            }
+        }
+        Encoded { values, observed, n_features: d }
+    }
+}
+
+impl Encoded {
+    pub(crate) fn len(&self) -> usize {
+        self.values.rows()
+    }
+
+    /// Which features of row `i` are observed.
+    pub(crate) fn pattern(&self, i: usize) -> &[bool] {
+        &self.observed[i * self.n_features..(i + 1) * self.n_features]
+    }
+
+    /// Number of observed features of row `i`.
+    pub(crate) fn n_observed(&self, i: usize) -> usize {
+        self.pattern(i).iter().filter(|o| **o).count()
+    }
+
+    /// Row numbers with equal patterns next to each other, so that work for a pattern can be shared.
+    pub(crate) fn by_pattern(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_by(|&a, &b| self.pattern(a).cmp(self.pattern(b)).then(a.cmp(&b)));
+        order
+    }
+}
+
+/// Types a row must have to be encoded by these scales.
+pub(crate) fn types_fit(types: &[FeatureType], scales: &[Scale], last_level: bool) -> bool {
+    types.len() == scales.len()
+        && types.iter().zip(scales).all(|(t, s)| match (t, s) {
+            (FeatureType::Number, Scale::Number { mean, sd, centre }) => {
+                let finite = |v: f64| v.is_finite();
+                finite(*mean)
+                    && finite(*sd)
+                    && *sd > 0.0
+                    && centre.is_none_or(|(m, s)| finite(m) && finite(s) && s > 0.0)
+            }
+            (FeatureType::Levels(count), Scale::Levels { columns }) => {
+                *columns == if last_level { *count } else { count.saturating_sub(1) }
+            }
+            _ => false,
+        })
+}
+
+fn number_scale(x: &[f64], weight: &[f64], transform: Transform) -> Scale {
+    let observed: Vec<(f64, f64)> =
+        x.iter().zip(weight).filter(|(x, _)| !x.is_nan()).map(|(x, s)| (*x, *s)).collect();
+    let centre = match transform {
+        Transform::Identity => None,
+        Transform::Asinh => Some(median_and_deviation(&observed)),
+    };
+    let values: Vec<(f64, f64)> = observed.iter().map(|(x, s)| (transformed(*x, centre), *s)).collect();
+    let (mean, sd) = mean_and_sd(&values);
+    Scale::Number { centre, mean, sd: if sd <= 1e-12 { 1.0 } else { sd } }
+}
+
+fn transformed(x: f64, centre: Option<(f64, f64)>) -> f64 {
+    match centre {
+        None => x,
+        // asinh itself overflows near the largest number
+        Some((median, s)) => ((x - median) / s).clamp(-1e300, 1e300).asinh(),
+    }
+}
+
+/// Median and median absolute deviation from it (the mean deviation if that is 0, at least 1e-12).
+fn median_and_deviation(x: &[(f64, f64)]) -> (f64, f64) {
+    let median = weighted_median(x.to_vec());
+    let deviations: Vec<(f64, f64)> = x.iter().map(|(v, s)| ((v - median).abs().min(f64::MAX), *s)).collect();
+    let mad = weighted_median(deviations.clone());
+    let s = if mad > 1e-12 { mad } else { mean_and_sd(&deviations).0 };
+    (median, s.max(1e-12))
+}
+
+/// Median of values with weights: the middle value, or half-way between the two middle ones, as if every
+/// value stood there as often as its weight says.
+fn weighted_median(mut x: Vec<(f64, f64)>) -> f64 {
+    x.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = 0.5 * x.iter().map(|(_, s)| s).sum::<f64>();
+    let mut below = 0.0;
+    for (i, (v, s)) in x.iter().enumerate() {
+        below += s;
+        if below > half {
+            return *v;
+        }
+        if below == half {
+            return x.get(i + 1).map_or(*v, |next| 0.5 * v + 0.5 * next.0);
+        }
+    }
+    x.last().map_or(0.0, |last| last.0)
+}
+
+/// Weighted mean and standard deviation (divisor: total weight), in units of the largest value so that
+/// no square overflows.
+fn mean_and_sd(x: &[(f64, f64)]) -> (f64, f64) {
+    let total: f64 = x.iter().map(|(_, s)| s).sum();
+    let unit = x.iter().map(|(v, _)| v.abs()).fold(0.0, f64::max);
+    if total <= 0.0 || unit == 0.0 {
+        return (0.0, 0.0);
+    }
+    let mean = x.iter().map(|(v, s)| s * (v / unit)).sum::<f64>() / total;
+    let mean = mean + x.iter().map(|(v, s)| s * (v / unit - mean)).sum::<f64>() / total;
+    let var = x.iter().map(|(v, s)| s * (v / unit - mean).powi(2)).sum::<f64>() / total;
+    // rounding of a constant column is no deviation
+    let sd = if var.sqrt() <= 1e-14 * mean.abs() { 0.0 } else { var.sqrt() };
+    (mean * unit, (sd * unit).min(f64::MAX))
+}

@@ -1,0 +1,86 @@
+//! Why a row got its class, and what to measure next: the change of the class log-odds when one observed
+//! feature is treated as missing, and the expected information of every missing feature about the class.
+
+use super::classifier::PoolClassifier;
+use super::rows::Rows;
+use hingenet_base::error::{Error, Result};
+use hingenet_data::classifier::{Explanation, ExplanationKind, Term};
+use hingenet_data::table::Table;
+
+/// For each observed feature: log posterior with it less log posterior without it.
+pub(crate) fn leave_one_out(pool: &PoolClassifier, table: &Table, row: usize) -> Result<Explanation> {
+    let one = one_row(pool, table, row)?;
+    let observed: Vec<usize> = (0..one.n_features()).filter(|&j| !one.is_missing(0, j)).collect();
+    let mut copies = one.select(&vec![0; observed.len() + 1]);
+    observed.iter().enumerate().for_each(|(r, &j)| copies.blank(r + 1, j));
+    let log_proba = pool.pooled(&copies)?;
+    let (scores, without) = log_proba.split_at(pool.n_classes);
+    let terms = observed
+        .iter()
+        .zip(without.chunks_exact(pool.n_classes))
+        .map(|(&feature, without)| Term {
+            feature,
+            given: Vec::new(),
+            scores: scores.iter().zip(without).map(|(with, without)| with - without).collect(),
+        })
+        .collect();
+    let base = pool.all_classes(&pool.terms.density.log_prior());
+    Ok(Explanation { kind: ExplanationKind::LeaveOneOut, base, terms, scores: scores.to_vec() })
+}
+
+impl PoolClassifier {
+    /// What to measure next: for every missing feature of the row, the information (nats) that its value
+    /// is expected to give about the class, from term A; largest first, ties to the earlier feature.
+    ///
+    /// With `Q(b, c)` the joint posterior of the feature's states and the class given the observed
+    /// features, it is the mutual information of Q.
+    pub fn next_measurements(&self, table: &Table, row: usize) -> Result<Vec<(usize, f64)>> {
+        let one = one_row(self, table, row)?;
+        let averaged = &self.terms.averaged;
+        let observed = averaged.coding.observed(&one, 0);
+        let mut gains: Vec<(usize, f64)> = (0..one.n_features())
+            .filter(|&j| one.is_missing(0, j))
+            .map(|j| {
+                let joint: Vec<Vec<f64>> = (0..averaged.coding.n_states(j))
+                    .map(|b| {
+                        let mut states = observed.clone();
+                        let at = states.partition_point(|(i, _)| *i < j);
+                        states.insert(at, (j, averaged.coding.first(j) + b));
+                        averaged.score(&states)
+                    })
+                    .collect();
+                (j, mutual_information(joint))
+            })
+            .collect();
+        gains.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        Ok(gains)
+    }
+}
+
+/// Mutual information of a table of log weights.
+fn mutual_information(mut joint: Vec<Vec<f64>>) -> f64 {
+    let most = joint.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+    joint.iter_mut().flatten().for_each(|v| *v = (*v - most).exp());
+    let total: f64 = joint.iter().flatten().sum();
+    joint.iter_mut().flatten().for_each(|v| *v /= total);
+    let k = joint.first().map_or(0, Vec::len);
+    let class: Vec<f64> = (0..k).map(|c| joint.iter().map(|row| row[c]).sum()).collect();
+    let mut information = 0.0;
+    for row in &joint {
+        let state: f64 = row.iter().sum();
+        for (v, c) in row.iter().zip(&class).filter(|(v, _)| **v > 0.0) {
+            information += v * (v / (state * c)).ln();
+        }
+    }
+    information.max(0.0)
+}
+
+fn one_row(pool: &PoolClassifier, table: &Table, row: usize) -> Result<Rows> {
+    if row >= table.n_rows() {
+        return Err(Error::data(
+            format!("there is no row {}", row + 1),
+            format!("the table has {} rows", table.n_rows()),
+        ));
+    }
+    Ok(pool.rows_of(table)?.select(&[row]))
+}

@@ -1,0 +1,337 @@
+//! Fitting term K: the choice of kernel and ridge by closed-form leave-one-out on a subset of the rows,
+//! then the machines on all rows.
+
+use super::kernel::Kernel;
+use super::machine::{Machine, choose_scale, n_machines, targets};
+use super::newton::{Gram, Problem, Solution};
+use super::rows::random_subset;
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result};
+use hingenet_base::numeric::linalg::Matrix;
+use hingenet_base::numeric::random::Random;
+use hingenet_base::solver::SolverReport;
+use rayon::prelude::*;
+
+/// Most rows for the finite Newton method, which keeps the whole kernel matrix (288 MB at this size).
+pub(crate) const NEWTON_ROWS: usize = 6000;
+/// Rows of the first of the growing samples.
+const FIRST_ROWS: usize = 4000;
+/// Rows of the second look at the choices, in units of those of the first.
+const SECOND_SEARCH: usize = 4;
+/// Most entries of the factors of all machines beyond [`NEWTON_ROWS`] (400 MB): one machine with 7000 active
+/// rows, or ten with 2200.
+const MOST_FACTORS: usize = 50_000_000;
+
+/// What was chosen for term K.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct MachineChoice {
+    /// Whether the kernel uses the metric λ of term P (else every column counts alike).
+    pub informed: bool,
+    /// Width γ of the kernel.
+    pub gamma: f64,
+    /// Ridge μ.
+    pub ridge: f64,
+}
+
+/// Rows, candidates and effort of the fit.
+pub(crate) struct MachineFit<'a> {
+    /// Encoded and completed training rows.
+    pub(crate) points: &'a Matrix,
+    pub(crate) class: &'a [usize],
+    pub(crate) weight: &'a [f64],
+    pub(crate) n_classes: usize,
+    /// λ of term P per column; `None` if it is flat.
+    pub(crate) metric: Option<&'a [f64]>,
+    /// Variance of every column.
+    pub(crate) variances: &'a [f64],
+    pub(crate) gammas: &'a [f64],
+    /// Ridges, ascending.
+    pub(crate) ridges: &'a [f64],
+    /// Most rows in the search.
+    pub(crate) search_rows: usize,
+    /// Rows whose left-out values will be asked for, ascending.
+    pub(crate) held_out: &'a [usize],
+}
+
+/// Fitted machines, with what leave-one-out needs.
+pub(crate) struct FittedMachine {
+    pub(crate) machine: Machine,
+    pub(crate) choice: MachineChoice,
+    pub(crate) report: SolverReport,
+    pub(crate) without: Without,
+}
+
+/// How the machines can do without a training row.
+pub(crate) enum Without {
+    /// Newton solutions: closed form.
+    ClosedForm(Vec<Solution>),
+    /// A smaller machine that has not seen the held-out rows.
+    HeldOut(Machine),
+}
+
+impl MachineFit<'_> {
+    /// Chooses kernel and ridge, fits on all rows, sets the scale b by leave-one-out on all rows.
+    pub(crate) fn fit(&self, random: &mut Random, control: &Control) -> Result<FittedMachine> {
+        let n = self.class.len();
+        let mut subset = random_subset(n, self.search_rows, random);
+        let (mut choice, mut start) = self.choose(&subset, &self.candidates(), self.ridges, control)?;
+        if n > NEWTON_ROWS {
+            // what is best for few rows is too smooth for many: look around once more with more of them
+            subset = random_subset(n, SECOND_SEARCH * self.search_rows, random);
+            let (kernels, ridges) = self.around(choice);
+            (choice, start) = self.choose(&subset, &kernels, ridges, control)?;
+        }
+        let kernel = self.kernel(choice.informed, choice.gamma);
+        let all: Vec<usize> = (0..n).collect();
+        if n <= NEWTON_ROWS {
+            let start = (subset.len() < n).then_some(&start);
+            return self.newton(&kernel, choice, &all, start, control);
+        }
+        self.fit_many(&kernel, choice, &start, random, control)
+    }
+
+    /// Newton machines on some rows, from the active sets of a machine trained on fewer.
+    fn newton(
+        &self,
+        kernel: &Kernel,
+        choice: MachineChoice,
+        rows: &[usize],
+        start: Option<&Machine>,
+        control: &Control,
+    ) -> Result<FittedMachine> {
+        let part = self.part(rows);
+        let starts = start.map(|machine| self.starts(machine, rows));
+        let gram = if rows.len() <= NEWTON_ROWS {
+            Gram::stored(kernel, &part.points)
+        } else {
+            Gram::computed(kernel, &part.points)
+        };
+        let (class, weight) = (&part.class, &part.weight);
+        let solutions = solve_machines(&gram, class, weight, self.n_classes, choice.ridge, starts, control)?;
+        let left_out = left_out_values(&solutions, class, self.n_classes);
+        let (scale, _) = choose_scale(&left_out, class, weight, self.n_classes);
+        let beta: Vec<Vec<f64>> = solutions.iter().map(|s| s.beta.clone()).collect();
+        let machine = Machine::new(kernel.clone(), &part.points, &beta, scale);
+        let report = newton_report(&solutions);
+        Ok(FittedMachine { machine, choice, report, without: Without::ClosedForm(solutions) })
+    }
+
+    /// Many rows: Newton on samples that double, each starting from the machine of the one before, until
+    /// all rows are in. If the active sets grow too large on the way, the machine of the last sample is
+    /// kept; it has not seen the held-out rows.
+    fn fit_many(
+        &self,
+        kernel: &Kernel,
+        choice: MachineChoice,
+        start: &Machine,
+        random: &mut Random,
+        control: &Control,
+    ) -> Result<FittedMachine> {
+        let n = self.class.len();
+        let mut order = random.permutation(n);
+        order.retain(|i| self.held_out.binary_search(i).is_err());
+        let mut size = FIRST_ROWS.min(order.len());
+        let mut fitted = self.newton(kernel, choice, &sorted(&order[..size]), Some(start), control)?;
+        while size < n {
+            let grown = if 2 * size >= order.len() { n } else { 2 * size };
+            let rows = if grown == n { (0..n).collect() } else { sorted(&order[..grown]) };
+            let squares = |active: &Vec<usize>| active.len().pow(2);
+            let actives = self.starts(&fitted.machine, &rows);
+            if actives.iter().map(squares).sum::<usize>() > MOST_FACTORS {
+                control.warn(&format!(
+                    "the kernel machine uses a random sample of {size} of {n} rows: too many rows lie near its margins"
+                ));
+                fitted.without = Without::HeldOut(fitted.machine.clone());
+                return Ok(fitted);
+            }
+            size = grown;
+            fitted = self.newton(kernel, choice, &rows, Some(&fitted.machine), control)?;
+        }
+        Ok(fitted)
+    }
+
+    fn kernel(&self, informed: bool, gamma: f64) -> Kernel {
+        let flat = vec![1.0; self.variances.len()];
+        let nu = self.metric.filter(|_| informed).unwrap_or(&flat);
+        Kernel::new(gamma, nu, self.variances)
+    }
+
+    /// All kernels: flat or with the metric of P, and γ.
+    fn candidates(&self) -> Vec<(bool, f64)> {
+        let metrics = [false, true].into_iter().filter(|informed| !informed || self.metric.is_some());
+        metrics.flat_map(|informed| self.gammas.iter().map(move |&gamma| (informed, gamma))).collect()
+    }
+
+    /// The kernels and ridges next to a choice, on the lists.
+    fn around(&self, choice: MachineChoice) -> (Vec<(bool, f64)>, &[f64]) {
+        let gammas = neighbours(self.gammas, choice.gamma);
+        let kernels = gammas.iter().map(|&gamma| (choice.informed, gamma)).collect();
+        (kernels, neighbours(self.ridges, choice.ridge))
+    }
+
+    /// Least leave-one-out log-loss over kernels and ridges on a subset; the machine of the best choice.
+    fn choose(
+        &self,
+        subset: &[usize],
+        candidates: &[(bool, f64)],
+        ridges: &[f64],
+        control: &Control,
+    ) -> Result<(MachineChoice, Machine)> {
+        let part = self.part(subset);
+        let tried: Vec<Result<Vec<Candidate>>> = candidates
+            .par_iter()
+            .map(|&(informed, gamma)| part.try_ridges(informed, gamma, ridges, control))
+            .collect();
+        let mut best: Option<Candidate> = None;
+        for candidates in tried {
+            for candidate in candidates? {
+                if best.as_ref().is_none_or(|b| candidate.loss < b.loss) {
+                    best = Some(candidate);
+                }
+            }
+        }
+        let best = best.ok_or_else(|| Error::Numeric {
+            method: "kernel machine".into(),
+            problem: "no kernel gives a finite loss".into(),
+        })?;
+        let kernel = self.kernel(best.choice.informed, best.choice.gamma);
+        let machine = Machine::new(kernel, &part.points, &best.beta, best.scale);
+        Ok((best.choice, machine))
+    }
+
+    fn part(&self, rows: &[usize]) -> Part<'_> {
+        let columns: Vec<usize> = (0..self.points.cols()).collect();
+        Part {
+            points: self.points.select(rows, &columns),
+            class: rows.iter().map(|&i| self.class[i]).collect(),
+            weight: rows.iter().map(|&i| self.weight[i]).collect(),
+            fit: self,
+        }
+    }
+
+    /// Active sets at some rows, as positions among them, by the values of another machine.
+    fn starts(&self, machine: &Machine, rows: &[usize]) -> Vec<Vec<usize>> {
+        let values = machine.values_at(self.points, rows);
+        let class: Vec<usize> = rows.iter().map(|&i| self.class[i]).collect();
+        (0..values.cols())
+            .map(|m| {
+                let target = targets(&class, self.n_classes, m);
+                (0..target.len()).filter(|&r| target[r] * values[(r, m)] < 1.0).collect()
+            })
+            .collect()
+    }
+}
+
+/// A value of a list with the one before and the one after it.
+fn neighbours(list: &[f64], value: f64) -> &[f64] {
+    let at = list.iter().position(|v| *v == value).unwrap_or(0);
+    &list[at.saturating_sub(1)..(at + 2).min(list.len())]
+}
+
+/// A subset of the rows.
+struct Part<'a> {
+    points: Matrix,
+    class: Vec<usize>,
+    weight: Vec<f64>,
+    fit: &'a MachineFit<'a>,
+}
+
+struct Candidate {
+    choice: MachineChoice,
+    loss: f64,
+    scale: f64,
+    beta: Vec<Vec<f64>>,
+}
+
+impl Part<'_> {
+    /// All ridges for one kernel, in the order listed. They are solved from the largest down, each from
+    /// the active sets of the one before.
+    fn try_ridges(
+        &self,
+        informed: bool,
+        gamma: f64,
+        ridges: &[f64],
+        control: &Control,
+    ) -> Result<Vec<Candidate>> {
+        let n_classes = self.fit.n_classes;
+        let gram = Gram::stored(&self.fit.kernel(informed, gamma), &self.points);
+        let mut starts: Option<Vec<Vec<usize>>> = None;
+        let mut candidates = Vec::new();
+        for &ridge in ridges.iter().rev() {
+            let solutions =
+                solve_machines(&gram, &self.class, &self.weight, n_classes, ridge, starts.take(), control)?;
+            let left_out = left_out_values(&solutions, &self.class, n_classes);
+            let (scale, loss) = choose_scale(&left_out, &self.class, &self.weight, n_classes);
+            starts = Some(solutions.iter().map(|s| s.active.clone()).collect());
+            let beta = solutions.into_iter().map(|s| s.beta).collect();
+            candidates.push(Candidate {
+                choice: MachineChoice { informed, gamma, ridge },
+                loss,
+                scale,
+                beta,
+            });
+        }
+        candidates.reverse();
+        Ok(candidates)
+    }
+}
+
+/// Solves the machines of all classes. Without starting sets, all start from the solution in which every
+/// row is active; its factorisation is shared.
+pub(crate) fn solve_machines(
+    gram: &Gram,
+    class: &[usize],
+    weight: &[f64],
+    n_classes: usize,
+    ridge: f64,
+    starts: Option<Vec<Vec<usize>>>,
+    control: &Control,
+) -> Result<Vec<Solution>> {
+    let targets: Vec<Vec<f64>> = (0..n_machines(n_classes)).map(|m| targets(class, n_classes, m)).collect();
+    let problem = |m: usize| Problem { kernel: gram, target: &targets[m], weight, ridge };
+    let all: Vec<usize> = (0..class.len()).collect();
+    let starts = match starts {
+        Some(starts) => starts,
+        None => {
+            let factor = problem(0).factorise(&all)?;
+            let start = |m: usize| {
+                let mut beta = targets[m].clone();
+                factor.solve(&mut beta);
+                let values = gram.times(&all, &beta);
+                problem(m).active_rows(&values)
+            };
+            (0..targets.len()).into_par_iter().map(start).collect()
+        }
+    };
+    (0..targets.len())
+        .into_par_iter()
+        .map(|m| {
+            let start = if starts[m].is_empty() { &all } else { &starts[m] };
+            problem(m).solve(start, control)
+        })
+        .collect()
+}
+
+/// Leave-one-out values of all machines at the training rows.
+pub(crate) fn left_out_values(solutions: &[Solution], class: &[usize], n_classes: usize) -> Matrix {
+    let columns: Vec<Vec<f64>> =
+        solutions.par_iter().enumerate().map(|(m, s)| s.left_out(&targets(class, n_classes, m))).collect();
+    Matrix::from_fn(class.len(), columns.len(), |i, m| columns[m][i])
+}
+
+fn sorted(rows: &[usize]) -> Vec<usize> {
+    let mut rows = rows.to_vec();
+    rows.sort_unstable();
+    rows
+}
+
+fn newton_report(solutions: &[Solution]) -> SolverReport {
+    SolverReport {
+        method: "finite Newton on the squared hinge loss".into(),
+        converged: solutions.iter().all(|s| s.converged),
+        iterations: solutions.iter().map(|s| s.rounds).max().unwrap_or(0),
+        objective: solutions.iter().map(|s| s.objective).sum(),
+        gap: None,
+        slack: None,
+    }
+}

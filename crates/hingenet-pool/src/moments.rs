@@ -1,0 +1,124 @@
+//! Class means and covariances of encoded rows, weighted. Cells that are missing in training do not
+//! count: every entry of a covariance uses the rows that have both features (available cases), and the
+//! result is made positive semi-definite again.
+
+use super::encoding::{Encoded, Encoding};
+use hingenet_base::error::Result;
+use hingenet_base::numeric::linalg::{Matrix, symmetric_eigen};
+
+/// Means and covariances (divisor: total weight) of the classes.
+#[derive(Debug, Clone)]
+pub(crate) struct ClassMoments {
+    /// One row per class.
+    pub(crate) means: Matrix,
+    pub(crate) covariances: Vec<Matrix>,
+    /// `Σ_c (n_c/n) C_c`.
+    pub(crate) pooled: Matrix,
+    /// `n_c`.
+    pub(crate) class_weight: Vec<f64>,
+}
+
+/// Rows of one or several classes with weights.
+pub(crate) struct Sample<'a> {
+    pub(crate) encoding: &'a Encoding,
+    pub(crate) encoded: &'a Encoded,
+    pub(crate) class: &'a [usize],
+    pub(crate) weight: &'a [f64],
+    pub(crate) n_classes: usize,
+}
+
+impl Sample<'_> {
+    /// Means and covariances of every class. A class without rows gets the pooled ones.
+    pub(crate) fn class_moments(&self) -> Result<ClassMoments> {
+        let (p, k) = (self.encoding.n_columns(), self.n_classes);
+        let mut class_weight = vec![0.0; k];
+        self.class.iter().zip(self.weight).for_each(|(c, s)| class_weight[*c] += s);
+        let total: f64 = class_weight.iter().sum();
+        let everywhere = self.means(|_| true, &vec![0.0; p]);
+        let mut means = Matrix::zeros(k, p);
+        let mut covariances = Vec::with_capacity(k);
+        let mut pooled = Matrix::zeros(p, p);
+        for c in 0..k {
+            let mean = self.means(|i| self.class[i] == c, &everywhere);
+            let covariance = self.covariance(|i| self.class[i] == c, &mean)?;
+            let share = class_weight[c] / total;
+            pooled.data_mut().iter_mut().zip(covariance.data()).for_each(|(t, v)| *t += share * v);
+            means.row_mut(c).copy_from_slice(&mean);
+            covariances.push(covariance);
+        }
+        for c in (0..k).filter(|&c| class_weight[c] == 0.0) {
+            covariances[c] = pooled.clone();
+        }
+        Ok(ClassMoments { means, covariances, pooled, class_weight })
+    }
+
+    /// Variance of every column over all rows.
+    pub(crate) fn variances(&self) -> Vec<f64> {
+        let p = self.encoding.n_columns();
+        let mean = self.means(|_| true, &vec![0.0; p]);
+        let (mut sums, mut totals) = (vec![0.0; p], vec![0.0; p]);
+        for (i, s) in self.weight.iter().enumerate() {
+            for a in self.observed_columns(i) {
+                sums[a] += s * (self.encoded.values[(i, a)] - mean[a]).powi(2);
+                totals[a] += s;
+            }
+        }
+        sums.iter().zip(&totals).map(|(v, t)| if *t > 0.0 { v / t } else { 0.0 }).collect()
+    }
+
+    fn observed_columns(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
+        let groups = self.encoding.groups().iter().zip(self.encoded.pattern(i));
+        groups.filter(|(_, o)| **o).flat_map(|(g, _)| g.clone())
+    }
+
+    /// Column means over some rows; `otherwise` where no row has the column.
+    fn means(&self, belongs: impl Fn(usize) -> bool, otherwise: &[f64]) -> Vec<f64> {
+        let p = self.encoding.n_columns();
+        let (mut sums, mut totals) = (vec![0.0; p], vec![0.0; p]);
+        for (i, s) in self.weight.iter().enumerate().filter(|(i, _)| belongs(*i)) {
+            for a in self.observed_columns(i) {
+                sums[a] += s * self.encoded.values[(i, a)];
+                totals[a] += s;
+            }
+        }
+        (0..p).map(|a| if totals[a] > 0.0 { sums[a] / totals[a] } else { otherwise[a] }).collect()
+    }
+
+    fn covariance(&self, belongs: impl Fn(usize) -> bool, mean: &[f64]) -> Result<Matrix> {
+        let rows: Vec<usize> = (0..self.weight.len()).filter(|&i| belongs(i)).collect();
+        let p = self.encoding.n_columns();
+        let mut centred = Matrix::zeros(rows.len(), p);
+        let mut mask = Matrix::zeros(rows.len(), p);
+        for (r, &i) in rows.iter().enumerate() {
+            let root = self.weight[i].sqrt();
+            for a in self.observed_columns(i) {
+                centred[(r, a)] = root * (self.encoded.values[(i, a)] - mean[a]);
+                mask[(r, a)] = root;
+            }
+        }
+        let mut sums = centred.transpose_mul(&centred);
+        let complete = rows.iter().all(|&i| self.encoded.pattern(i).iter().all(|o| *o));
+        if complete {
+            let total: f64 = rows.iter().map(|&i| self.weight[i]).sum();
+            let scale = if total > 0.0 { 1.0 / total } else { 0.0 };
+            sums.data_mut().iter_mut().for_each(|v| *v *= scale);
+            return Ok(sums);
+        }
+        let totals = mask.transpose_mul(&mask);
+        sums.data_mut()
+            .iter_mut()
+            .zip(totals.data())
+            .for_each(|(v, t)| *v = if *t > 0.0 { *v / t } else { 0.0 });
+        nearest_semi_definite(&sums)
+    }
+}
+
+/// The matrix with its negative eigenvalues set to 0.
+fn nearest_semi_definite(a: &Matrix) -> Result<Matrix> {
+    let (values, vectors) = symmetric_eigen(a)?;
+    if values.first().is_none_or(|least| *least >= 0.0) {
+        return Ok(a.clone());
+    }
+    let scaled = Matrix::from_fn(a.rows(), a.cols(), |i, j| vectors[(i, j)] * values[j].max(0.0));
+    Ok(scaled.mul_transpose(&vectors))
+}

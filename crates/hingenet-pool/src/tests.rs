@@ -1,0 +1,422 @@
+//! Check values of the four terms and of the pool on eight rows, computed independently to the digits
+//! printed here, and properties of the parts that are not visible from outside.
+
+use super::averaged::{Averaged, Coding, States};
+use super::completion::{self, Completion};
+use super::density::Density;
+use super::encoding::{Encoding, Transform};
+use super::gaussian::{Gaussian, GaussianChoice};
+use super::kernel::Kernel;
+use super::machine::{Machine, choose_scale, probabilities, targets};
+use super::machine_fit::{left_out_values, solve_machines};
+use super::moments::Sample;
+use super::newton::{Gram, Problem};
+use super::predict::{KernelTerms, TermScores};
+use super::rows::{Cells, Labelled, NO_LEVEL, Rows};
+use super::weights::{Cases, PoolWeights};
+use hingenet_base::control::Control;
+use hingenet_base::numeric::linalg::{Matrix, dot};
+use hingenet_base::numeric::random::Random;
+
+const NAN: f64 = f64::NAN;
+
+fn rows(x1: &[f64], x2: &[f64], x3: &[u32]) -> Rows {
+    let levels = Cells::Levels { count: 2, codes: x3.to_vec() };
+    Rows::from_cells(vec![Cells::Numbers(x1.to_vec()), Cells::Numbers(x2.to_vec()), levels], x1.len())
+}
+
+/// The eight rows, in the order of the check values.
+fn training() -> Labelled {
+    Labelled {
+        rows: rows(
+            &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 1.0, 4.0],
+            &[1.0, 2.0, 0.0, 4.0, 3.0, 5.0, 4.0, 1.0],
+            &[0, 1, 0, 1, 1, 0, 0, 1],
+        ),
+        class: vec![0, 0, 0, 1, 1, 1, 0, 1],
+        weight: vec![1.0; 8],
+        n_classes: 2,
+    }
+}
+
+/// q1 = (2.5, ?, 1), q2 = (?, 2, ?), q3 = (1, 2, 1).
+fn queries() -> Rows {
+    rows(&[2.5, NAN, 1.0], &[NAN, 2.0, 2.0], &[1, NO_LEVEL, 1])
+}
+
+fn close(found: &[f64], wanted: &[f64]) {
+    assert_eq!(found.len(), wanted.len());
+    for (f, w) in found.iter().zip(wanted) {
+        assert!((f - w).abs() < 6e-11 * w.abs().max(1.0), "{found:?}\n{wanted:?}");
+    }
+}
+
+fn density(power: f64) -> Density {
+    let training = training();
+    let encoding = Encoding::learn(&training.rows, &training.weight, Transform::Identity, true);
+    Density::new(encoding, &training, &[1.0, 0.5, 2.0], power)
+}
+
+fn density_scores(density: &Density, rows: &Rows, own: Option<usize>) -> Vec<f64> {
+    let encoded = density.encoding.encode(rows);
+    let all: Vec<usize> = (0..rows.len()).collect();
+    let mut distances = density.distances(&encoded, &all);
+    let mut out = Vec::new();
+    for i in all {
+        let sums = density.kernel_sums(distances.row_mut(i), own);
+        let mut scores = vec![0.0; 2];
+        density.scores_of(&sums, own, &mut scores);
+        out.extend(scores);
+    }
+    out
+}
+
+const P_SCORES: [f64; 6] =
+    [-1.9528796076, -1.2771175015, -1.0079711834, -1.1696879974, -1.5203911398, -2.4356898581];
+const G_SCORES: [f64; 6] =
+    [-3.1095995278, -0.9096023990, -0.5930731661, -0.9358872124, -0.1177293083, -9.5357902590];
+
+#[test]
+fn density_has_the_check_values() {
+    let density = density(0.5);
+    close(&density_scores(&density, &queries(), None), &P_SCORES);
+    let third = queries().select(&[2]);
+    close(&density_scores(&density, &third, Some(1)), &[-2.0807612734, -2.4356898581]);
+    let distances = density.distances(&density.encoding.encode(&queries()), &[0]);
+    close(
+        distances.row(0),
+        &[
+            5.2330008141,
+            1.0020639857,
+            2.5608301856,
+            0.1113404429,
+            1.0020639857,
+            5.2330008141,
+            3.4515537285,
+            1.0020639857,
+        ],
+    );
+}
+
+fn gaussian() -> Gaussian {
+    let choice = GaussianChoice { transform: Transform::Identity, pooled: 0.5, diagonal: 0.2 };
+    Gaussian::fit(&training(), choice).unwrap()
+}
+
+#[test]
+fn gaussians_have_the_check_values() {
+    let gaussian = gaussian();
+    close(&gaussian.scores(&queries()), &G_SCORES);
+    let sigma = &gaussian.covariances[0];
+    close(sigma.row(0), &[0.1819181818, -0.0363636364, 0.0213200716]);
+    close(&sigma.row(1)[1..], &[0.7955545455, 0.0213200716]);
+    close(&sigma.row(2)[2..], &[0.09385]);
+}
+
+#[test]
+fn averaged_networks_have_the_check_values() {
+    let level = |count: usize, codes: &[u32]| Cells::Levels { count, codes: codes.to_vec() };
+    let training = Labelled {
+        rows: Rows::from_cells(
+            vec![
+                level(6, &[0, 1, 2, 3, 4, 5, 1, 4]),
+                level(6, &[1, 2, 0, 4, 3, 5, 4, 1]),
+                level(2, &[0, 1, 0, 1, 1, 0, 0, 1]),
+            ],
+            8,
+        ),
+        ..training()
+    };
+    let queries = Rows::from_cells(
+        vec![level(6, &[2, NO_LEVEL, 1]), level(6, &[NO_LEVEL, 2, 2]), level(2, &[1, NO_LEVEL, 1])],
+        3,
+    );
+    let coding = Coding::from_states(vec![States::Levels(6), States::Levels(6), States::Levels(2)]);
+    let averaged = Averaged::fit(coding, &training);
+    close(
+        &averaged.scores(&queries),
+        &[-4.0455543981, -4.9210231354, -2.1484344132, -4.0943445622, -2.9359698001, -8.2269103373],
+    );
+}
+
+#[test]
+fn the_kernel_machine_has_the_check_values() {
+    let training = training();
+    let encoding = Encoding::learn(&training.rows, &training.weight, Transform::Identity, true);
+    let encoded = encoding.encode(&training.rows);
+    let sample = Sample {
+        encoding: &encoding,
+        encoded: &encoded,
+        class: &training.class,
+        weight: &training.weight,
+        n_classes: 2,
+    };
+    let kernel = Kernel::new(1.0, &[1.0; 4], &sample.variances());
+    let gram = Gram::stored(&kernel, &encoded.values);
+    let (class, weight) = (&training.class, &training.weight);
+    let solutions = solve_machines(&gram, class, weight, 2, 0.03, None, &Control::default()).unwrap();
+    assert!(solutions[0].converged);
+    close(
+        &solutions[0].beta,
+        &[
+            -0.0199570911,
+            -0.8795563408,
+            -1.0447827702,
+            1.1753035281,
+            0.0,
+            0.6676465360,
+            -1.0917222642,
+            1.2042321468,
+        ],
+    );
+    let left_out = left_out_values(&solutions, class, 2);
+    close(
+        left_out.data(),
+        &[
+            -0.9855930699,
+            -0.3800816403,
+            -0.1735233209,
+            0.0535469783,
+            1.2872998727,
+            0.2702481478,
+            -0.0124068835,
+            -0.1764658938,
+        ],
+    );
+    let (scale, _) = choose_scale(&left_out, class, weight, 2);
+    close(&[scale], &[3.6753230942]);
+    let machine = Machine::new(kernel, &encoded.values, &[solutions[0].beta.clone()], scale);
+    let decide = |points: &Matrix| super::machine::Decision::values(&machine, points, &[]);
+    let third = encoding.encode(&queries()).values.select(&[2], &[0, 1, 2, 3]);
+    close(decide(&third).data(), &[-0.9736133098]);
+
+    // completions of q1
+    let completion =
+        Completion::new(encoding.clone(), encoded.values.clone(), completion::covariance(&sample).unwrap())
+            .unwrap();
+    let density = density(0.5);
+    let query = density.encoding.encode(&queries());
+    let mut distances = density.distances(&query, &[0]);
+    let sums = density.kernel_sums(distances.row_mut(0), None);
+    let drawn = density.draws(distances.row(0), &sums, 4);
+    assert_eq!(drawn, [(1, 1), (3, 1), (4, 1), (7, 1)]);
+    let conditional = completion.conditional(query.pattern(0)).unwrap();
+    let mut points = Vec::new();
+    drawn.iter().for_each(|(i, _)| completion.complete(&conditional, query.values.row(0), *i, &mut points));
+    let points = Matrix::from_vec(4, 4, points).unwrap();
+    close(&points.col(1), &[-0.5246434931, 0.9789114166, 0.5246434931, -0.6814018852]);
+    let values = decide(&points);
+    close(values.data(), &[0.0590192047, 0.6252297225, 0.4966576470, 0.0054514433]);
+    let mut mean = [0.0; 2];
+    for i in 0..4 {
+        let mut p = [0.0; 2];
+        probabilities(values.row(i), scale, &mut p);
+        (0..2).for_each(|c| mean[c] += p[c] / 4.0);
+    }
+    close(&mean, &[0.2296256655, 0.7703743345]);
+
+    // the term as a whole: the mean over completions; with nothing missing, softmax(b f)
+    let terms =
+        KernelTerms { density: &density, completion: &completion, decision: &machine, scale, draws: 4 };
+    let (_, k) = terms.scores(&queries(), &[]).unwrap();
+    let floored = |p: f64| ((p + 0.0005) / 1.001).ln();
+    close(&k[..2], &mean.map(floored));
+    let mut complete = [0.0; 2];
+    probabilities(decide(&third).data(), scale, &mut complete);
+    close(&k[4..], &complete.map(floored));
+}
+
+#[test]
+fn the_pool_of_two_terms_has_the_check_values() {
+    let scores = TermScores {
+        n_classes: 2,
+        terms: [
+            density_scores(&density(0.5), &queries(), None),
+            vec![0.0; 6],
+            gaussian().scores(&queries()),
+            vec![0.0; 6],
+        ],
+    };
+    let weights = PoolWeights([[0.5, 0.4, 0.3, 0.2], [0.0; 4], [0.1, 0.2, 0.3, 0.4], [0.0; 4]]);
+    let missing = [1.0 / 3.0, 2.0 / 3.0, 0.0];
+    let pooled: Vec<f64> = (0..3).flat_map(|i| scores.pooled(i, &weights, missing[i])).collect();
+    close(
+        &pooled,
+        &[-1.1214696319, -0.3942294190, -0.6184703383, -0.7738539793, -0.2205251534, -1.6199806076],
+    );
+}
+
+/// Two noisy classes in `d` dimensions.
+fn noisy(n: usize, d: usize, seed: u64) -> (Matrix, Vec<usize>) {
+    let mut random = Random::new(seed);
+    let class: Vec<usize> = (0..n).map(|i| i % 2).collect();
+    let points = Matrix::from_fn(n, d, |i, _| random.normal() + 0.8 * class[i] as f64);
+    (points, class)
+}
+
+#[test]
+fn the_newton_solution_satisfies_the_optimality_conditions() {
+    let (points, class) = noisy(120, 3, 1);
+    let weight: Vec<f64> = (0..120).map(|i| 1.0 + (i % 3) as f64).collect();
+    for ridge in [0.001, 0.03, 1.0] {
+        let gram = Gram::stored(&Kernel::new(1.0, &[1.0; 3], &[1.0; 3]), &points);
+        let solutions = solve_machines(&gram, &class, &weight, 2, ridge, None, &Control::default()).unwrap();
+        let target = targets(&class, 2, 0);
+        for i in 0..120 {
+            let slack = (1.0 - target[i] * solutions[0].values[i]).max(0.0);
+            let wanted = weight[i] * target[i] * slack;
+            assert!((ridge * solutions[0].beta[i] - wanted).abs() < 1e-9 * (1.0 + wanted.abs()));
+        }
+    }
+}
+
+#[test]
+fn closed_form_leave_one_out_equals_refitting_without_the_row() {
+    let (points, class) = noisy(80, 2, 2);
+    let kernel = Kernel::new(0.5, &[1.0; 2], &[1.0; 2]);
+    let gram = Gram::stored(&kernel, &points);
+    let matrix = kernel.left(&points).block(&kernel.right(&points));
+    let weight = vec![1.0; 80];
+    let target = targets(&class, 2, 0);
+    let solution =
+        solve_machines(&gram, &class, &weight, 2, 1.0, None, &Control::default()).unwrap().remove(0);
+    let left_out = solution.left_out(&target);
+    let mut unchanged = 0;
+    for i in 0..80 {
+        let keep: Vec<usize> = (0..80).filter(|&r| r != i).collect();
+        let part = Gram::Stored(matrix.select(&keep, &keep));
+        let kept: Vec<f64> = keep.iter().map(|&r| target[r]).collect();
+        let problem = Problem { kernel: &part, target: &kept, weight: &weight[1..], ridge: 1.0 };
+        let refit = problem.solve(&(0..79).collect::<Vec<_>>(), &Control::default()).unwrap();
+        let active: Vec<usize> = refit.active.iter().map(|&r| keep[r]).collect();
+        let expected: Vec<usize> = solution.active.iter().copied().filter(|&r| r != i).collect();
+        if active == expected {
+            let row: Vec<f64> = keep.iter().map(|&r| matrix[(i, r)]).collect();
+            assert!((dot(&row, &refit.beta) - left_out[i]).abs() < 1e-9);
+            unchanged += 1;
+        }
+    }
+    assert!(unchanged > 40, "{unchanged}");
+}
+
+#[test]
+fn leaving_a_row_out_of_the_density_equals_fitting_without_it() {
+    let all = training();
+    let full = density(0.5);
+    for i in 0..8 {
+        let keep: Vec<usize> = (0..8).filter(|&r| r != i).collect();
+        let row = all.rows.select(&[i]);
+        let part = Density::new(full.encoding.clone(), &all.select(&keep), &[1.0, 0.5, 2.0], 0.5);
+        let mut wanted = density_scores(&part, &row, None);
+        // the prior is that of all rows
+        wanted.iter_mut().zip(full.log_prior()).zip(part.log_prior()).for_each(|((w, f), p)| *w += f - p);
+        close(&density_scores(&full, &row, Some(i)), &wanted);
+    }
+}
+
+#[test]
+fn density_marginals_are_sums_over_the_levels_of_a_missing_category() {
+    // the kernel of a category is k(b|a) ∝ exp(−½ λ [a ≠ b]): summing it over b gives one constant
+    let density = density(0.0);
+    let with = |level: u32| density_scores(&density, &rows(&[2.5], &[1.5], &[level]), None);
+    let without = density_scores(&density, &rows(&[2.5], &[1.5], &[NO_LEVEL]), None);
+    let constant = (1.0 + (-0.5f64 * 2.0).exp()).ln();
+    for c in 0..2 {
+        let sum = (with(0)[c].exp() + with(1)[c].exp()).ln();
+        assert!((sum - constant - without[c]).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn density_and_gaussian_marginals_are_integrals_over_a_missing_number() {
+    let (density, gaussian) = (density(0.0), gaussian());
+    let step = 0.01;
+    let mut sums = [[0.0; 2]; 2];
+    for i in -3000..3000 {
+        let row = rows(&[2.5], &[2.0 + i as f64 * step], &[1]);
+        for (sum, scores) in
+            sums.iter_mut().zip([density_scores(&density, &row, None), gaussian.scores(&row)])
+        {
+            (0..2).for_each(|c| sum[c] += step * scores[c].exp());
+        }
+    }
+    let row = rows(&[2.5], &[NAN], &[1]);
+    let direct = [density_scores(&density, &row, None), gaussian.scores(&row)];
+    for (sum, direct) in sums.iter().zip(direct) {
+        // constants common to the classes cancel
+        let (found, wanted) = ((sum[0] / sum[1]).ln(), direct[0] - direct[1]);
+        assert!((found - wanted).abs() < 1e-6, "{found} {wanted}");
+    }
+}
+
+#[test]
+fn the_pool_weights_are_optimal_and_not_worse_than_the_start() {
+    let mut random = Random::new(3);
+    let (n, k) = (210, 3);
+    let class: Vec<usize> = (0..n).map(|_| random.below(k)).collect();
+    let mut terms = Vec::new();
+    for &y in &class {
+        for f in 0..4 {
+            let mut scores: Vec<f64> =
+                (0..k).map(|c| random.normal() + if c == y { f as f64 } else { 0.0 }).collect();
+            super::weights::floored_posterior(&mut scores);
+            terms.extend(scores);
+        }
+    }
+    let missing: Vec<f64> = (0..n).map(|_| random.uniform()).collect();
+    let cases = Cases { n_classes: k, terms, missing, class, weight: vec![1.0; n], copies: 7.0 };
+    let (weights, report) = cases.fit(&Control::default()).unwrap();
+    assert!(report.converged && report.gap.unwrap() < 1e-6, "{report:?}");
+    assert!(report.objective <= cases.value(&PoolWeights::EQUAL));
+    assert!(weights.0.iter().flatten().all(|w| *w >= 0.0));
+    // moving any single weight does not help
+    for f in 0..4 {
+        for knot in 0..4 {
+            for step in [-1e-3, 1e-3] {
+                let mut other = weights;
+                other.0[f][knot] = (other.0[f][knot] + step).max(0.0);
+                assert!(cases.value(&other) >= report.objective - 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn kernel_values_may_be_stored_or_computed_when_needed() {
+    let (points, class) = noisy(300, 3, 5);
+    let kernel = Kernel::new(1.0, &[1.0; 3], &[1.0; 3]);
+    let weight: Vec<f64> = (0..300).map(|i| 1.0 + (i % 2) as f64).collect();
+    let solve = |gram: Gram| {
+        solve_machines(&gram, &class, &weight, 2, 0.03, None, &Control::default()).unwrap().remove(0)
+    };
+    let stored = solve(Gram::stored(&kernel, &points));
+    let computed = solve(Gram::computed(&kernel, &points));
+    assert_eq!(stored.active, computed.active);
+    for (a, b) in stored.values.iter().zip(&computed.values) {
+        assert!((a - b).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn permuting_features_and_classes_permutes_the_scores() {
+    let all = training();
+    let swapped = |rows: &Rows| {
+        let f = rows.features();
+        Rows::from_cells(vec![f[2].clone(), f[0].clone(), f[1].clone()], rows.len())
+    };
+    let other = Labelled {
+        rows: swapped(&all.rows),
+        class: all.class.iter().map(|c| 1 - c).collect(),
+        ..all.clone()
+    };
+    let reversed =
+        |scores: Vec<f64>| -> Vec<f64> { scores.chunks_exact(2).flat_map(|r| [r[1], r[0]]).collect() };
+    let encoding = Encoding::learn(&other.rows, &other.weight, Transform::Identity, true);
+    let permuted = Density::new(encoding, &other, &[2.0, 1.0, 0.5], 0.5);
+    close(&reversed(density_scores(&permuted, &swapped(&queries()), None)), &P_SCORES);
+    let choice = GaussianChoice { transform: Transform::Identity, pooled: 0.5, diagonal: 0.2 };
+    close(&reversed(Gaussian::fit(&other, choice).unwrap().scores(&swapped(&queries()))), &G_SCORES);
+    let averaged = |rows: &Labelled| Averaged::fit(Coding::learn(rows, &Control::default()).unwrap(), rows);
+    let found = reversed(averaged(&other).scores(&swapped(&queries())));
+    close(&found, &averaged(&all).scores(&queries()));
+}
