@@ -9,14 +9,14 @@ use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
 use hingenet_data::classifier::{Classifier, Training};
-use hingenet_density::bandwidth::{PlaneBandwidth, normal_scale_plane};
+use hingenet_density::estimate::bandwidth::{PlaneBandwidth, normal_scale_plane};
+use hingenet_density::estimate::kernel::{Own, PlaneKde};
+use hingenet_density::estimate::sample::{PairSample, Sample};
 use hingenet_density::generate::{Dependence, Networks};
-use hingenet_density::hsic::{
+use hingenet_density::structure::hsic::{
     DEFAULT_RESIDUAL, DependenceKernel, Median, Width, all_pairs, exact_hsic, pairs,
 };
-use hingenet_density::kernel::{Own, PlaneKde};
-use hingenet_density::sample::{PairSample, Sample};
-use hingenet_density::{DensityClassifier, Settings, Variant};
+use hingenet_density::{DensityClassifier, Params, Variant};
 use rayon::prelude::*;
 use std::path::Path;
 use std::time::Instant;
@@ -117,8 +117,8 @@ fn svm() {
         let problem = SvmProblem { rows: &x, labels: &y, costs: &costs };
         for gap in [1e-3, 1e-6] {
             let start = Instant::now();
-            let settings = SvmSettings { gap, ..SvmSettings::default() };
-            let found = linear_svm(problem, settings, None, &Control::default()).unwrap();
+            let params = SvmSettings { gap, ..SvmSettings::default() };
+            let found = linear_svm(problem, params, None, &Control::default()).unwrap();
             println!(
                 "svm: n = {n}, p = {p}, gap {gap:.0e}: {:.3} s, {} passes, reached {:.1e}",
                 start.elapsed().as_secs_f64(),
@@ -137,7 +137,7 @@ fn fit() {
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
     for variant in [Variant::Slb, Variant::Lu, Variant::KdeNaiveBayes, Variant::KdeTan] {
         let start = Instant::now();
-        let model = DensityClassifier::fit(&training, &Settings::new(variant), &Control::default()).unwrap();
+        let model = DensityClassifier::fit(&training, &Params::new(variant), &Control::default()).unwrap();
         let seconds = start.elapsed().as_secs_f64();
         let p = model.log_proba(&test).unwrap();
         let wrong =
@@ -241,9 +241,8 @@ fn time_machine(folder: &Path, x: &[Vec<f64>], rows: usize, gaps: &[serde_json::
     let costs = vec![1.0; rows];
     let problem = SvmProblem { rows: &matrix, labels: &y, costs: &costs };
     for gap in gaps.iter().map(|g| g.as_f64().unwrap()) {
-        let settings = SvmSettings { gap, ..SvmSettings::default() };
-        let (seconds, found) =
-            best_of(2, || linear_svm(problem, settings, None, &Control::default()).unwrap());
+        let params = SvmSettings { gap, ..SvmSettings::default() };
+        let (seconds, found) = best_of(2, || linear_svm(problem, params, None, &Control::default()).unwrap());
         println!(
             "{}",
             serde_json::json!({"job": format!("gap {gap:.0e}"), "seconds": seconds, "gap": found.report.gap,

@@ -29,7 +29,7 @@ impl Calibration {
                 }
             };
         let mut scores: Vec<f64> =
-            super::scores::class_scores(outputs).into_iter().map(|s| factor * s).collect();
+            crate::terms::class_scores(outputs).into_iter().map(|s| factor * s).collect();
         log_normalise(&mut scores);
         scores
     }
@@ -54,7 +54,7 @@ impl Calibration {
 
 /// `(N_y + 1)/(N_y + 2)`, the target of the own class, for each class.
 fn smoothed_targets(rows: &[usize], outputs: &[Vec<f64>], class: &[usize], weights: &[f64]) -> Vec<f64> {
-    let k = rows.first().map_or(2, |&r| super::scores::class_scores(&outputs[r]).len());
+    let k = rows.first().map_or(2, |&r| crate::terms::class_scores(&outputs[r]).len());
     let mut counts = vec![0.0; k];
     rows.iter().for_each(|&r| counts[class[r]] += weights[r]);
     counts.iter().map(|n| (n + 1.0) / (n + 2.0)).collect()
@@ -64,7 +64,7 @@ fn smoothed_targets(rows: &[usize], outputs: &[Vec<f64>], class: &[usize], weigh
 /// is bisected on a logarithmic scale around the inverse of the mean score spread.
 fn factor(rows: &[usize], outputs: &[Vec<f64>], class: &[usize], weights: &[f64], targets: &[f64]) -> f64 {
     let scores: Vec<(Vec<f64>, usize, f64)> =
-        rows.iter().map(|&r| (super::scores::class_scores(&outputs[r]), class[r], weights[r])).collect();
+        rows.iter().map(|&r| (crate::terms::class_scores(&outputs[r]), class[r], weights[r])).collect();
     let spread = scores.iter().map(|(s, _, w)| w * s.iter().fold(0.0f64, |m, v| m.max(v.abs()))).sum::<f64>()
         / scores.iter().map(|(_, _, w)| w).sum::<f64>().max(f64::MIN_POSITIVE);
     if !(spread > 0.0 && spread.is_finite()) {

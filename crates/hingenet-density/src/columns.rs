@@ -1,8 +1,8 @@
 //! Training rows in the units of the family: numeric features standardised by all training rows, discrete
 //! ones as codes, equal rows merged into weights and sorted, so that order and repetition never matter.
 
-use super::selection::FEWEST_PAIR_ROWS;
-use super::settings::Settings;
+use crate::params::Params;
+use crate::structure::dependence::FEWEST_PAIR_ROWS;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_data::classifier::Training;
@@ -80,13 +80,7 @@ pub struct Units {
 
 impl Units {
     /// Learns the units from raw cells of the columns of `table` (codes for categories) with weights.
-    fn learn(
-        table: &Table,
-        cells: &[Vec<f64>],
-        weights: &[f64],
-        settings: &Settings,
-        control: &Control,
-    ) -> Self {
+    fn learn(table: &Table, cells: &[Vec<f64>], weights: &[f64], params: &Params, control: &Control) -> Self {
         let mut units = Vec::with_capacity(table.n_columns());
         for (column, cells) in table.columns().iter().zip(cells) {
             let unit = match column.data() {
@@ -94,7 +88,7 @@ impl Units {
                     let varies = cells.iter().filter(|x| !x.is_nan()).any(|x| Some(x) != first_seen(cells));
                     if varies { Unit::Categories(c.categories().len()) } else { Unit::Dropped }
                 }
-                ColumnData::Numeric(_) => numeric_unit(cells, weights, settings.discrete_values),
+                ColumnData::Numeric(_) => numeric_unit(cells, weights, params.discrete_values),
             };
             if unit == Unit::Dropped {
                 control.warn(&format!("column `{}` is constant in training and is not used", column.name()));
@@ -185,7 +179,7 @@ fn numeric_unit(cells: &[f64], weights: &[f64], discrete_values: usize) -> Unit 
         return Unit::Levels(distinct);
     }
     let (values, weights): (Vec<f64>, Vec<f64>) = seen.into_iter().unzip();
-    let sample = super::sample::Sample::trusted(values, weights);
+    let sample = crate::estimate::sample::Sample::trusted(values, weights);
     let sd = sample.sd();
     if sd > 0.0 && sd.is_finite() { Unit::Standard { mean: sample.mean(), sd } } else { Unit::Dropped }
 }
@@ -213,7 +207,7 @@ impl Columns {
     }
 
     /// Drops rows of weight zero, encodes, merges equal rows and sorts them.
-    pub fn learn(training: &Training<'_>, settings: &Settings, control: &Control) -> Result<(Units, Self)> {
+    pub fn learn(training: &Training<'_>, params: &Params, control: &Control) -> Result<(Units, Self)> {
         let table = training.features;
         require_len("class codes", table.n_rows(), training.class.len())?;
         let ones = vec![1.0; table.n_rows()];
@@ -232,7 +226,7 @@ impl Columns {
         }
         let class = class_codes(training)?;
         let (cells, class, weights) = merge(raw_cells(table)?, class, weights);
-        let units = Units::learn(table, &cells, &weights, settings, control);
+        let units = Units::learn(table, &cells, &weights, params, control);
         let values = units.encode_cells(&cells);
         let columns = Columns {
             kinds: units.kinds(),
@@ -243,7 +237,7 @@ impl Columns {
             least_bandwidth: 1e-3,
         };
         columns.require_two_classes(training.classes)?;
-        require_enough_rows(training, settings, control)?;
+        require_enough_rows(training, params, control)?;
         if columns.n_features() == 0 {
             return Err(Error::data("every feature is constant", "give a feature that varies"));
         }
@@ -364,16 +358,16 @@ fn class_codes(training: &Training<'_>) -> Result<Vec<usize>> {
 const FEWEST_ROWS: f64 = 4.0;
 
 /// Refuses classes with fewer than 4 rows unless they are allowed; warns of classes with fewer than 20.
-fn require_enough_rows(training: &Training<'_>, settings: &Settings, control: &Control) -> Result<()> {
+fn require_enough_rows(training: &Training<'_>, params: &Params, control: &Control) -> Result<()> {
     let (counts, names) = (training.class_rows(), training.classes);
-    if let Some(y) = counts.iter().position(|n| *n < FEWEST_ROWS && !settings.tiny_classes) {
+    if let Some(y) = counts.iter().position(|n| *n < FEWEST_ROWS && !params.tiny_classes) {
         return Err(training.too_few_rows(y, counts[y], "densities need 4"));
     }
     let listed = |(n, name): (&f64, &String)| format!("`{name}` ({n})");
     let few = counts.iter().zip(names).filter(|(n, _)| **n < FEWEST_PAIR_ROWS).map(listed);
     let few = few.collect::<Vec<_>>().join(", ");
     if !few.is_empty() {
-        let rule = if settings.pairs_in_small_classes {
+        let rule = if params.pairs_in_small_classes {
             "their pair densities are uncertain"
         } else {
             "they get no pair densities unless they are asked for"

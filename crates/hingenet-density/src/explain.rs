@@ -1,12 +1,12 @@
 //! Explanations of single rows from the tables: the terms that add up to the scores.
 
-use super::predict::{DensityClassifier, Scratch};
-use super::scores::class_scores;
+use crate::classifier::{DensityClassifier, Scratch};
+use crate::terms::class_scores;
 use hingenet_data::classifier::{Explanation, ExplanationKind, Term};
 
 /// Terms of the one row of encoded `cells`: additive for a complete row, else the change of the scores when
 /// each observed feature alone is treated as missing. Terms are measured from their training mean.
-pub(super) fn explain(model: &DensityClassifier, cells: &[Vec<f64>]) -> Explanation {
+pub(crate) fn explain(model: &DensityClassifier, cells: &[Vec<f64>]) -> Explanation {
     let mut scratch = Scratch::new(model);
     let outputs = model.outputs(cells, 0, None, &mut scratch);
     if cells.iter().any(|c| c[0].is_nan()) {

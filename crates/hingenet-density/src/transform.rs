@@ -2,11 +2,11 @@
 //! then those of the kept pairs. New rows are looked up in the tables; a row of the training table gets its
 //! exact log densities without itself, because a kernel on top of the row would make it look too typical.
 
-use super::columns::Columns;
-use super::features::{ClassFeatures, Densities, Features};
-use super::predict::{DensityClassifier, Scratch};
-use super::selection::Kept;
-use super::settings::Settings;
+use crate::classifier::{DensityClassifier, Scratch};
+use crate::columns::Columns;
+use crate::estimate::features::{ClassFeatures, Densities, Features};
+use crate::params::Params;
+use crate::structure::Kept;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::sum::ordered_chunks;
@@ -169,16 +169,16 @@ impl DensityClassifier {
     pub fn own_densities(
         &self,
         training: &Training<'_>,
-        settings: &Settings,
+        params: &Params,
         control: &Control,
     ) -> Result<OwnDensities> {
-        let (units, columns) = Columns::learn(training, settings, &control.quiet().on_warning(|_| ()))?;
+        let (units, columns) = Columns::learn(training, params, &control.quiet().on_warning(|_| ()))?;
         if units != self.units {
             return Err(Error::data("these are not the training rows", "give the rows of the fit"));
         }
         let of_class = |pairs: &Vec<usize>| pairs.iter().map(|&p| self.pairs[p].pair).collect();
         let kept = Kept { of_class: self.class_pairs.iter().map(of_class).collect() };
-        let densities = Densities::estimate(&columns, &kept, settings, control)?;
+        let densities = Densities::estimate(&columns, &kept, params, control)?;
         let features = densities.features(columns.features(), true, control)?;
         Ok(self.by_content(&columns, &features))
     }

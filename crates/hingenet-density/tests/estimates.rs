@@ -2,9 +2,11 @@
 
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
-use hingenet_density::bandwidth::{PilotStages, PlaneBandwidth, Symmetric, plug_in_criterion, plug_in_plane};
-use hingenet_density::kernel::{LineKde, Own, PlaneKde};
-use hingenet_density::sample::{PairSample, Sample};
+use hingenet_density::estimate::bandwidth::{
+    PilotStages, PlaneBandwidth, Symmetric, plug_in_criterion, plug_in_plane,
+};
+use hingenet_density::estimate::kernel::{LineKde, Own, PlaneKde};
+use hingenet_density::estimate::sample::{PairSample, Sample};
 
 fn normal_sample(n: usize, seed: u64) -> Vec<f64> {
     let mut random = Random::new(seed);

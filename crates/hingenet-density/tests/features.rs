@@ -8,28 +8,28 @@ use hingenet_base::numeric::random::Random;
 use hingenet_base::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
 use hingenet_data::classifier::{Classifier, Training};
 use hingenet_data::table::{Codes, Column, Table};
-use hingenet_density::bandwidth::{PlaneBandwidth, Symmetric};
 use hingenet_density::columns::{Columns, Kind};
-use hingenet_density::features::{ClassFeatures, Features};
+use hingenet_density::estimate::bandwidth::{PlaneBandwidth, Symmetric};
+use hingenet_density::estimate::features::{ClassFeatures, Features};
+use hingenet_density::estimate::sample::Sample;
 use hingenet_density::fit::fit_exact;
 use hingenet_density::generate::{Dependence as Shape, Networks};
-use hingenet_density::hsic::{
+use hingenet_density::params::{ClassWeights, Combine, Penalty, Threshold, TrainingFeatures};
+use hingenet_density::structure::hsic::{
     DependenceKernel, Factor, Median, Width, all_pairs, exact_hsic, permutation_p_value,
 };
-use hingenet_density::sample::Sample;
-use hingenet_density::scores::Scores;
-use hingenet_density::selection::{Dependence, Kept};
-use hingenet_density::settings::{ClassWeights, Combine, Penalty, Threshold, TrainingFeatures};
-use hingenet_density::{DensityClassifier, Settings, Variant};
+use hingenet_density::structure::{Dependence, Kept};
+use hingenet_density::terms::Scores;
+use hingenet_density::{DensityClassifier, Params, Variant};
 use support::{classes, columns_of, correct, exact, normal_sample, two_class_table};
 
 /// A fixed threshold, no class weights, a tight solver: nothing random, nothing loose.
-fn fixed(fraction: f64) -> Settings {
-    Settings {
+fn fixed(fraction: f64) -> Params {
+    Params {
         threshold: Threshold::Fraction(fraction),
         class_weights: ClassWeights::None,
         gap: 1e-12,
-        ..Settings::new(Variant::Slb)
+        ..Params::new(Variant::Slb)
     }
 }
 
@@ -80,14 +80,14 @@ fn a_row_of_weight_two_is_a_row_given_twice() {
     rows.extend([0, 5, n - 1]);
     let mut weights = vec![1.0; n];
     [0, 5, n - 1].iter().for_each(|&r| weights[r] = 2.0);
-    let settings = fixed(0.5);
+    let params = fixed(0.5);
     let control = Control::default();
     let names = classes();
     let weighted = Training { features: &table, class: &class, classes: &names, weights: Some(&weights) };
     let (twice, twice_class) = (table.rows(&rows), class.rows(&rows));
     let repeated = Training { features: &twice, class: &twice_class, classes: &names, weights: None };
-    let a = DensityClassifier::fit(&weighted, &settings, &control).unwrap();
-    let b = DensityClassifier::fit(&repeated, &settings, &control).unwrap();
+    let a = DensityClassifier::fit(&weighted, &params, &control).unwrap();
+    let b = DensityClassifier::fit(&repeated, &params, &control).unwrap();
     assert!(a == b, "the models differ");
 }
 
@@ -215,10 +215,10 @@ fn kept_sets_are_nested_and_their_ends_are_lu_and_all_pairs() {
     let lu = exact(
         &table,
         &class,
-        &Settings { class_weights: ClassWeights::None, gap: 1e-12, ..Settings::new(Variant::Lu) },
+        &Params { class_weights: ClassWeights::None, gap: 1e-12, ..Params::new(Variant::Lu) },
     );
     assert_eq!(lu, exact(&table, &class, &fixed(0.0)));
-    let all = Settings { class_weights: ClassWeights::None, gap: 1e-12, ..Settings::new(Variant::SlbAll) };
+    let all = Params { class_weights: ClassWeights::None, gap: 1e-12, ..Params::new(Variant::SlbAll) };
     assert_eq!(exact(&table, &class, &all), exact(&table, &class, &fixed(1.0)));
 }
 
@@ -231,10 +231,10 @@ fn the_svm_certifies_its_gap_and_a_repeated_row_is_weight_two() {
             (0..n).map(|i| if rows[(i, 0)] + random.normal() > 0.0 { 1.0 } else { -1.0 }).collect();
         let mut costs = vec![1.0; n];
         costs[3] = 2.0;
-        let settings = SvmSettings { gap: 1e-10, ..SvmSettings::default() };
+        let params = SvmSettings { gap: 1e-10, ..SvmSettings::default() };
         let control = Control::default();
         let a =
-            linear_svm(SvmProblem { rows: &rows, labels: &labels, costs: &costs }, settings, None, &control)
+            linear_svm(SvmProblem { rows: &rows, labels: &labels, costs: &costs }, params, None, &control)
                 .unwrap();
         assert!(a.report.converged && a.report.gap.unwrap() <= 1e-10, "{:?}", a.report);
         // Optimality: free rows lie on the margin, rows at zero outside, rows at C inside.
@@ -254,7 +254,7 @@ fn the_svm_certifies_its_gap_and_a_repeated_row_is_weight_two() {
         let labels2: Vec<f64> = labels.iter().copied().chain([labels[3]]).collect();
         let ones = vec![1.0; n + 1];
         let b =
-            linear_svm(SvmProblem { rows: &twice, labels: &labels2, costs: &ones }, settings, None, &control)
+            linear_svm(SvmProblem { rows: &twice, labels: &labels2, costs: &ones }, params, None, &control)
                 .unwrap();
         assert!((a.primal - b.primal).abs() < 1e-8 * a.primal);
         for (u, v) in a.weights.iter().zip(&b.weights) {
@@ -269,19 +269,19 @@ fn tables_agree_with_exact_scores_on_new_rows() {
     let (table, class) = networks.sample([120, 120], 1).unwrap();
     let (test, _) = networks.sample([100, 100], 2).unwrap();
     for variant in [Variant::Slb, Variant::KdeTan] {
-        let settings = Settings {
+        let params = Params {
             threshold: Threshold::Fraction(0.4),
             class_weights: ClassWeights::None,
-            ..Settings::new(variant)
+            ..Params::new(variant)
         };
         let control = Control::default();
         let names = classes();
         let training = Training { features: &table, class: &class, classes: &names, weights: None };
-        let model = DensityClassifier::fit(&training, &settings, &control).unwrap();
+        let model = DensityClassifier::fit(&training, &params, &control).unwrap();
         assert!(model.summary().table_error <= 1e-3, "{}", model.summary().table_error);
         model.check().unwrap();
-        let (units, columns) = Columns::learn(&training, &settings, &control).unwrap();
-        let exact = fit_exact(&columns, &settings, &control).unwrap();
+        let (units, columns) = Columns::learn(&training, &params, &control).unwrap();
+        let exact = fit_exact(&columns, &params, &control).unwrap();
         let want = exact.outputs(&units.encode(&test).unwrap(), &control).unwrap();
         let got = model.decision_values(&test).unwrap();
         for s in 0..got[0].len() {
@@ -370,7 +370,7 @@ fn missing_features_are_marginalised() {
         .unwrap()
     };
     for variant in [Variant::KdeTan, Variant::KdeNaiveBayes, Variant::KdeForest] {
-        let model = DensityClassifier::fit(&training, &Settings::new(variant), &Control::default()).unwrap();
+        let model = DensityClassifier::fit(&training, &Params::new(variant), &Control::default()).unwrap();
         let nothing = model.decision_values(&blank(&[0, 1, 2, 3, 4])).unwrap();
         assert!((nothing[0][0] - 0.5f64.ln()).abs() < 1e-9, "the prior remains");
         for column in 0..5 {
@@ -406,7 +406,7 @@ fn an_inner_node_is_integrated_out() {
     let names = classes();
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
     let model =
-        DensityClassifier::fit(&training, &Settings::new(Variant::KdeTan), &Control::default()).unwrap();
+        DensityClassifier::fit(&training, &Params::new(Variant::KdeTan), &Control::default()).unwrap();
     let row = |b: Vec<f64>| {
         let m = b.len();
         Table::new(vec![
@@ -465,15 +465,15 @@ fn incomplete_training_rows_mixed_columns_and_three_classes_work() {
         Variant::KdeTan,
         Variant::KdeForest,
     ] {
-        let settings = Settings {
+        let params = Params {
             class_weights: ClassWeights::None,
             threshold: match variant {
                 Variant::Slb => Threshold::Fraction(0.3),
-                _ => Settings::new(variant).threshold,
+                _ => Params::new(variant).threshold,
             },
-            ..Settings::new(variant)
+            ..Params::new(variant)
         };
-        let model = DensityClassifier::fit(&training, &settings, &Control::default()).unwrap();
+        let model = DensityClassifier::fit(&training, &params, &Control::default()).unwrap();
         let p = model.log_proba(&table).unwrap();
         let right =
             (0..n).filter(|&r| hingenet_base::numeric::log::argmax(&p[3 * r..3 * r + 3]) == class[r]).count();
@@ -490,15 +490,15 @@ fn the_search_runs_and_every_kind_of_training_feature_works() {
     let (table, class) = two_class_table(45, 3, 25);
     let names = classes();
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
-    let model = DensityClassifier::fit(&training, &Settings::new(Variant::Slb), &Control::default()).unwrap();
+    let model = DensityClassifier::fit(&training, &Params::new(Variant::Slb), &Control::default()).unwrap();
     assert!(model.summary().fraction.is_some());
     for kind in [TrainingFeatures::Resubstitution, TrainingFeatures::CrossFit, TrainingFeatures::Split] {
-        let settings = Settings { training_features: kind, ..fixed(0.5) };
-        let model = DensityClassifier::fit(&training, &settings, &Control::default()).unwrap();
+        let params = Params { training_features: kind, ..fixed(0.5) };
+        let model = DensityClassifier::fit(&training, &params, &Control::default()).unwrap();
         let right = correct(&model, &table, &class);
         assert!(right >= 60, "{kind:?}: {right} of 90");
     }
-    let sparse = Settings { penalty: Penalty::OneNorm, gap: 1e-6, ..fixed(1.0) };
+    let sparse = Params { penalty: Penalty::OneNorm, gap: 1e-6, ..fixed(1.0) };
     let model = DensityClassifier::fit(&training, &sparse, &Control::default()).unwrap();
     assert!(correct(&model, &table, &class) >= 60);
 }
@@ -522,18 +522,18 @@ fn degenerate_columns_and_tiny_classes_are_survived() {
     .unwrap();
     let names = classes();
     for variant in [Variant::SlbAll, Variant::KdeNaiveBayes, Variant::KdeTan, Variant::KdeForest] {
-        let settings = Settings { class_weights: ClassWeights::None, ..Settings::new(variant) };
+        let params = Params { class_weights: ClassWeights::None, ..Params::new(variant) };
         let training = Training { features: &wide, class: &class, classes: &names, weights: None };
-        let model = DensityClassifier::fit(&training, &settings, &Control::default()).unwrap();
+        let model = DensityClassifier::fit(&training, &params, &Control::default()).unwrap();
         let p = model.log_proba(&wide).unwrap();
         assert!(p.iter().all(|v| v.is_finite() && *v <= 0.0), "{variant:?}");
         // Four rows of one class, then one, which must be allowed.
-        let settings = Settings { tiny_classes: true, ..settings };
+        let params = Params { tiny_classes: true, ..params };
         for small in [4, 1] {
             let rows: Vec<usize> = (0..30).chain(30..30 + small).collect();
             let (few, few_class) = (wide.rows(&rows), class.rows(&rows));
             let training = Training { features: &few, class: &few_class, classes: &names, weights: None };
-            let model = DensityClassifier::fit(&training, &settings, &Control::default()).unwrap();
+            let model = DensityClassifier::fit(&training, &params, &Control::default()).unwrap();
             assert!(model.log_proba(&wide).unwrap().iter().all(|v| v.is_finite()), "{variant:?}, {small}");
         }
     }
@@ -543,8 +543,8 @@ fn degenerate_columns_and_tiny_classes_are_survived() {
 fn a_long_column_has_a_bandwidth() {
     let x = normal_sample(100_000, 27);
     let sample = Sample::new(x).unwrap();
-    let h = hingenet_density::bandwidth::LineBandwidth::PlugIn.choose(&sample);
-    let normal = hingenet_density::bandwidth::normal_scale(&sample);
+    let h = hingenet_density::estimate::bandwidth::LineBandwidth::PlugIn.choose(&sample);
+    let normal = hingenet_density::estimate::bandwidth::normal_scale(&sample);
     assert!((h / normal - 1.0).abs() < 0.1, "{h} {normal}");
 }
 
@@ -553,11 +553,11 @@ fn bad_input_is_refused_with_a_clear_error() {
     let (table, class) = two_class_table(30, 2, 28);
     let names = classes();
     let control = Control::default();
-    let fit = |settings: &Settings, table: &Table, class: &Codes, weights: Option<&[f64]>| {
+    let fit = |params: &Params, table: &Table, class: &Codes, weights: Option<&[f64]>| {
         let training = Training { features: table, class, classes: &names, weights };
-        DensityClassifier::fit(&training, settings, &control).map(|_| ()).unwrap_err().to_string()
+        DensityClassifier::fit(&training, params, &control).map(|_| ()).unwrap_err().to_string()
     };
-    let slb = Settings::new(Variant::Slb);
+    let slb = Params::new(Variant::Slb);
     let one_class = Codes::from_options(2, (0..60).map(|_| Some(0)));
     assert!(fit(&slb, &table, &one_class, None).contains("one class only (`no`)"));
     let unlabelled = Codes::from_options(2, (0..60).map(|i| (i != 7).then_some(i % 2)));
@@ -577,17 +577,20 @@ fn bad_input_is_refused_with_a_clear_error() {
     let mut weights = vec![1.0; 60];
     weights[2] = f64::NAN;
     assert!(fit(&slb, &table, &class, Some(&weights)).contains("weight of row 3"));
-    let bad = |change: &dyn Fn(&mut Settings)| {
-        let mut settings = slb.clone();
-        change(&mut settings);
-        fit(&settings, &table, &class, None)
+    let bad = |change: &dyn Fn(&mut Params)| {
+        let mut params = slb.clone();
+        change(&mut params);
+        fit(&params, &table, &class, None)
     };
     assert!(bad(&|s| s.cost = 0.0).starts_with("C = 0"));
     assert!(bad(&|s| s.threshold = Threshold::Fraction(1.5)).contains("fraction = 1.5"));
     assert!(bad(&|s| s.threshold = Threshold::Lambda(f64::NAN)).contains("lambda"));
     assert!(bad(&|s| s.threshold = Threshold::Lambda(-1.0)).contains("lambda"));
     assert!(bad(&|s| s.folds = Some(31)).contains("folds = 31"));
-    assert!(bad(&|s| s.line = hingenet_density::bandwidth::LineBandwidth::Fixed(-1.0)).contains("bandwidth"));
+    assert!(
+        bad(&|s| s.line = hingenet_density::estimate::bandwidth::LineBandwidth::Fixed(-1.0))
+            .contains("bandwidth")
+    );
     let indefinite = Symmetric { a: 1.0, b: 2.0, c: 1.0 };
     assert!(bad(&|s| s.plane = PlaneBandwidth::Fixed(indefinite)).contains("positive definite"));
     assert!(bad(&|s| s.class_weights = ClassWeights::Given(vec![1.0])).contains("class weights"));
@@ -605,7 +608,7 @@ fn results_have_the_same_bits_on_1_2_and_8_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let training = Training { features: &table, class: &class, classes: &names, weights: None };
-            DensityClassifier::fit(&training, &Settings::new(Variant::Slb), &Control::default()).unwrap()
+            DensityClassifier::fit(&training, &Params::new(Variant::Slb), &Control::default()).unwrap()
         })
     };
     let one = fit(1);
@@ -631,7 +634,7 @@ fn slb_beats_lu_where_only_pairs_tell_the_classes_apart() {
     let names = classes();
     let training = Training { features: &train, class: &train_class, classes: &names, weights: None };
     let right = |variant: Variant| {
-        let model = DensityClassifier::fit(&training, &Settings::new(variant), &Control::default()).unwrap();
+        let model = DensityClassifier::fit(&training, &Params::new(variant), &Control::default()).unwrap();
         correct(&model, &test, &test_class)
     };
     assert!(right(Variant::Slb) > 320 && right(Variant::Lu) < 260 && right(Variant::KdeTan) > 320);

@@ -8,27 +8,27 @@ use hingenet_data::classifier::{Classifier, Training};
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_density::columns::Columns;
 use hingenet_density::fit::fit_exact;
-use hingenet_density::settings::{Anchor, Augment, ClassWeights, Multiclass, Penalty, Threshold};
-use hingenet_density::{DensityClassifier, Settings, Variant};
+use hingenet_density::params::{Anchor, Augment, ClassWeights, Multiclass, Penalty, Threshold};
+use hingenet_density::{DensityClassifier, Params, Variant};
 use support::{classes, columns_of, correct, two_class_table};
 
 /// A fixed threshold and no class weights: nothing to search.
-fn fixed(fraction: f64) -> Settings {
-    Settings {
+fn fixed(fraction: f64) -> Params {
+    Params {
         threshold: Threshold::Fraction(fraction),
         class_weights: ClassWeights::None,
-        ..Settings::new(Variant::Slb)
+        ..Params::new(Variant::Slb)
     }
 }
 
-fn fit(table: &Table, class: &Codes, settings: &Settings) -> DensityClassifier {
+fn fit(table: &Table, class: &Codes, params: &Params) -> DensityClassifier {
     let names = classes();
     let training = Training { features: table, class, classes: &names, weights: None };
-    DensityClassifier::fit(&training, settings, &Control::default()).unwrap()
+    DensityClassifier::fit(&training, params, &Control::default()).unwrap()
 }
 
-fn augmented() -> Settings {
-    Settings { augment: Augment::RawAndProducts, ..fixed(0.6) }
+fn augmented() -> Params {
+    Params { augment: Augment::RawAndProducts, ..fixed(0.6) }
 }
 
 /// Two numbers of which one is often missing, and a code.
@@ -89,7 +89,7 @@ fn tables_with_raw_terms_agree_with_exact_scores() {
 #[test]
 fn without_any_cell_raw_terms_say_nothing() {
     let (table, class) = two_class_table(60, 2, 43);
-    let model = fit(&table, &class, &Settings { augment: Augment::Raw, ..fixed(0.0) });
+    let model = fit(&table, &class, &Params { augment: Augment::Raw, ..fixed(0.0) });
     let row = |x: f64, y: f64| {
         Table::new(vec![Column::numeric("x0", vec![x]), Column::numeric("x1", vec![y])]).unwrap()
     };
@@ -121,9 +121,9 @@ fn raw_columns_help_where_the_truth_is_linear() {
         (Table::new(columns).unwrap(), Codes::from_options(2, class.into_iter().map(Some)))
     };
     let ((train, class), (test, truth)) = (draw(80), draw(1000));
-    let lu = Settings { class_weights: ClassWeights::None, ..Settings::new(Variant::Lu) };
-    let raw = Settings { augment: Augment::Raw, ..lu.clone() };
-    let right = |settings: &Settings| correct(&fit(&train, &class, settings), &test, &truth);
+    let lu = Params { class_weights: ClassWeights::None, ..Params::new(Variant::Lu) };
+    let raw = Params { augment: Augment::Raw, ..lu.clone() };
+    let right = |params: &Params| correct(&fit(&train, &class, params), &test, &truth);
     assert!(right(&raw) > 700 && right(&raw) + 20 > right(&lu), "{} {}", right(&raw), right(&lu));
 }
 
@@ -136,8 +136,8 @@ fn raw_terms_are_refused_where_they_have_no_place() {
         (Variant::Lu, Augment::RawAndProducts, "no pairs"),
         (Variant::KdeTan, Augment::Raw, "terms of a machine"),
     ] {
-        let settings = Settings { augment, ..Settings::new(variant) };
-        let error = DensityClassifier::fit(&training, &settings, &Control::default()).unwrap_err();
+        let params = Params { augment, ..Params::new(variant) };
+        let error = DensityClassifier::fit(&training, &params, &Control::default()).unwrap_err();
         assert!(error.to_string().contains(hint), "{error}");
     }
 }
@@ -146,25 +146,25 @@ fn raw_terms_are_refused_where_they_have_no_place() {
 #[test]
 fn scaling_a_column_changes_no_decision_with_raw_terms() {
     let (table, class) = two_class_table(60, 3, 47);
-    let settings = Settings { gap: 1e-12, ..augmented() };
-    let plain = support::exact(&table, &class, &settings);
+    let params = Params { gap: 1e-12, ..augmented() };
+    let plain = support::exact(&table, &class, &params);
     let scaled = |c: &Column| {
         Column::numeric(c.name(), c.as_numeric().unwrap().with_nan().iter().map(|x| 20.0 * x - 7.0).collect())
     };
     let moved = Table::new(table.columns().iter().map(scaled).collect()).unwrap();
-    let other = support::exact(&moved, &class, &settings);
+    let other = support::exact(&moved, &class, &params);
     assert!(plain.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-6));
-    assert_eq!(columns_of(&table, &class, &settings).n_features(), 3);
+    assert_eq!(columns_of(&table, &class, &params).n_features(), 3);
 }
 
 /// All weights of a column, and of a pair, are zero together or not at all.
 #[test]
 fn the_group_penalty_selects_columns_and_pairs_as_a_whole() {
     let (table, class) = two_class_table(60, 5, 48);
-    let settings =
-        Settings { penalty: Penalty::GroupNorm, cost: 0.02, augment: Augment::RawAndProducts, ..fixed(1.0) };
-    let columns = columns_of(&table, &class, &settings);
-    let exact = fit_exact(&columns, &settings, &Control::default()).unwrap();
+    let params =
+        Params { penalty: Penalty::GroupNorm, cost: 0.02, augment: Augment::RawAndProducts, ..fixed(1.0) };
+    let columns = columns_of(&table, &class, &params);
+    let exact = fit_exact(&columns, &params, &Control::default()).unwrap();
     assert!(exact.reports.iter().all(|r| r.converged), "{:?}", exact.reports);
     let scores = &exact.scores;
     let mut selected = 0;
@@ -180,7 +180,7 @@ fn the_group_penalty_selects_columns_and_pairs_as_a_whole() {
         selected += usize::from(in_use[0]);
     }
     assert!((1..15).contains(&selected), "{selected}");
-    let model = fit(&table, &class, &settings);
+    let model = fit(&table, &class, &params);
     assert!(correct(&model, &table, &class) >= 80);
 }
 
@@ -202,12 +202,12 @@ fn three_class_table(n: usize, seed: u64) -> (Table, Codes) {
 }
 
 /// Encoded rows and exact fit of any number of classes.
-fn exact_outputs(table: &Table, class: &Codes, k: usize, settings: &Settings) -> Vec<Vec<f64>> {
+fn exact_outputs(table: &Table, class: &Codes, k: usize, params: &Params) -> Vec<Vec<f64>> {
     let names: Vec<String> = (0..k).map(|c| format!("c{c}")).collect();
     let control = Control::default();
     let training = Training { features: table, class, classes: &names, weights: None };
-    let (units, columns) = Columns::learn(&training, settings, &control).unwrap();
-    let model = fit_exact(&columns, settings, &control).unwrap();
+    let (units, columns) = Columns::learn(&training, params, &control).unwrap();
+    let model = fit_exact(&columns, params, &control).unwrap();
     assert!(model.reports.iter().all(|r| r.converged), "{:?}", model.reports);
     model.outputs(&units.encode(table).unwrap(), &control).unwrap()
 }
@@ -222,8 +222,8 @@ fn a_machine_around_a_generative_classifier_falls_back_to_it() {
             for k in [2, 3] {
                 let (table, class) =
                     if k == 2 { two_class_table(40, 3, seed) } else { three_class_table(35, seed) };
-                let generative = Settings::new(variant);
-                let machine = Settings { anchor, cost: 1e-9, floor: generative.floor, ..fixed(0.4) };
+                let generative = Params::new(variant);
+                let machine = Params { anchor, cost: 1e-9, floor: generative.floor, ..fixed(0.4) };
                 let want = exact_outputs(&table, &class, k, &generative);
                 let got = exact_outputs(&table, &class, k, &machine);
                 for (g, w) in got.iter().zip(&want) {
@@ -242,9 +242,9 @@ fn a_machine_around_a_generative_classifier_falls_back_to_it() {
 #[test]
 fn a_machine_around_a_tree_moves_away_from_it_for_the_margin() {
     let (table, class) = two_class_table(60, 3, 54);
-    let tree = Settings { floor: Settings::new(Variant::KdeTan).floor, anchor: Anchor::Tan, ..fixed(0.4) };
+    let tree = Params { floor: Params::new(Variant::KdeTan).floor, anchor: Anchor::Tan, ..fixed(0.4) };
     let shortfall = |cost: f64| -> f64 {
-        let outputs = exact_outputs(&table, &class, 2, &Settings { cost, ..tree.clone() });
+        let outputs = exact_outputs(&table, &class, 2, &Params { cost, ..tree.clone() });
         let sign = |r: usize| if class.get(r) == Some(1) { 1.0 } else { -1.0 };
         outputs.iter().enumerate().map(|(r, o)| (1.0 - sign(r) * o[0]).max(0.0)).sum()
     };
@@ -256,14 +256,14 @@ fn anchors_need_a_machine_with_pairs_and_the_two_norm() {
     let (table, class) = two_class_table(30, 2, 55);
     let names = classes();
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
-    let error = |settings: Settings| {
-        DensityClassifier::fit(&training, &settings, &Control::default()).unwrap_err().to_string()
+    let error = |params: Params| {
+        DensityClassifier::fit(&training, &params, &Control::default()).unwrap_err().to_string()
     };
-    let anchored = |variant: Variant| Settings { anchor: Anchor::Tan, ..Settings::new(variant) };
+    let anchored = |variant: Variant| Params { anchor: Anchor::Tan, ..Params::new(variant) };
     assert!(error(anchored(Variant::Lu)).contains("no pairs"));
     assert!(error(anchored(Variant::KdeTan)).contains("generative itself"));
     assert!(
-        error(Settings { penalty: Penalty::OneNorm, ..anchored(Variant::Slb) }).contains("l2 with an anchor")
+        error(Params { penalty: Penalty::OneNorm, ..anchored(Variant::Slb) }).contains("l2 with an anchor")
     );
 }
 
@@ -274,8 +274,8 @@ fn every_way_to_tell_three_classes_apart_is_a_sum_of_terms() {
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
     for multiclass in [Multiclass::OneVsRest, Multiclass::CrammerSinger] {
         for anchor in [Anchor::None, Anchor::NaiveBayes] {
-            let settings = Settings { multiclass, anchor, augment: Augment::Raw, ..fixed(0.3) };
-            let model = DensityClassifier::fit(&training, &settings, &Control::default()).unwrap();
+            let params = Params { multiclass, anchor, augment: Augment::Raw, ..fixed(0.3) };
+            let model = DensityClassifier::fit(&training, &params, &Control::default()).unwrap();
             assert!(model.summary().reports.iter().all(|r| r.converged), "{:?}", model.summary().reports);
             let p = model.log_proba(&table).unwrap();
             let found = |r: usize| hingenet_base::numeric::log::argmax(&p[3 * r..3 * r + 3]);
@@ -288,8 +288,7 @@ fn every_way_to_tell_three_classes_apart_is_a_sum_of_terms() {
             }
         }
     }
-    let sparse =
-        Settings { multiclass: Multiclass::CrammerSinger, penalty: Penalty::GroupNorm, ..fixed(0.3) };
+    let sparse = Params { multiclass: Multiclass::CrammerSinger, penalty: Penalty::GroupNorm, ..fixed(0.3) };
     let error = DensityClassifier::fit(&training, &sparse, &Control::default()).unwrap_err();
     assert!(error.to_string().contains("crammer_singer"), "{error}");
 }
@@ -298,10 +297,10 @@ fn every_way_to_tell_three_classes_apart_is_a_sum_of_terms() {
 #[test]
 fn permuting_the_classes_permutes_the_scores_of_the_joint_machine() {
     let (table, class) = three_class_table(40, 57);
-    let settings = Settings { multiclass: Multiclass::CrammerSinger, gap: 1e-7, ..fixed(0.0) };
-    let plain = exact_outputs(&table, &class, 3, &settings);
+    let params = Params { multiclass: Multiclass::CrammerSinger, gap: 1e-7, ..fixed(0.0) };
+    let plain = exact_outputs(&table, &class, 3, &params);
     let turned = Codes::from_options(3, class.iter().map(|c| c.map(|c| (c + 1) % 3)));
-    let other = exact_outputs(&table, &turned, 3, &settings);
+    let other = exact_outputs(&table, &turned, 3, &params);
     for (a, b) in plain.iter().zip(&other) {
         let centred = |v: &[f64]| {
             let mean = v.iter().sum::<f64>() / 3.0;

@@ -6,14 +6,14 @@ use hingenet_base::control::Control;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::{Classifier, Training};
 use hingenet_data::table::{Codes, Column, Table};
-use hingenet_density::bandwidth::LineBandwidth;
 use hingenet_density::columns::{Columns, Kind};
+use hingenet_density::estimate::bandwidth::LineBandwidth;
+use hingenet_density::estimate::kernel::Floor;
 use hingenet_density::fit::fit_exact;
 use hingenet_density::generate::{Dependence, Networks};
-use hingenet_density::kernel::Floor;
-use hingenet_density::settings::{ClassWeights, Threshold};
-use hingenet_density::structure::{forests, trees};
-use hingenet_density::{DensityClassifier, Settings, Variant};
+use hingenet_density::params::{ClassWeights, Threshold};
+use hingenet_density::structure::trees::{forests, trees};
+use hingenet_density::{DensityClassifier, Params, Variant};
 use support::{classes, columns_of, two_class_table};
 
 /// A code of three values, a value that depends on it, and a code that depends on the first.
@@ -31,8 +31,8 @@ fn mixed_columns(seed: u64) -> Columns {
     Columns::raw(kinds, vec![code, value, other], class, 2).unwrap()
 }
 
-fn all_pairs() -> Settings {
-    Settings { floor: Floor::None, ..Settings::new(Variant::SlbAll) }
+fn all_pairs() -> Params {
+    Params { floor: Floor::None, ..Params::new(Variant::SlbAll) }
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn calibrated_probabilities_do_not_count_a_copied_feature_five_times() {
         };
         let features = wide(&table);
         let training = Training { features: &features, class: &class, classes: &names, weights: None };
-        let settings = Settings::new(Variant::KdeNaiveBayes);
-        let model = DensityClassifier::fit(&training, &settings, &Control::default()).unwrap();
+        let params = Params::new(Variant::KdeNaiveBayes);
+        let model = DensityClassifier::fit(&training, &params, &Control::default()).unwrap();
         (model.decision_values(&wide(&test)).unwrap(), model.log_proba(&wide(&test)).unwrap())
     };
     let ((one, p_one), (five, p_five)) = (probabilities(1), probabilities(5));
@@ -124,10 +124,10 @@ fn calibrated_probabilities_do_not_count_a_copied_feature_five_times() {
 #[test]
 fn a_forest_is_a_part_of_the_tree() {
     let (table, class) = two_class_table(60, 6, 5);
-    let settings = Settings::new(Variant::KdeForest);
-    let columns = columns_of(&table, &class, &settings);
-    let tree = trees(&columns, &settings, &Control::default()).unwrap();
-    let forest = forests(&columns, &settings, &Control::default()).unwrap();
+    let params = Params::new(Variant::KdeForest);
+    let columns = columns_of(&table, &class, &params);
+    let tree = trees(&columns, &params, &Control::default()).unwrap();
+    let forest = forests(&columns, &params, &Control::default()).unwrap();
     for y in 0..2 {
         assert_eq!(tree.of_class[y].len(), 5);
         assert!(forest.of_class[y].iter().all(|edge| tree.of_class[y].contains(edge)));
@@ -138,7 +138,7 @@ fn a_forest_is_a_part_of_the_tree() {
     let noise: Vec<Vec<f64>> = (0..4).map(|_| (0..200).map(|_| random.normal()).collect()).collect();
     let independent =
         Columns::raw(vec![Kind::Continuous; 4], noise, (0..200).map(|r| r % 2).collect(), 2).unwrap();
-    let spurious = forests(&independent, &settings, &Control::default()).unwrap();
+    let spurious = forests(&independent, &params, &Control::default()).unwrap();
     assert!(spurious.len() <= 2, "{spurious:?}");
 }
 
@@ -149,7 +149,7 @@ fn equal_errors_choose_no_pairs_and_no_class_weights() {
         (0..3).map(|_| (0..100).map(|r| 12.0 * f64::from(r % 2) + random.normal()).collect()).collect();
     let columns =
         Columns::raw(vec![Kind::Continuous; 3], columns, (0..100).map(|r| r % 2).collect(), 2).unwrap();
-    let model = fit_exact(&columns, &Settings::new(Variant::Slb), &Control::default()).unwrap();
+    let model = fit_exact(&columns, &Params::new(Variant::Slb), &Control::default()).unwrap();
     assert_eq!(model.threshold, Some(Threshold::Fraction(0.0)));
     assert_eq!(model.class_weights, Some(ClassWeights::None));
 }
@@ -163,8 +163,8 @@ fn many_ties_refuse_least_squares_bandwidths() {
     let names = classes();
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
     let fit = |line: LineBandwidth| {
-        let settings = Settings { line, ..Settings::new(Variant::KdeNaiveBayes) };
-        DensityClassifier::fit(&training, &settings, &Control::default()).unwrap()
+        let params = Params { line, ..Params::new(Variant::KdeNaiveBayes) };
+        DensityClassifier::fit(&training, &params, &Control::default()).unwrap()
     };
     assert!(fit(LineBandwidth::LeastSquares) == fit(LineBandwidth::Normal));
     assert!(fit(LineBandwidth::Normal) != fit(LineBandwidth::PlugIn));
@@ -201,11 +201,11 @@ fn small_classes_get_pairs_only_when_asked() {
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
     let (send, warnings) = std::sync::mpsc::channel();
     let control = Control::default().on_warning(move |text| drop(send.send(text.to_string())));
-    let settings = Settings::new(Variant::SlbAll);
-    let without = DensityClassifier::fit(&training, &settings, &control).unwrap();
+    let params = Params::new(Variant::SlbAll);
+    let without = DensityClassifier::fit(&training, &params, &control).unwrap();
     assert_eq!(without.summary().kept, 0);
     assert!(warnings.try_iter().any(|w| w.contains("fewer than 20 rows")));
-    let asked = Settings { pairs_in_small_classes: true, ..settings };
+    let asked = Params { pairs_in_small_classes: true, ..params };
     let with = DensityClassifier::fit(&training, &asked, &Control::default()).unwrap();
     assert_eq!(with.summary().kept, 6);
     assert!(with.log_proba(&table).unwrap().iter().all(|p| p.is_finite()));
@@ -223,7 +223,7 @@ fn codes_may_be_missing_at_prediction() {
     let class = Codes::from_options(2, (0..80).map(|r| Some(r % 2)));
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
     for variant in [Variant::SlbAll, Variant::Lu, Variant::KdeTan] {
-        let model = DensityClassifier::fit(&training, &Settings::new(variant), &Control::default()).unwrap();
+        let model = DensityClassifier::fit(&training, &Params::new(variant), &Control::default()).unwrap();
         let blank = Table::new(vec![
             Column::categorical("code", names.clone(), Codes::from_options(2, [None, Some(1)].into_iter())),
             Column::numeric("x", vec![0.5, f64::NAN]),
@@ -255,8 +255,8 @@ fn counts_do_not_tell_a_machine_the_class_of_a_row() {
     let names = classes();
     let training = Training { features: &train, class: &class, classes: &names, weights: None };
     for variant in [Variant::Lu, Variant::SlbAll] {
-        let settings = Settings { class_weights: ClassWeights::None, ..Settings::new(variant) };
-        let model = DensityClassifier::fit(&training, &settings, &Control::default()).unwrap();
+        let params = Params { class_weights: ClassWeights::None, ..Params::new(variant) };
+        let model = DensityClassifier::fit(&training, &params, &Control::default()).unwrap();
         let p = model.log_proba(&test).unwrap();
         let right = (0..1000).filter(|&r| Some(usize::from(p[2 * r + 1] > p[2 * r])) == truth.get(r)).count();
         // The numeric column alone tells 77 of 100 rows.

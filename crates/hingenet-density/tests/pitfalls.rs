@@ -6,24 +6,24 @@ mod support;
 use hingenet_base::control::Control;
 use hingenet_data::classifier::{Classifier, Training};
 use hingenet_data::table::{Codes, Column, Table};
-use hingenet_density::bandwidth::{LineBandwidth, Symmetric};
 use hingenet_density::columns::{Columns, Kind};
+use hingenet_density::estimate::bandwidth::{LineBandwidth, Symmetric};
+use hingenet_density::estimate::kernel::PlaneKde;
+use hingenet_density::estimate::sample::{PairSample, Sample};
 use hingenet_density::fit::fit_exact;
-use hingenet_density::hsic::{DependenceKernel, Factor, Median, Width, exact_hsic};
-use hingenet_density::kernel::PlaneKde;
-use hingenet_density::sample::{PairSample, Sample};
-use hingenet_density::selection::Dependence;
-use hingenet_density::settings::{ClassWeights, Threshold};
+use hingenet_density::params::{ClassWeights, Threshold};
+use hingenet_density::structure::Dependence;
+use hingenet_density::structure::hsic::{DependenceKernel, Factor, Median, Width, exact_hsic};
 use hingenet_density::transform::OwnDensities;
-use hingenet_density::{DensityClassifier, Settings, Variant};
+use hingenet_density::{DensityClassifier, Params, Variant};
 use support::{classes, columns_of, exact, normal_sample, two_class_table};
 
-fn all_pairs() -> Settings {
-    Settings {
+fn all_pairs() -> Params {
+    Params {
         threshold: Threshold::Fraction(1.0),
         class_weights: ClassWeights::None,
         gap: 1e-12,
-        ..Settings::new(Variant::Slb)
+        ..Params::new(Variant::Slb)
     }
 }
 
@@ -44,13 +44,13 @@ fn moved(table: &Table, a: f64, b: f64) -> Table {
 fn fit(
     table: &Table,
     class: &Codes,
-    settings: &Settings,
+    params: &Params,
 ) -> (hingenet_base::error::Result<DensityClassifier>, Vec<String>) {
     let names = classes();
     let training = Training { features: table, class, classes: &names, weights: None };
     let (send, warnings) = std::sync::mpsc::channel();
     let control = Control::default().on_warning(move |text| drop(send.send(text.to_string())));
-    let model = DensityClassifier::fit(&training, settings, &control);
+    let model = DensityClassifier::fit(&training, params, &control);
     drop(control);
     (model, warnings.try_iter().collect())
 }
@@ -119,13 +119,13 @@ fn classes_with_few_rows_are_refused_by_name_or_warned_of() {
         let rows: Vec<usize> = (0..30 + rows).collect();
         (table.rows(&rows), class.rows(&rows))
     };
-    let lu = Settings { class_weights: ClassWeights::None, ..Settings::new(Variant::Lu) };
+    let lu = Params { class_weights: ClassWeights::None, ..Params::new(Variant::Lu) };
     for rows in [1, 3] {
         let (few, few_class) = part(rows);
         let error = fit(&few, &few_class, &lu).0.unwrap_err();
         assert!(error.to_string().contains(&format!("class `yes` has {rows} row")), "{error}");
         assert!(error.hint().is_some_and(|hint| hint.contains("small_classes=allow")), "{error:?}");
-        let allowed = Settings { tiny_classes: true, ..lu.clone() };
+        let allowed = Params { tiny_classes: true, ..lu.clone() };
         assert!(fit(&few, &few_class, &allowed).0.is_ok());
     }
     for (rows, warned) in [(4, true), (19, true), (20, false)] {
@@ -149,17 +149,17 @@ fn classes_with_few_rows_are_refused_by_name_or_warned_of() {
 #[test]
 fn bandwidths_of_zero_and_costs_that_are_no_numbers_are_refused() {
     let (table, class) = two_class_table(30, 2, 65);
-    let refused = |settings: Settings| fit(&table, &class, &settings).0.unwrap_err().to_string();
+    let refused = |params: Params| fit(&table, &class, &params).0.unwrap_err().to_string();
     for h in [0.0, f64::NAN, f64::INFINITY] {
-        let fixed = Settings { line: LineBandwidth::Fixed(h), ..all_pairs() };
+        let fixed = Params { line: LineBandwidth::Fixed(h), ..all_pairs() };
         assert!(refused(fixed).contains("bandwidth"));
     }
     for c in [-1.0, f64::NAN, f64::INFINITY] {
-        assert!(refused(Settings { cost: c, ..all_pairs() }).starts_with("C ="));
+        assert!(refused(Params { cost: c, ..all_pairs() }).starts_with("C ="));
     }
     for f in [-0.1, f64::NAN] {
         let fraction = Threshold::Fraction(f);
-        assert!(refused(Settings { threshold: fraction, ..all_pairs() }).contains("fraction"));
+        assert!(refused(Params { threshold: fraction, ..all_pairs() }).contains("fraction"));
     }
     let sample = PairSample::new(vec![0.0, 1.0], vec![1.0, 0.0]).unwrap();
     assert!(PlaneKde::new(&sample, Symmetric { a: 1.0, b: 1.0, c: 1.0 }).is_err());
@@ -182,10 +182,10 @@ fn full_factors_give_the_exact_hsic() {
 #[test]
 fn kernel_trees_are_the_sums_of_their_log_densities() {
     let (table, class) = two_class_table(45, 4, 68);
-    let settings = Settings::new(Variant::KdeTan);
-    let columns: Columns = columns_of(&table, &class, &settings);
+    let params = Params::new(Variant::KdeTan);
+    let columns: Columns = columns_of(&table, &class, &params);
     assert!(columns.kinds().iter().all(|k| *k == Kind::Continuous));
-    let model = fit_exact(&columns, &settings, &Control::default()).unwrap();
+    let model = fit_exact(&columns, &params, &Control::default()).unwrap();
     let features = model.densities.features(columns.features(), false, &Control::default()).unwrap();
     let got = model.outputs(columns.features(), &Control::default()).unwrap();
     for r in [0, 20, 80] {

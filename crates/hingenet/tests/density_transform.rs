@@ -6,8 +6,8 @@ use hingenet_base::control::Control;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::Classifier;
 use hingenet_data::table::{Codes, Column, Table, UnseenPolicy};
-use hingenet_density::kernel::{LineKde, Own, PlaneKde};
-use hingenet_density::sample::{PairSample, Sample};
+use hingenet_density::estimate::kernel::{LineKde, Own, PlaneKde};
+use hingenet_density::estimate::sample::{PairSample, Sample};
 use hingenet_density::transform::OwnDensities;
 
 /// `n` rows of each class: three numeric columns around the class's own centre.
@@ -46,7 +46,7 @@ fn leaving_out_one_of_equal_rows_leaves_the_others() {
         repeated.log_densities(&[0.3], |_| Own::Omit(1))[0],
         merged.log_densities(&[0.3], |_| Own::Omit(0))[0],
     );
-    let h = hingenet_density::bandwidth::Symmetric { a: 0.5, b: 0.1, c: 0.4 };
+    let h = hingenet_density::estimate::bandwidth::Symmetric { a: 0.5, b: 0.1, c: 0.4 };
     let repeated = PlaneKde::new(&PairSample::new(x, y).unwrap(), h).unwrap();
     let merged = PlaneKde::new(&PairSample::weighted(mx, my, w).unwrap(), h).unwrap();
     close(

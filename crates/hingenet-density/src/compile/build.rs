@@ -4,9 +4,9 @@
 use super::{Axis, Group, Layer, LineTable, PairTable};
 use crate::columns::{Columns, Kind};
 use crate::estimate::Joint;
-use crate::features::Features;
+use crate::estimate::features::Features;
+use crate::estimate::kernel::Floor;
 use crate::fit::ExactModel;
-use crate::kernel::Floor;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::random::Random;

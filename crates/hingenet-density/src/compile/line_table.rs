@@ -1,7 +1,7 @@
 //! Log densities of one feature in all classes, on the nodes of an axis.
 
 use super::axis::Axis;
-use crate::raw::{Linear, Weighted};
+use crate::terms::raw::{Linear, Weighted};
 
 /// `log p_y(x_i)` of one feature for all classes, and what it contributes to the scores.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]

@@ -2,7 +2,7 @@
 //! weights in the class scores.
 
 use super::axis::{Axis, Place};
-use crate::raw::{Product, Weighted};
+use crate::terms::raw::{Product, Weighted};
 
 /// Lookup table of a pair of features.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]

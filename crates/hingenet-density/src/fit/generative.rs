@@ -2,24 +2,24 @@
 
 use super::{Calibration, ExactModel};
 use crate::columns::Columns;
-use crate::features::Densities;
-use crate::scores::Scores;
-use crate::selection::Kept;
-use crate::settings::{Prior, Settings, Variant};
-use crate::structure::{forests, trees};
+use crate::estimate::features::Densities;
+use crate::params::{Params, Prior, Variant};
+use crate::structure::Kept;
+use crate::structure::trees::{forests, trees};
+use crate::terms::Scores;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 
-pub(super) fn fit(columns: &Columns, settings: &Settings, control: &Control) -> Result<ExactModel> {
+pub(super) fn fit(columns: &Columns, params: &Params, control: &Control) -> Result<ExactModel> {
     control.progress("learning the structure", 0, 2)?;
-    let kept = match settings.variant {
-        Variant::KdeTan => trees(columns, settings, control)?,
-        Variant::KdeForest => forests(columns, settings, control)?,
+    let kept = match params.variant {
+        Variant::KdeTan => trees(columns, params, control)?,
+        Variant::KdeForest => forests(columns, params, control)?,
         _ => Kept::none(columns.n_classes()),
     };
     control.progress("estimating densities", 1, 2)?;
-    let densities = Densities::estimate(columns, &kept, settings, control)?;
-    let scores = Scores::of_forests(&log_prior(columns, settings), columns.n_features(), &kept);
+    let densities = Densities::estimate(columns, &kept, params, control)?;
+    let scores = Scores::of_forests(&log_prior(columns, params), columns.n_features(), &kept);
     // Scores without the row itself stand for those of new rows.
     let held_out = scores.evaluate(&densities.held_out_features(columns.features(), control)?);
     Ok(ExactModel {
@@ -33,8 +33,8 @@ pub(super) fn fit(columns: &Columns, settings: &Settings, control: &Control) -> 
     })
 }
 
-fn log_prior(columns: &Columns, settings: &Settings) -> Vec<f64> {
-    let weights = match &settings.prior {
+fn log_prior(columns: &Columns, params: &Params) -> Vec<f64> {
+    let weights = match &params.prior {
         Prior::Empirical => columns.class_totals(),
         Prior::Uniform => vec![1.0; columns.n_classes()],
         Prior::Given(p) => p.clone(),

@@ -6,13 +6,13 @@ pub mod search;
 mod slb;
 mod training;
 
-use super::calibration::Calibration;
-use super::columns::Columns;
-use super::features::Densities;
-use super::raw::{Linear, Product, RawTerm, Weighted};
-use super::scores::Scores;
-use super::selection::Kept;
-use super::settings::{ClassWeights, Settings, Threshold};
+use crate::calibration::Calibration;
+use crate::columns::Columns;
+use crate::estimate::features::Densities;
+use crate::params::{ClassWeights, Params, Threshold};
+use crate::structure::Kept;
+use crate::terms::Scores;
+use crate::terms::raw::{Linear, Product, RawTerm, Weighted};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
@@ -70,12 +70,12 @@ impl ExactModel {
     }
 }
 
-/// Fits the variant that the settings name.
-pub fn fit_exact(columns: &Columns, settings: &Settings, control: &Control) -> Result<ExactModel> {
-    settings.check(columns.n_classes())?;
-    if settings.variant.is_generative() {
-        generative::fit(columns, settings, control)
+/// Fits the variant that the parameters name.
+pub fn fit_exact(columns: &Columns, params: &Params, control: &Control) -> Result<ExactModel> {
+    params.check(columns.n_classes())?;
+    if params.variant.is_generative() {
+        generative::fit(columns, params, control)
     } else {
-        slb::fit(columns, settings, control)
+        slb::fit(columns, params, control)
     }
 }

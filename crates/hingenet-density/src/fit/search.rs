@@ -4,9 +4,9 @@
 use super::machines::{MachineRows, train};
 use super::training::training_set;
 use crate::columns::Columns;
-use crate::selection::{Dependence, Kept};
-use crate::settings::{Anchor, ClassWeights, Settings, Threshold};
-use crate::structure::trees;
+use crate::params::{Anchor, ClassWeights, Params, Threshold};
+use crate::structure::trees::trees;
+use crate::structure::{Dependence, Kept};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::log::argmax;
@@ -30,8 +30,8 @@ pub struct Choice {
 }
 
 /// Thresholds from sparse to dense, and class weights to choose among.
-fn candidates(settings: &Settings) -> (Vec<Threshold>, Vec<ClassWeights>) {
-    let thresholds = match &settings.threshold {
+fn candidates(params: &Params) -> (Vec<Threshold>, Vec<ClassWeights>) {
+    let thresholds = match &params.threshold {
         Threshold::CrossValidated(fractions) => {
             let mut sorted = fractions.clone();
             sorted.sort_by(f64::total_cmp);
@@ -39,7 +39,7 @@ fn candidates(settings: &Settings) -> (Vec<Threshold>, Vec<ClassWeights>) {
         }
         fixed => vec![fixed.clone()],
     };
-    let weights = match &settings.class_weights {
+    let weights = match &params.class_weights {
         ClassWeights::CrossValidated => vec![ClassWeights::None, ClassWeights::Balanced],
         fixed => vec![fixed.clone()],
     };
@@ -58,9 +58,9 @@ pub fn class_weights(rule: &ClassWeights, columns: &Columns) -> Vec<f64> {
 }
 
 /// Number of folds: the given one (an error if a class has fewer rows), else 5 or what the smallest class allows.
-fn n_folds(columns: &Columns, settings: &Settings) -> Result<usize> {
+fn n_folds(columns: &Columns, params: &Params) -> Result<usize> {
     let smallest = (0..columns.n_classes()).map(|y| columns.rows_of(y).len()).min().unwrap_or(0);
-    match settings.folds {
+    match params.folds {
         Some(folds) => {
             let expected = format!("at most {smallest}, the rows of the smallest class");
             require("folds", folds, &expected, folds <= smallest)?;
@@ -71,10 +71,10 @@ fn n_folds(columns: &Columns, settings: &Settings) -> Result<usize> {
 }
 
 /// Chooses threshold and class weights; ties go to the sparsest threshold, then to no weights.
-pub fn choose(columns: &Columns, settings: &Settings, control: &Control) -> Result<Choice> {
-    let (thresholds, weights) = candidates(settings);
+pub fn choose(columns: &Columns, params: &Params, control: &Control) -> Result<Choice> {
+    let (thresholds, weights) = candidates(params);
     let nothing_to_choose = thresholds.len() == 1 && weights.len() == 1;
-    let folds = n_folds(columns, settings)?;
+    let folds = n_folds(columns, params)?;
     if nothing_to_choose || folds < 2 {
         if !nothing_to_choose {
             control.warn("a class has a single row: the threshold is not cross-validated, a tenth of the pairs is kept");
@@ -83,10 +83,10 @@ pub fn choose(columns: &Columns, settings: &Settings, control: &Control) -> Resu
         let class_weights = weights[0].clone();
         return Ok(Choice { threshold, class_weights, errors: Vec::new(), out_of_fold: Vec::new() });
     }
-    let fold = columns.folds(folds, settings.seed);
+    let fold = columns.folds(folds, params.seed);
     let runs: Vec<FoldRun> = (0..folds)
         .into_par_iter()
-        .map(|f| run_fold(columns, &fold, f, &thresholds, &weights, settings, control))
+        .map(|f| run_fold(columns, &fold, f, &thresholds, &weights, params, control))
         .collect::<Result<_>>()?;
     let n_candidates = thresholds.len() * weights.len();
     let errors: Vec<f64> =
@@ -117,15 +117,15 @@ fn run_fold(
     f: usize,
     thresholds: &[Threshold],
     weights: &[ClassWeights],
-    settings: &Settings,
+    params: &Params,
     control: &Control,
 ) -> Result<FoldRun> {
     let (learn, held): (Vec<usize>, Vec<usize>) = (0..columns.n_rows()).partition(|&r| fold[r] != f);
     let (part, judge) = (columns.subset(&learn), columns.subset(&held));
     let quiet = control.quiet();
-    let Selected { kept, anchor } = select(&part, thresholds, settings, &quiet)?;
+    let Selected { kept, anchor } = select(&part, thresholds, params, &quiet)?;
     let available = union(&kept);
-    let set = training_set(&part, &available, settings, &quiet)?;
+    let set = training_set(&part, &available, params, &quiet)?;
     let judged = set.densities.features(judge.features(), false, &quiet)?;
     let mut run = FoldRun { held, outputs: Vec::new(), errors: Vec::new() };
     let mut warm: Vec<Option<Vec<Vec<f64>>>> = vec![None; weights.len()];
@@ -148,7 +148,7 @@ fn run_fold(
                 anchor: anchor.as_ref(),
                 class_weights: &class_weights(rule, &part),
             };
-            let trained = train(data, settings, SEARCH_GAP.max(settings.gap), warm[w].as_deref(), &quiet)?;
+            let trained = train(data, params, SEARCH_GAP.max(params.gap), warm[w].as_deref(), &quiet)?;
             let outputs = trained.scores.evaluate(&judged);
             run.errors.push(balanced_error(&outputs, judge.class(), judge.weights(), judge.n_classes()));
             run.outputs.push(outputs);
@@ -170,14 +170,14 @@ pub struct Selected {
 pub fn select(
     columns: &Columns,
     thresholds: &[Threshold],
-    settings: &Settings,
+    params: &Params,
     control: &Control,
 ) -> Result<Selected> {
-    let mut kept = kept_of(columns, thresholds, settings, control)?;
-    let anchor = match settings.anchor {
+    let mut kept = kept_of(columns, thresholds, params, control)?;
+    let anchor = match params.anchor {
         Anchor::None => None,
         Anchor::NaiveBayes => Some(Kept::none(columns.n_classes())),
-        Anchor::Tan => Some(trees(columns, settings, control)?),
+        Anchor::Tan => Some(trees(columns, params, control)?),
     };
     if let Some(forests) = &anchor {
         kept.iter_mut().for_each(|k| *k = union(&[k.clone(), forests.clone()]));
@@ -189,14 +189,14 @@ pub fn select(
 fn kept_of(
     columns: &Columns,
     thresholds: &[Threshold],
-    settings: &Settings,
+    params: &Params,
     control: &Control,
 ) -> Result<Vec<Kept>> {
     if thresholds.iter().all(|t| *t == Threshold::Fraction(0.0)) {
         return Ok(vec![Kept::none(columns.n_classes()); thresholds.len()]);
     }
-    let dependence = Dependence::compute(columns, settings, control)?;
-    Ok(thresholds.iter().map(|t| dependence.select(t, settings.combine)).collect())
+    let dependence = Dependence::compute(columns, params, control)?;
+    Ok(thresholds.iter().map(|t| dependence.select(t, params.combine)).collect())
 }
 
 fn union(kept: &[Kept]) -> Kept {
@@ -239,14 +239,14 @@ pub fn balanced_error(outputs: &[Vec<f64>], class: &[usize], weights: &[f64], n_
 pub fn svm_out_of_fold(
     columns: &Columns,
     data: MachineRows<'_>,
-    settings: &Settings,
+    params: &Params,
     control: &Control,
 ) -> Result<Vec<Vec<f64>>> {
-    let folds = n_folds(columns, settings)?;
+    let folds = n_folds(columns, params)?;
     if folds < 2 {
         return Ok(Vec::new());
     }
-    let fold = columns.folds(folds, settings.seed);
+    let fold = columns.folds(folds, params.seed);
     let mut out = vec![Vec::new(); columns.n_rows()];
     for f in 0..folds {
         let learn: Vec<usize> = data.rows.iter().copied().filter(|&r| fold[r] != f).collect();
@@ -255,7 +255,7 @@ pub fn svm_out_of_fold(
             return Ok(Vec::new());
         }
         let part = MachineRows { rows: &learn, ..data };
-        let trained = train(part, settings, SEARCH_GAP.max(settings.gap), None, &control.quiet())?;
+        let trained = train(part, params, SEARCH_GAP.max(params.gap), None, &control.quiet())?;
         let outputs = trained.scores.evaluate(data.features);
         data.rows.iter().filter(|&&r| fold[r] == f).for_each(|&r| out[r].clone_from(&outputs[r]));
     }

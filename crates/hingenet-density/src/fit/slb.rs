@@ -5,18 +5,18 @@ use super::search::{choose, class_weights, select, svm_out_of_fold};
 use super::training::training_set;
 use super::{Calibration, ExactModel};
 use crate::columns::Columns;
-use crate::settings::Settings;
+use crate::params::Params;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 
-pub(super) fn fit(columns: &Columns, settings: &Settings, control: &Control) -> Result<ExactModel> {
+pub(super) fn fit(columns: &Columns, params: &Params, control: &Control) -> Result<ExactModel> {
     control.progress("choosing the pairs", 0, 3)?;
-    let choice = choose(columns, settings, control)?;
+    let choice = choose(columns, params, control)?;
     control.progress("estimating densities", 1, 3)?;
     let thresholds = std::slice::from_ref(&choice.threshold);
-    let mut selected = select(columns, thresholds, settings, control)?;
+    let mut selected = select(columns, thresholds, params, control)?;
     let (kept, anchor) = (selected.kept.swap_remove(0), selected.anchor);
-    let set = training_set(columns, &kept, settings, control)?;
+    let set = training_set(columns, &kept, params, control)?;
     control.progress("training", 2, 3)?;
     let weights = class_weights(&choice.class_weights, columns);
     let data = MachineRows {
@@ -30,9 +30,9 @@ pub(super) fn fit(columns: &Columns, settings: &Settings, control: &Control) -> 
         anchor: anchor.as_ref(),
         class_weights: &weights,
     };
-    let trained = train(data, settings, settings.gap, None, control)?;
+    let trained = train(data, params, params.gap, None, control)?;
     let out_of_fold = if choice.out_of_fold.is_empty() {
-        svm_out_of_fold(columns, data, settings, control)?
+        svm_out_of_fold(columns, data, params, control)?
     } else {
         choice.out_of_fold
     };

@@ -1,9 +1,9 @@
 //! Densities of the training rows and the features the SVM is trained on.
 
 use crate::columns::Columns;
-use crate::features::{ClassFeatures, Densities, Features};
-use crate::selection::Kept;
-use crate::settings::{Settings, TrainingFeatures};
+use crate::estimate::features::{ClassFeatures, Densities, Features};
+use crate::params::{Params, TrainingFeatures};
+use crate::structure::Kept;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 
@@ -24,28 +24,28 @@ pub struct TrainingSet {
 pub fn training_set(
     columns: &Columns,
     kept: &Kept,
-    settings: &Settings,
+    params: &Params,
     control: &Control,
 ) -> Result<TrainingSet> {
     let all: Vec<usize> = (0..columns.n_rows()).collect();
-    match settings.training_features {
+    match params.training_features {
         TrainingFeatures::LeaveOneOut | TrainingFeatures::Resubstitution => {
-            let densities = Densities::estimate(columns, kept, settings, control)?;
-            let leave = settings.training_features == TrainingFeatures::LeaveOneOut;
+            let densities = Densities::estimate(columns, kept, params, control)?;
+            let leave = params.training_features == TrainingFeatures::LeaveOneOut;
             let features = densities.features(columns.features(), leave, control)?;
             Ok(TrainingSet { densities, features, rows: all })
         }
         TrainingFeatures::Split => {
-            let half = columns.folds(2, settings.seed.wrapping_add(17));
+            let half = columns.folds(2, params.seed.wrapping_add(17));
             let learn: Vec<usize> = all.iter().copied().filter(|&r| half[r] == 0).collect();
             let rows = all.into_iter().filter(|&r| half[r] == 1).collect();
-            let densities = Densities::estimate(&columns.subset(&learn), kept, settings, control)?;
+            let densities = Densities::estimate(&columns.subset(&learn), kept, params, control)?;
             let features = densities.features(columns.features(), false, control)?;
             Ok(TrainingSet { densities, features, rows })
         }
         TrainingFeatures::CrossFit => {
-            let densities = Densities::estimate(columns, kept, settings, control)?;
-            let mut features = cross_fitted(columns, kept, settings, control)?;
+            let densities = Densities::estimate(columns, kept, params, control)?;
+            let mut features = cross_fitted(columns, kept, params, control)?;
             // Raw terms are not estimated.
             features.raw = densities.raw.values(columns.features());
             Ok(TrainingSet { densities, features, rows: all })
@@ -53,9 +53,9 @@ pub fn training_set(
     }
 }
 
-fn cross_fitted(columns: &Columns, kept: &Kept, settings: &Settings, control: &Control) -> Result<Features> {
+fn cross_fitted(columns: &Columns, kept: &Kept, params: &Params, control: &Control) -> Result<Features> {
     let n = columns.n_rows();
-    let fold = columns.folds(CROSS_FIT_FOLDS, settings.seed.wrapping_add(29));
+    let fold = columns.folds(CROSS_FIT_FOLDS, params.seed.wrapping_add(29));
     let empty = |pairs: usize| ClassFeatures {
         marginals: vec![vec![0.0; n]; columns.n_features()],
         pairs: vec![vec![0.0; n]; pairs],
@@ -64,7 +64,7 @@ fn cross_fitted(columns: &Columns, kept: &Kept, settings: &Settings, control: &C
     let mut out = Features { n_rows: n, classes, raw: Vec::new() };
     for f in 0..CROSS_FIT_FOLDS {
         let (learn, held): (Vec<usize>, Vec<usize>) = (0..n).partition(|&r| fold[r] != f);
-        let densities = Densities::estimate(&columns.subset(&learn), kept, settings, control)?;
+        let densities = Densities::estimate(&columns.subset(&learn), kept, params, control)?;
         let part = densities.features(columns.subset(&held).features(), false, control)?;
         for (to, from) in out.classes.iter_mut().zip(&part.classes) {
             let targets = to.marginals.iter_mut().chain(to.pairs.iter_mut());

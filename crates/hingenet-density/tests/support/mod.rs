@@ -8,7 +8,7 @@ use hingenet_data::classifier::{Classifier, Training};
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_density::columns::Columns;
 use hingenet_density::fit::fit_exact;
-use hingenet_density::{DensityClassifier, Settings};
+use hingenet_density::{DensityClassifier, Params};
 
 /// Normal draws.
 pub fn normal_sample(n: usize, seed: u64) -> Vec<f64> {
@@ -42,19 +42,19 @@ pub fn two_class_table(n: usize, d: usize, seed: u64) -> (Table, Codes) {
 }
 
 /// The encoded training rows.
-pub fn columns_of(table: &Table, class: &Codes, settings: &Settings) -> Columns {
+pub fn columns_of(table: &Table, class: &Codes, params: &Params) -> Columns {
     let names = classes();
     let training = Training { features: table, class, classes: &names, weights: None };
-    Columns::learn(&training, settings, &Control::default()).unwrap().1
+    Columns::learn(&training, params, &Control::default()).unwrap().1
 }
 
 /// Exact decision values of the training rows, in their own order.
-pub fn exact(table: &Table, class: &Codes, settings: &Settings) -> Vec<f64> {
+pub fn exact(table: &Table, class: &Codes, params: &Params) -> Vec<f64> {
     let names = classes();
     let control = Control::default();
     let training = Training { features: table, class, classes: &names, weights: None };
-    let (units, columns) = Columns::learn(&training, settings, &control).unwrap();
-    let model = fit_exact(&columns, settings, &control).unwrap();
+    let (units, columns) = Columns::learn(&training, params, &control).unwrap();
+    let model = fit_exact(&columns, params, &control).unwrap();
     model.outputs(&units.encode(table).unwrap(), &control).unwrap().iter().map(|o| o[0]).collect()
 }
 

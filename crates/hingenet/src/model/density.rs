@@ -5,13 +5,13 @@ use super::{Dataset, FitOptions, Fitted, Model, ModelSpec};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_data::table::{Table, UnseenPolicy};
-use hingenet_density::bandwidth::{LineBandwidth, PlaneBandwidth};
-use hingenet_density::kernel::Floor;
-use hingenet_density::settings::{
+use hingenet_density::estimate::bandwidth::{LineBandwidth, PlaneBandwidth};
+use hingenet_density::estimate::kernel::Floor;
+use hingenet_density::params::{
     Anchor, Augment, ClassWeights, Multiclass, Penalty, Prior, Threshold, TrainingFeatures,
 };
 use hingenet_density::transform::{LogDensity, OwnDensities};
-use hingenet_density::{DensityClassifier, Settings, Variant};
+use hingenet_density::{DensityClassifier, Params, Variant};
 use std::collections::BTreeMap;
 
 /// Fits a density classifier; also what inner cross-validation chose.
@@ -22,8 +22,8 @@ pub fn fit(
     options: FitOptions,
     control: &Control,
 ) -> Result<(DensityClassifier, BTreeMap<String, f64>)> {
-    let settings = settings(variant, spec, data, options)?;
-    let model = DensityClassifier::fit(&data.training(), &settings, control)?;
+    let params = params(variant, spec, data, options)?;
+    let model = DensityClassifier::fit(&data.training(), &params, control)?;
     let mut chosen = BTreeMap::new();
     if variant == Variant::Slb && spec.text("fraction").is_none() {
         chosen.extend(model.summary().fraction.map(|f| ("fraction".to_string(), f)));
@@ -46,10 +46,10 @@ pub fn fit_log_densities(
     rows.check()?;
     let model = super::fit(spec, &rows, options, control)?;
     let fitted = model.densities()?;
-    let settings = settings(fitted.variant(), spec, &rows, options)?;
-    let own = match settings.training_features {
+    let params = params(fitted.variant(), spec, &rows, options)?;
+    let own = match params.training_features {
         TrainingFeatures::Resubstitution => OwnDensities::default(),
-        _ => fitted.own_densities(&rows.training(), &settings, control)?,
+        _ => fitted.own_densities(&rows.training(), &params, control)?,
     };
     Ok((model, own))
 }
@@ -79,38 +79,38 @@ impl Model {
     }
 }
 
-fn settings(variant: Variant, spec: &ModelSpec, data: &Dataset, options: FitOptions) -> Result<Settings> {
-    let mut settings = Settings { seed: options.seed, ..Settings::new(variant) };
-    settings.anchor =
+fn params(variant: Variant, spec: &ModelSpec, data: &Dataset, options: FitOptions) -> Result<Params> {
+    let mut params = Params { seed: options.seed, ..Params::new(variant) };
+    params.anchor =
         spec.choice("anchor", &[("none", Anchor::None), ("nb", Anchor::NaiveBayes), ("tan", Anchor::Tan)])?;
-    if settings.anchor != Anchor::None {
+    if params.anchor != Anchor::None {
         // The floor of the generative classifier that it starts from.
-        settings.floor = Settings::new(Variant::KdeTan).floor;
+        params.floor = Params::new(Variant::KdeTan).floor;
     }
     if let Some(r) = spec.parsed("floor", "a number")? {
-        settings.floor = Floor::Bandwidths(r);
+        params.floor = Floor::Bandwidths(r);
     }
     if let Some(fraction) = spec.parsed("fraction", "a number from 0 to 1")? {
-        settings.threshold = Threshold::Fraction(fraction);
+        params.threshold = Threshold::Fraction(fraction);
     }
     if let Some(text) = spec.text("class_weights") {
-        (settings.class_weights, settings.prior) = class_weights(text, spec, data)?;
+        (params.class_weights, params.prior) = class_weights(text, spec, data)?;
     }
-    settings.cost = spec.number("c", settings.cost)?;
-    settings.penalty = spec.choice(
+    params.cost = spec.number("c", params.cost)?;
+    params.penalty = spec.choice(
         "penalty",
         &[("l2", Penalty::TwoNorm), ("l1", Penalty::OneNorm), ("group", Penalty::GroupNorm)],
     )?;
-    settings.multiclass = multiclass(spec, settings.anchor, data.classes.len())?;
-    (settings.tiny_classes, settings.pairs_in_small_classes) = spec.choice(
+    params.multiclass = multiclass(spec, params.anchor, data.classes.len())?;
+    (params.tiny_classes, params.pairs_in_small_classes) = spec.choice(
         "small_classes",
         &[("refuse", (false, false)), ("allow", (true, false)), ("pairs", (true, true))],
     )?;
-    settings.augment = spec.choice(
+    params.augment = spec.choice(
         "augment",
         &[("none", Augment::None), ("raw", Augment::Raw), ("raw_and_products", Augment::RawAndProducts)],
     )?;
-    settings.training_features = spec.choice(
+    params.training_features = spec.choice(
         "features",
         &[
             ("leave_one_out", TrainingFeatures::LeaveOneOut),
@@ -119,14 +119,14 @@ fn settings(variant: Variant, spec: &ModelSpec, data: &Dataset, options: FitOpti
             ("cross_fit", TrainingFeatures::CrossFit),
         ],
     )?;
-    (settings.line, settings.plane) = spec.choice(
+    (params.line, params.plane) = spec.choice(
         "bandwidth",
         &[
             ("plugin", (LineBandwidth::PlugIn, PlaneBandwidth::PlugIn)),
             ("normal", (LineBandwidth::Normal, PlaneBandwidth::Normal)),
         ],
     )?;
-    Ok(settings)
+    Ok(params)
 }
 
 /// The machines of more than two classes; around an anchor it is always the one of all classes.

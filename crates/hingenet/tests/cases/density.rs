@@ -5,25 +5,25 @@ use hingenet_base::control::Control;
 use hingenet_base::graph::{Edge, maximum_spanning_tree};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
-use hingenet_density::bandwidth::{
+use hingenet_density::columns::{Columns, Kind};
+use hingenet_density::estimate::bandwidth::{
     Binning, LineBandwidth, PilotStages, PlaneBandwidth, Symmetric, diagonal_plane, least_squares,
     least_squares_criterion, normal_scale, normal_scale_plane, plug_in, plug_in_one_stage, plug_in_plane,
     scott, silverman,
 };
-use hingenet_density::columns::{Columns, Kind};
-use hingenet_density::features::Densities;
+use hingenet_density::estimate::features::Densities;
+use hingenet_density::estimate::kernel::{Floor, LineKde, PlaneKde};
+use hingenet_density::estimate::sample::{PairSample, Sample};
 use hingenet_density::fit::fit_exact;
-use hingenet_density::hsic::{
+use hingenet_density::params::{Params, Threshold, Variant};
+use hingenet_density::structure::hsic::{
     DependenceKernel, Estimator, Factor, Hsic, Median, Width, all_pairs, exact_hsic,
 };
-use hingenet_density::hsic::{pair_index, pairs};
-use hingenet_density::information::epanechnikov_information;
-use hingenet_density::kernel::{Floor, LineKde, PlaneKde};
-use hingenet_density::sample::{PairSample, Sample};
-use hingenet_density::scores::Scores;
-use hingenet_density::selection::{Dependence, Kept};
-use hingenet_density::settings::{Settings, Threshold, Variant};
-use hingenet_density::structure::{pair_information, tree_edges};
+use hingenet_density::structure::hsic::{pair_index, pairs};
+use hingenet_density::structure::information::epanechnikov_information;
+use hingenet_density::structure::trees::{pair_information, tree_edges};
+use hingenet_density::structure::{Dependence, Kept};
+use hingenet_density::terms::Scores;
 use serde_json::Value;
 use std::path::Path;
 
@@ -282,8 +282,8 @@ fn svm_record(
         |rows: &[Vec<f64>]| Matrix::from_fn(rows.len(), p, |i, j| (rows[i][j] - centre[j]) / scale[j]);
     let (x, x_test) = (matrix(rows), matrix(test));
     let problem = SvmProblem { rows: &x, labels: y, costs };
-    let settings = SvmSettings { gap: 1e-11, ..SvmSettings::default() };
-    let found = linear_svm(problem, settings, None, &Control::default()).unwrap();
+    let params = SvmSettings { gap: 1e-11, ..SvmSettings::default() };
+    let found = linear_svm(problem, params, None, &Control::default()).unwrap();
     let exact = &record["exact"];
     assert!(found.report.converged, "{what}: {:?}", found.report);
     relative(found.primal, number(&exact["primal"]), 1e-9, what);
@@ -331,21 +331,21 @@ fn mi_tree(file: &Value, _: &Path) {
 
         let columns = raw_columns(x.clone(), vec![0; n], 1);
         let rows: Vec<usize> = (0..n).collect();
-        let settings = Settings { floor: Floor::None, ..Settings::new(Variant::KdeTan) };
+        let params = Params { floor: Floor::None, ..Params::new(Variant::KdeTan) };
         let control = Control::default();
-        let information = pair_information(&columns, &rows, &settings, &control).unwrap();
+        let information = pair_information(&columns, &rows, &params, &control).unwrap();
         for (a, b) in pairs(d) {
             near(information[pair_index(d, a, b)], number(&expected["mi_gauss"][a][b]), name);
         }
         let mut edges: Vec<(usize, usize)> =
-            tree_edges(&columns, &rows, &settings, &control).unwrap().iter().map(|e| (e.a, e.b)).collect();
+            tree_edges(&columns, &rows, &params, &control).unwrap().iter().map(|e| (e.a, e.b)).collect();
         edges.sort_unstable();
         let listed: Vec<usize> = edges.iter().flat_map(|e| [e.0, e.1]).collect();
         assert_eq!(listed, super::indices(&expected["tree_gauss"]), "{name}");
         for (kept, key) in
             [(Kept { of_class: vec![edges] }, "log_tree_density"), (Kept::none(1), "log_naive_density")]
         {
-            let densities = Densities::estimate(&columns, &kept, &settings, &control).unwrap();
+            let densities = Densities::estimate(&columns, &kept, &params, &control).unwrap();
             let features = densities.features(&columns_of(&expected["points"]), false, &control).unwrap();
             let scores = Scores::of_forests(&[0.0], d, &kept).evaluate(&features);
             for (got, want) in scores.iter().zip(flat(&expected[key])) {
@@ -360,24 +360,24 @@ fn slb_pipeline(file: &Value, _: &Path) {
         let name = case["name"].as_str().unwrap();
         let class: Vec<usize> = flat(&case["y"]).iter().map(|y| usize::from(*y > 0.0)).collect();
         let columns = raw_columns(columns_of(&case["X"]), class, 2);
-        let settings = Settings {
+        let params = Params {
             line: LineBandwidth::Normal,
             plane: PlaneBandwidth::Normal,
             floor: Floor::Absolute(number(&case["log_floor"])),
             threshold: Threshold::Lambda(number(&case["lambda_"])),
             gap: 1e-11,
-            ..Settings::paper(Variant::Slb)
+            ..Params::paper(Variant::Slb)
         };
         let control = Control::default();
         let expected = &case["expected"];
-        let dependence = Dependence::compute(&columns, &settings, &control).unwrap();
+        let dependence = Dependence::compute(&columns, &params, &control).unwrap();
         for (key, want) in expected["hsic_vstat"].as_object().unwrap() {
             let (class, pair) = key.split_once(':').unwrap();
             let pair: Vec<usize> = pair.split(',').map(|s| s.parse().unwrap()).collect();
             let got = dependence.value(usize::from(class == "1"), pair[0], pair[1]);
             relative(got, number(want), 1e-10, &format!("{name}: HSIC {key}"));
         }
-        let model = fit_exact(&columns, &settings, &control).unwrap();
+        let model = fit_exact(&columns, &params, &control).unwrap();
         // The files list class +1 first.
         let kept: Vec<Vec<f64>> = [(1usize, 1.0), (0, -1.0)]
             .iter()

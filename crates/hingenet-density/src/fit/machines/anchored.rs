@@ -14,8 +14,8 @@
 use super::design::{Design, Scaling};
 use super::joint::solve;
 use super::{MachineRows, Solving, Trained, add_terms};
-use crate::scores::Scores;
-use crate::selection::Kept;
+use crate::structure::Kept;
+use crate::terms::Scores;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::optimise::crammer_singer::MulticlassProblem;
@@ -38,7 +38,7 @@ pub(super) fn train(
     let design = Design::new(data, Scaling::Own);
     let p = design.columns.len();
     let rows = Matrix::from_fn(class.len(), p + 1, |i, j| if j < p { design.x[(i, j)] } else { 1.0 });
-    let cost = if k == 2 { 0.5 * solving.settings.cost } else { solving.settings.cost };
+    let cost = if k == 2 { 0.5 * solving.params.cost } else { solving.params.cost };
     let costs = data.costs(cost);
     let problem =
         MulticlassProblem { rows: &rows, class: &class, losses: &losses, costs: &costs, intercepts: false };

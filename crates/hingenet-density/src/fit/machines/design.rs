@@ -1,8 +1,8 @@
 //! The features that machines see: those in use that vary on the rows, standardised.
 
 use super::MachineRows;
-use crate::features::FeatureId;
-use crate::raw::RawTerm;
+use crate::estimate::features::FeatureId;
+use crate::terms::raw::RawTerm;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::optimise::group_svm::Group;
 use std::collections::BTreeMap;

@@ -20,7 +20,7 @@ pub(super) fn train(
         rows: &design.x,
         class: &class,
         losses: &MulticlassProblem::unit_losses(&class, k),
-        costs: &data.costs(solving.settings.cost),
+        costs: &data.costs(solving.params.cost),
         intercepts: true,
     };
     let solved = solve(problem, warm, solving)?;

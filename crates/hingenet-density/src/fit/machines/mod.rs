@@ -6,11 +6,11 @@ mod anchored;
 mod design;
 mod joint;
 
-use crate::features::Features;
-use crate::raw::RawTerms;
-use crate::scores::Scores;
-use crate::selection::Kept;
-use crate::settings::{Multiclass, Penalty, Settings};
+use crate::estimate::features::Features;
+use crate::params::{Multiclass, Params, Penalty};
+use crate::structure::Kept;
+use crate::terms::Scores;
+use crate::terms::raw::RawTerms;
 use design::{Design, Scaling, Terms, groups};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
@@ -81,7 +81,7 @@ struct Machine {
 /// How machines are solved.
 #[derive(Clone, Copy)]
 struct Solving<'a> {
-    settings: &'a Settings,
+    params: &'a Params,
     gap: f64,
     control: &'a Control,
 }
@@ -89,17 +89,17 @@ struct Solving<'a> {
 /// Trains all machines. Two classes have one output, the decision value of the second class; more have a score each.
 pub fn train(
     data: MachineRows<'_>,
-    settings: &Settings,
+    params: &Params,
     gap: f64,
     warm: Option<&[Vec<f64>]>,
     control: &Control,
 ) -> Result<Trained> {
-    let solving = Solving { settings, gap, control };
+    let solving = Solving { params, gap, control };
     let k = data.class_weights.len();
     if let Some(forests) = data.anchor {
         return anchored::train(&data, forests, warm, solving);
     }
-    match settings.multiclass {
+    match params.multiclass {
         _ if k == 2 => against_the_rest(&data, &[1], warm, solving),
         Multiclass::OneVsRest => against_the_rest(&data, &(0..k).collect::<Vec<_>>(), warm, solving),
         Multiclass::CrammerSinger => joint::train(&data, warm, solving),
@@ -144,19 +144,19 @@ fn against_the_rest(
     Ok(Trained { scores, reports, multipliers })
 }
 
-/// Solves the machine of one class against the other rows, with the penalty of the settings.
+/// Solves the machine of one class against the other rows, with the penalty of the parameters.
 fn solve(
     data: &MachineRows<'_>,
     design: &Design,
     class: usize,
     warm: Option<&[f64]>,
-    Solving { settings, gap, control }: Solving<'_>,
+    Solving { params, gap, control }: Solving<'_>,
 ) -> Result<Machine> {
     let label = |y: usize| if y == class { 1.0 } else { -1.0 };
     let labels: Vec<f64> = data.classes_of_rows().into_iter().map(label).collect();
-    let costs = data.costs(settings.cost);
+    let costs = data.costs(params.cost);
     let problem = SvmProblem { rows: &design.x, labels: &labels, costs: &costs };
-    let (w, b, report, multipliers) = match settings.penalty {
+    let (w, b, report, multipliers) = match params.penalty {
         Penalty::TwoNorm => {
             let solved = linear_svm(problem, SvmSettings { gap, ..SvmSettings::default() }, warm, control)?;
             (solved.weights, solved.intercept, solved.report, solved.multipliers)

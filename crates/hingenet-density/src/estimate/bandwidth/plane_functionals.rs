@@ -4,7 +4,7 @@
 use super::EXACT_ROWS;
 use super::functionals::occupied_bins;
 use super::plane_spectrum::{spectral_functionals, work};
-use crate::sample::PairSample;
+use crate::estimate::sample::PairSample;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::simd::{LANES, fused_exp, vectorised};
 

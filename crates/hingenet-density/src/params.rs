@@ -1,8 +1,8 @@
-//! Settings of the density classifiers, their defaults and their checks.
+//! Params of the density classifiers, their defaults and their checks.
 
-use super::bandwidth::{LineBandwidth, PlaneBandwidth};
-use super::hsic::{Estimator, Median, Width};
-use super::kernel::Floor;
+use crate::estimate::bandwidth::{LineBandwidth, PlaneBandwidth};
+use crate::estimate::kernel::Floor;
+use crate::structure::hsic::{Estimator, Median, Width};
 use hingenet_base::error::{Result, require, require_len};
 
 /// Which classifier of the family.
@@ -139,9 +139,9 @@ pub enum Prior {
     Given(Vec<f64>),
 }
 
-/// Settings of a density classifier; [`Settings::new`] gives the recommended ones.
+/// Params of a density classifier; [`Params::new`] gives the recommended ones.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub struct Params {
     /// Which classifier.
     pub variant: Variant,
     /// Bandwidth of one variable.
@@ -192,10 +192,10 @@ pub struct Settings {
     pub seed: u64,
 }
 
-impl Settings {
+impl Params {
     /// The defaults of a variant: floor R = 4 for features of an SVM, R = 8 for likelihood ratios.
     pub fn new(variant: Variant) -> Self {
-        Settings {
+        Params {
             variant,
             line: LineBandwidth::PlugIn,
             plane: PlaneBandwidth::PlugIn,
@@ -229,14 +229,14 @@ impl Settings {
 
     /// Paper mode: resubstitution features and no class weights.
     pub fn paper(variant: Variant) -> Self {
-        Settings {
+        Params {
             training_features: TrainingFeatures::Resubstitution,
             class_weights: ClassWeights::None,
             ..Self::new(variant)
         }
     }
 
-    /// Refuses settings outside their ranges.
+    /// Refuses parameters outside their ranges.
     pub fn check(&self, n_classes: usize) -> Result<()> {
         let positive = |name: &str, v: f64| require(name, v, "a finite number > 0", v.is_finite() && v > 0.0);
         self.line.check()?;

@@ -3,11 +3,11 @@
 //! feature and a single feature into 0, the log of 1.
 
 use super::bandwidth::{LineBandwidth, Symmetric, normal_scale, normal_scale_plane};
-use super::columns::{Columns, Kind};
 use super::kernel::{LineKde, Own, PlaneKde, one_row};
 use super::mixed::Mixed;
 use super::sample::{PairSample, Sample};
-use super::settings::Settings;
+use crate::columns::{Columns, Kind};
+use crate::params::Params;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 
@@ -42,7 +42,7 @@ pub enum Marginal {
 impl Marginal {
     /// Estimates the density of feature `i` from the given rows of `columns` (those of one class). Without
     /// an observed row, all rows are used.
-    pub fn estimate(columns: &Columns, i: usize, class_rows: &[usize], settings: &Settings) -> Result<Self> {
+    pub fn estimate(columns: &Columns, i: usize, class_rows: &[usize], params: &Params) -> Result<Self> {
         let column = columns.feature(i);
         let observed = |rows: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
             rows.filter(|&r| !column[r].is_nan()).collect()
@@ -55,15 +55,15 @@ impl Marginal {
         match columns.kinds()[i] {
             Kind::Continuous => {
                 let sample = Sample::trusted(rows.iter().map(|&r| column[r]).collect(), weights);
-                let h = line_bandwidth(&sample, settings, columns.least_bandwidth());
+                let h = line_bandwidth(&sample, params, columns.least_bandwidth());
                 let kde = LineKde::new(&sample, h)?;
-                let floor = settings.floor.log_value(kde.log_peak(), kde.total());
+                let floor = params.floor.log_value(kde.log_peak(), kde.total());
                 Ok(Marginal::Kernel { kde, floor, rows })
             }
             Kind::Discrete(levels) => {
                 let mut counts = vec![0.0; levels];
                 rows.iter().zip(&weights).for_each(|(&r, w)| counts[column[r] as usize] += w);
-                Ok(Marginal::Frequencies { counts, pseudo_count: settings.pseudo_count, rows, weights })
+                Ok(Marginal::Frequencies { counts, pseudo_count: params.pseudo_count, rows, weights })
             }
         }
     }
@@ -167,7 +167,7 @@ impl Joint {
         columns: &Columns,
         (i, j): (usize, usize),
         class_rows: &[usize],
-        settings: &Settings,
+        params: &Params,
         control: &Control,
     ) -> Result<Self> {
         let (x, y) = (columns.feature(i), columns.feature(j));
@@ -181,32 +181,23 @@ impl Joint {
         match (columns.kinds()[i], columns.kinds()[j]) {
             (Kind::Continuous, Kind::Continuous) => {
                 let sample = PairSample::trusted(at(x), at(y), weights);
-                let h = plane_bandwidth(&sample, settings, columns.least_bandwidth(), control);
+                let h = plane_bandwidth(&sample, params, columns.least_bandwidth(), control);
                 let kde = PlaneKde::new(&sample, h)?;
-                let floor = settings.floor.log_value(kde.log_peak(), kde.total());
+                let floor = params.floor.log_value(kde.log_peak(), kde.total());
                 Ok(Joint::Plane { kde, floor, rows })
             }
             (Kind::Discrete(a), Kind::Discrete(b)) => {
                 let mut counts = vec![0.0; a * b];
                 rows.iter().zip(&weights).for_each(|(&r, w)| counts[x[r] as usize * b + y[r] as usize] += w);
-                Ok(Joint::Table { counts, columns: b, pseudo_count: settings.pseudo_count, rows, weights })
+                Ok(Joint::Table { counts, columns: b, pseudo_count: params.pseudo_count, rows, weights })
             }
             (Kind::Discrete(levels), Kind::Continuous) => {
                 let least = columns.least_bandwidth();
-                Ok(Joint::Mixed(Mixed::estimate(at(x), levels, at(y), weights, rows, true, settings, least)?))
+                Ok(Joint::Mixed(Mixed::estimate(at(x), levels, at(y), weights, rows, true, params, least)?))
             }
             (Kind::Continuous, Kind::Discrete(levels)) => {
                 let least = columns.least_bandwidth();
-                Ok(Joint::Mixed(Mixed::estimate(
-                    at(y),
-                    levels,
-                    at(x),
-                    weights,
-                    rows,
-                    false,
-                    settings,
-                    least,
-                )?))
+                Ok(Joint::Mixed(Mixed::estimate(at(y), levels, at(x), weights, rows, false, params, least)?))
             }
         }
     }
@@ -246,7 +237,7 @@ impl Joint {
     }
 
     /// The same for a reader that does not tell values below `least` apart.
-    pub(super) fn log_densities_above(
+    pub(crate) fn log_densities_above(
         &self,
         least: f64,
         (x, y): (&[f64], &[f64]),
@@ -291,15 +282,15 @@ pub(super) fn omitted(rows: &[usize], own: Option<usize>) -> Own {
 
 /// Bandwidth of one variable, at least `least`. Fewer than four rows say nothing about their spread: the
 /// normal scale with the spread of all rows (1 in standardised units) is used.
-pub(super) fn line_bandwidth(sample: &Sample, settings: &Settings, least: f64) -> f64 {
-    if let LineBandwidth::Fixed(h) = settings.line {
+pub(super) fn line_bandwidth(sample: &Sample, params: &Params, least: f64) -> f64 {
+    if let LineBandwidth::Fixed(h) = params.line {
         return h.max(least);
     }
     if sample.total() < FEWEST_ROWS {
         return (4.0 / (3.0 * sample.total())).powf(0.2).max(least);
     }
     let duplicates = sample.total() - sample.n_distinct() as f64;
-    let rule = match settings.line {
+    let rule = match params.line {
         // With many ties the criterion falls without limit as h falls.
         LineBandwidth::LeastSquares if duplicates > sample.total() / 10.0 => LineBandwidth::Normal,
         rule => rule,
@@ -311,7 +302,7 @@ pub(super) fn line_bandwidth(sample: &Sample, settings: &Settings, least: f64) -
 
 /// Bandwidth matrix of two variables with eigenvalues at least `least²`. A constant variable gets a spike, a
 /// collinear pair the normal scale of a slightly widened covariance.
-fn plane_bandwidth(sample: &PairSample, settings: &Settings, least: f64, control: &Control) -> Symmetric {
+fn plane_bandwidth(sample: &PairSample, params: &Params, least: f64, control: &Control) -> Symmetric {
     let bounded = |h: Symmetric| h.with_eigenvalues_at_least(least * least);
     let (a, b) = (sample.axis(0), sample.axis(1));
     if a.is_constant() || b.is_constant() {
@@ -325,6 +316,6 @@ fn plane_bandwidth(sample: &PairSample, settings: &Settings, least: f64, control
         let h = normal_scale_plane(sample);
         return bounded(Symmetric { a: h.a * (1.0 + 1e-4), b: h.b, c: h.c * (1.0 + 1e-4) });
     }
-    let h = settings.plane.choose(sample);
+    let h = params.plane.choose(sample);
     if h.is_positive_definite() { bounded(h) } else { bounded(normal_scale_plane(sample)) }
 }

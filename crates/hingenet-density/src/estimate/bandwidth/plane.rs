@@ -4,7 +4,7 @@
 
 use super::functionals::kernel_derivative_at_zero;
 use super::plane_functionals::{normal_plane_functionals, plane_functionals};
-use crate::sample::PairSample;
+use crate::estimate::sample::PairSample;
 use hingenet_base::error::{Result, require};
 
 /// Symmetric 2 x 2 matrix `[[a, b], [b, c]]`.

@@ -2,7 +2,7 @@
 
 use super::functionals::{Binning, functional};
 use super::least_squares;
-use crate::sample::Sample;
+use crate::estimate::sample::Sample;
 use hingenet_base::error::{Result, require};
 
 /// Rule for the bandwidth h of one variable.

@@ -2,7 +2,7 @@
 //! `ψ_r(g) = n⁻² Σ_i Σ_j φ_g^(r)(z_i - z_j)` behind plug-in bandwidths, diagonal terms included.
 
 use super::EXACT_ROWS;
-use crate::sample::Sample;
+use crate::estimate::sample::Sample;
 use hingenet_base::numeric::simd::{exp, vectorised};
 
 /// How pairwise sums of one variable are computed.

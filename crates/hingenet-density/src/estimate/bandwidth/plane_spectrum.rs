@@ -8,7 +8,7 @@
 //! The trapezoidal rule with step Δ gives this exactly for data repeated with period 2π/Δ, so it is as good as the kernel is
 //! small at the distance of the next copy. P on all frequencies is one matrix product, linear in the rows.
 
-use crate::sample::PairSample;
+use crate::estimate::sample::PairSample;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::simd::vectorised;
 

@@ -1,10 +1,10 @@
 //! Joint density of a discrete and a continuous feature: `p(x, a) = P(a) p(x|a)`, where p(x|a) is a kernel
 //! estimate on the rows with value a, shrunk towards the density of all rows.
 
-use super::estimate::{line_bandwidth, omitted};
+use super::joint::{line_bandwidth, omitted};
 use super::kernel::{LineKde, Own};
 use super::sample::Sample;
-use super::settings::Settings;
+use crate::params::Params;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::log::log_add;
 
@@ -35,14 +35,14 @@ impl Mixed {
     /// Estimates from complete rows: codes `a` below `levels` and values `x`. The bandwidth is that of the
     /// values centred within the cells, rescaled by `(m/m_a)^(1/5)` for the cell of m_a rows.
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn estimate(
+    pub(crate) fn estimate(
         a: Vec<f64>,
         levels: usize,
         x: Vec<f64>,
         weights: Vec<f64>,
         rows: Vec<usize>,
         discrete_first: bool,
-        settings: &Settings,
+        params: &Params,
         least: f64,
     ) -> Result<Self> {
         let of_level = |l: usize| (0..a.len()).filter(|&k| a[k] as usize == l).collect::<Vec<usize>>();
@@ -56,9 +56,9 @@ impl Mixed {
             ks.iter().for_each(|&k| centred[k] -= mean);
         }
         let pooled = Sample::trusted(centred, weights.clone());
-        let h = line_bandwidth(&pooled, settings, least);
+        let h = line_bandwidth(&pooled, params, least);
         let whole = Sample::trusted(x.clone(), weights.clone());
-        let whole = LineKde::new(&whole, line_bandwidth(&whole, settings, least))?;
+        let whole = LineKde::new(&whole, line_bandwidth(&whole, params, least))?;
         let mut cells = Vec::with_capacity(levels);
         let mut counts = Vec::with_capacity(levels);
         for ks in &members {
@@ -72,13 +72,13 @@ impl Mixed {
             });
         }
         let peak = LineKde::new(&pooled, h)?.log_peak();
-        let floor = settings.floor.log_value(peak, pooled.total());
-        let (pseudo_count, shrinkage) = (settings.pseudo_count, settings.shrinkage);
+        let floor = params.floor.log_value(peak, pooled.total());
+        let (pseudo_count, shrinkage) = (params.pseudo_count, params.shrinkage);
         Ok(Mixed { discrete_first, cells, whole, counts, pseudo_count, shrinkage, floor, rows })
     }
 
     /// Log densities at complete queries, in the order of the pair.
-    pub(super) fn log_densities(
+    pub(crate) fn log_densities(
         &self,
         x: &[f64],
         y: &[f64],
@@ -111,17 +111,17 @@ impl Mixed {
     }
 
     /// Smallest log density.
-    pub(super) fn floor(&self) -> f64 {
+    pub(crate) fn floor(&self) -> f64 {
         self.floor
     }
 
     /// Smallest bandwidth of the continuous feature.
-    pub(super) fn least_bandwidth(&self) -> f64 {
+    pub(crate) fn least_bandwidth(&self) -> f64 {
         self.cells.iter().flatten().map(|c| c.kde.h()).fold(self.whole.h(), f64::min)
     }
 
     /// Whether the first feature of the pair is the discrete one.
-    pub(super) fn discrete_first(&self) -> bool {
+    pub(crate) fn discrete_first(&self) -> bool {
         self.discrete_first
     }
 }

@@ -1,7 +1,7 @@
 //! Mutual information of pairs of features: resubstitution from kernel densities, and the Epanechnikov
 //! estimate with its jackknife correction that the paper's software used.
 
-use super::sample::PairSample;
+use crate::estimate::sample::PairSample;
 use hingenet_base::error::{Result, require};
 
 /// `m⁻¹ Σ_l log [p(x_l, y_l) / (p(x_l) p(y_l))]` from log densities at the rows, weighted.

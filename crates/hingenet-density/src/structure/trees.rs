@@ -1,13 +1,13 @@
 //! Trees and forests of kernel densities: Chow-Liu on the mutual information of each class, and the number
 //! of edges that held-out likelihood supports (Lafferty, Liu, Wasserman 2012).
 
-use super::columns::Columns;
-use super::estimate::{Joint, Marginal};
+use super::dependence::{Kept, pair_classes};
 use super::hsic::pairs;
 use super::information::mutual_information;
-use super::kernel::Floor;
-use super::selection::{Kept, pair_classes};
-use super::settings::Settings;
+use crate::columns::Columns;
+use crate::estimate::kernel::Floor;
+use crate::estimate::{Joint, Marginal};
+use crate::params::Params;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::graph::{Edge, maximum_spanning_tree};
@@ -19,10 +19,10 @@ use rayon::prelude::*;
 pub fn tree_edges(
     columns: &Columns,
     rows: &[usize],
-    settings: &Settings,
+    params: &Params,
     control: &Control,
 ) -> Result<Vec<Edge>> {
-    let information = pair_information(columns, rows, settings, control)?;
+    let information = pair_information(columns, rows, params, control)?;
     let d = columns.n_features();
     let edges = pairs(d).zip(information).map(|((a, b), weight)| Edge { a, b, weight }).collect();
     let mut tree = maximum_spanning_tree(d, edges);
@@ -34,10 +34,10 @@ pub fn tree_edges(
 pub fn pair_information(
     columns: &Columns,
     rows: &[usize],
-    settings: &Settings,
+    params: &Params,
     control: &Control,
 ) -> Result<Vec<f64>> {
-    let plain = Settings { floor: Floor::None, ..settings.clone() };
+    let plain = Params { floor: Floor::None, ..params.clone() };
     let part = columns.subset(rows);
     let all: Vec<usize> = (0..rows.len()).collect();
     let d = columns.n_features();
@@ -64,16 +64,16 @@ fn information_of(part: &Columns, (i, j): (usize, usize), joint: &Joint, values:
 }
 
 /// The tree of every class.
-pub fn trees(columns: &Columns, settings: &Settings, control: &Control) -> Result<Kept> {
-    per_class(columns, settings, |rows, _| tree_edges(columns, rows, settings, control))
+pub fn trees(columns: &Columns, params: &Params, control: &Control) -> Result<Kept> {
+    per_class(columns, params, |rows, _| tree_edges(columns, rows, params, control))
 }
 
 /// The forest of every class: the k heaviest edges of its tree. Half of the class's rows give densities and
 /// a tree; k is the number of its heaviest edges that maximises the log-likelihood of the other half.
-pub fn forests(columns: &Columns, settings: &Settings, control: &Control) -> Result<Kept> {
-    per_class(columns, settings, |rows, y| {
-        let k = held_out_edges(columns, rows, y, settings, control)?;
-        let mut tree = tree_edges(columns, rows, settings, control)?;
+pub fn forests(columns: &Columns, params: &Params, control: &Control) -> Result<Kept> {
+    per_class(columns, params, |rows, y| {
+        let k = held_out_edges(columns, rows, y, params, control)?;
+        let mut tree = tree_edges(columns, rows, params, control)?;
         tree.truncate(k);
         Ok(tree)
     })
@@ -81,10 +81,10 @@ pub fn forests(columns: &Columns, settings: &Settings, control: &Control) -> Res
 
 fn per_class(
     columns: &Columns,
-    settings: &Settings,
+    params: &Params,
     edges: impl Fn(&[usize], usize) -> Result<Vec<Edge>>,
 ) -> Result<Kept> {
-    let enough = pair_classes(columns, settings);
+    let enough = pair_classes(columns, params);
     let mut of_class = Vec::new();
     for y in 0..columns.n_classes() {
         let found = if enough[y] { edges(&columns.rows_of(y), y)? } else { Vec::new() };
@@ -99,26 +99,26 @@ fn held_out_edges(
     columns: &Columns,
     rows: &[usize],
     class: usize,
-    settings: &Settings,
+    params: &Params,
     control: &Control,
 ) -> Result<usize> {
     let mut order = rows.to_vec();
-    Random::stream(settings.seed, 1000 + class as u64).shuffle(&mut order);
+    Random::stream(params.seed, 1000 + class as u64).shuffle(&mut order);
     let (learn, judge) = order.split_at(order.len() / 2);
     let (mut learn, judge) = (learn.to_vec(), columns.subset(judge));
     learn.sort_unstable();
     let part = columns.subset(&learn);
     let all: Vec<usize> = (0..learn.len()).collect();
-    let tree = tree_edges(columns, &learn, settings, control)?;
+    let tree = tree_edges(columns, &learn, params, control)?;
     let (mut gain, mut best) = (0.0, (0, 0.0));
     for (k, edge) in tree.iter().enumerate() {
         let marginal = |i: usize| {
             Ok::<_, hingenet_base::error::Error>(
-                Marginal::estimate(&part, i, &all, settings)?.features(judge.feature(i), |_| None),
+                Marginal::estimate(&part, i, &all, params)?.features(judge.feature(i), |_| None),
             )
         };
         let (ta, tb) = (marginal(edge.a)?, marginal(edge.b)?);
-        let joint = Joint::estimate(&part, (edge.a, edge.b), &all, settings, control)?;
+        let joint = Joint::estimate(&part, (edge.a, edge.b), &all, params, control)?;
         let both = joint.features((judge.feature(edge.a), judge.feature(edge.b)), (&ta, &tb), |_| None);
         gain += (0..judge.n_rows()).map(|r| judge.weights()[r] * (both[r] - ta[r] - tb[r])).sum::<f64>();
         if gain > best.1 {

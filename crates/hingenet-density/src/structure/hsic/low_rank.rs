@@ -4,7 +4,7 @@
 use super::significance::{GammaTest, gamma_test};
 use super::width::DependenceKernel;
 use super::{Estimator, pair_index, pairs};
-use crate::sample::Sample;
+use crate::estimate::sample::Sample;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::{Matrix, dot};

@@ -1,8 +1,10 @@
 //! Class scores as a linear function of the log-density features (and raw terms). By Lemma 1 of the paper a forest is one
 //! such function, so the SVMs and the generative classifiers share it.
 
-use super::features::{FeatureId, Features};
-use super::selection::Kept;
+pub mod raw;
+
+use crate::estimate::features::{FeatureId, Features};
+use crate::structure::Kept;
 
 /// `score_s(x) = base_s + Σ_{y,i} u_{s,y,i} log p_y(x_i) + Σ_{y,ij} v_{s,y,ij} log p_y(x_i, x_j)`,
 /// and the raw terms with their weights.

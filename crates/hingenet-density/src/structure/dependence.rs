@@ -1,13 +1,13 @@
 //! Which pairs of features depend on each other in which class: HSIC of all pairs of every class, and the
 //! filter that keeps the largest values or the significant ones (steps 1 and 2 of SLB).
 
-use super::columns::{Columns, Kind};
 use super::hsic::{
     AllPairs, DEFAULT_RESIDUAL, DependenceKernel, all_pairs, benjamini_hochberg, bonferroni, pair_index,
     pairs,
 };
-use super::sample::Sample;
-use super::settings::{Combine, Settings, Threshold};
+use crate::columns::{Columns, Kind};
+use crate::estimate::sample::Sample;
+use crate::params::{Combine, Params, Threshold};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 
@@ -49,21 +49,17 @@ impl Kept {
 
 impl Dependence {
     /// Computes HSIC of all pairs in every class, missing cells pair by pair.
-    pub fn compute(columns: &Columns, settings: &Settings, control: &Control) -> Result<Self> {
+    pub fn compute(columns: &Columns, params: &Params, control: &Control) -> Result<Self> {
         let d = columns.n_features();
-        let mut dependence = Dependence {
-            d,
-            values: Vec::new(),
-            log_p: Vec::new(),
-            eligible: pair_classes(columns, settings),
-        };
+        let mut dependence =
+            Dependence { d, values: Vec::new(), log_p: Vec::new(), eligible: pair_classes(columns, params) };
         for y in 0..columns.n_classes() {
             control.check()?;
             let rows = columns.rows_of(y);
             let (values, log_p) = if rows.iter().all(|&r| (0..d).all(|i| !columns.feature(i)[r].is_nan())) {
-                complete_class(columns, &rows, settings, control)?
+                complete_class(columns, &rows, params, control)?
             } else {
-                incomplete_class(columns, &rows, settings, control)?
+                incomplete_class(columns, &rows, params, control)?
             };
             dependence.values.push(values);
             dependence.log_p.push(log_p);
@@ -158,36 +154,26 @@ impl Dependence {
 }
 
 /// Fewest rows of a class with pair densities.
-pub(super) const FEWEST_PAIR_ROWS: f64 = 20.0;
+pub(crate) const FEWEST_PAIR_ROWS: f64 = 20.0;
 
 /// Whether each class has enough rows for pair densities: 20, or 4 where that is allowed.
-pub(super) fn pair_classes(columns: &Columns, settings: &Settings) -> Vec<bool> {
-    let least = if settings.pairs_in_small_classes { 4.0 } else { FEWEST_PAIR_ROWS };
+pub(crate) fn pair_classes(columns: &Columns, params: &Params) -> Vec<bool> {
+    let least = if params.pairs_in_small_classes { 4.0 } else { FEWEST_PAIR_ROWS };
     columns.class_totals().iter().map(|m| *m >= least).collect()
 }
 
 type Values = (Vec<f64>, Vec<f64>);
 
-fn complete_class(
-    columns: &Columns,
-    rows: &[usize],
-    settings: &Settings,
-    control: &Control,
-) -> Result<Values> {
+fn complete_class(columns: &Columns, rows: &[usize], params: &Params, control: &Control) -> Result<Values> {
     let d = columns.n_features();
     let samples: Vec<Sample> = (0..d).map(|i| sample(columns, i, rows)).collect();
-    let kernels: Vec<DependenceKernel> = (0..d).map(|i| kernel(columns, i, &samples[i], settings)).collect();
+    let kernels: Vec<DependenceKernel> = (0..d).map(|i| kernel(columns, i, &samples[i], params)).collect();
     let all = all_pairs(&samples, &kernels, residual(rows.len()), control)?;
     let log_p = pairs(d).map(|(i, j)| log_p(&all, i, j)).collect();
-    Ok((all.values(settings.estimator), log_p))
+    Ok((all.values(params.estimator), log_p))
 }
 
-fn incomplete_class(
-    columns: &Columns,
-    rows: &[usize],
-    settings: &Settings,
-    control: &Control,
-) -> Result<Values> {
+fn incomplete_class(columns: &Columns, rows: &[usize], params: &Params, control: &Control) -> Result<Values> {
     let (mut values, mut tests) = (Vec::new(), Vec::new());
     for (i, j) in pairs(columns.n_features()) {
         let seen = |r: &usize| !columns.feature(i)[*r].is_nan() && !columns.feature(j)[*r].is_nan();
@@ -198,9 +184,9 @@ fn incomplete_class(
             continue;
         }
         let samples = [sample(columns, i, &both), sample(columns, j, &both)];
-        let kernels = [kernel(columns, i, &samples[0], settings), kernel(columns, j, &samples[1], settings)];
+        let kernels = [kernel(columns, i, &samples[0], params), kernel(columns, j, &samples[1], params)];
         let all = all_pairs(&samples, &kernels, residual(both.len()), control)?;
-        values.push(all.values(settings.estimator)[0]);
+        values.push(all.values(params.estimator)[0]);
         tests.push(log_p(&all, 0, 1));
     }
     Ok((values, tests))
@@ -220,9 +206,9 @@ fn sample(columns: &Columns, i: usize, rows: &[usize]) -> Sample {
     Sample::trusted(values, rows.iter().map(|&r| columns.weights()[r]).collect())
 }
 
-fn kernel(columns: &Columns, i: usize, sample: &Sample, settings: &Settings) -> DependenceKernel {
+fn kernel(columns: &Columns, i: usize, sample: &Sample, params: &Params) -> DependenceKernel {
     match columns.kinds()[i] {
         Kind::Discrete(_) => DependenceKernel::Equality,
-        Kind::Continuous => DependenceKernel::of(sample, settings.width),
+        Kind::Continuous => DependenceKernel::of(sample, params.width),
     }
 }

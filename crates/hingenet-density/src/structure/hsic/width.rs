@@ -1,7 +1,7 @@
 //! Kernels of the criterion and their widths: the Gaussian kernel with the median rule, and equality for
 //! discrete values.
 
-use crate::sample::Sample;
+use crate::estimate::sample::Sample;
 use hingenet_base::numeric::simd::exp;
 
 /// Which median of the pairwise squared distances is taken when their number is even.

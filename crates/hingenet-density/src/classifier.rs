@@ -1,11 +1,11 @@
 //! The compiled classifier: class scores are sums of table lookups. It keeps no training rows.
 
-use super::calibration::Calibration;
-use super::columns::{Columns, Units};
-use super::compile::{LineTable, PairTable, compile};
-use super::fit::fit_exact;
-use super::marginalise::marginal_log_density;
-use super::settings::{ClassWeights, Settings, Threshold, Variant};
+use crate::calibration::Calibration;
+use crate::columns::{Columns, Units};
+use crate::compile::{LineTable, PairTable, compile};
+use crate::fit::fit_exact;
+use crate::missing::marginal_log_density;
+use crate::params::{ClassWeights, Params, Threshold, Variant};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::sum::ordered_chunks;
@@ -16,16 +16,16 @@ use hingenet_data::table::Table;
 /// A fitted classifier of the density family.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct DensityClassifier {
-    pub(super) variant: Variant,
-    pub(super) n_classes: usize,
-    pub(super) units: Units,
-    pub(super) base: Vec<f64>,
-    pub(super) lines: Vec<LineTable>,
-    pub(super) pairs: Vec<PairTable>,
+    pub(crate) variant: Variant,
+    pub(crate) n_classes: usize,
+    pub(crate) units: Units,
+    pub(crate) base: Vec<f64>,
+    pub(crate) lines: Vec<LineTable>,
+    pub(crate) pairs: Vec<PairTable>,
     /// For each class the places of its pairs in `pairs`: the edges of its forest in generative variants.
-    pub(super) class_pairs: Vec<Vec<usize>>,
-    pub(super) calibration: Calibration,
-    pub(super) summary: Summary,
+    pub(crate) class_pairs: Vec<Vec<usize>>,
+    pub(crate) calibration: Calibration,
+    pub(crate) summary: Summary,
 }
 
 /// What is worth knowing about a fit.
@@ -46,16 +46,16 @@ pub struct Summary {
 }
 
 impl DensityClassifier {
-    /// Fits the variant that the settings name and compiles it.
-    pub fn fit(training: &Training<'_>, settings: &Settings, control: &Control) -> Result<Self> {
-        settings.check(training.classes.len())?;
-        let (units, columns) = Columns::learn(training, settings, control)?;
-        Self::fit_columns(units, &columns, settings, control)
+    /// Fits the variant that the parameters name and compiles it.
+    pub fn fit(training: &Training<'_>, params: &Params, control: &Control) -> Result<Self> {
+        params.check(training.classes.len())?;
+        let (units, columns) = Columns::learn(training, params, control)?;
+        Self::fit_columns(units, &columns, params, control)
     }
 
-    fn fit_columns(units: Units, columns: &Columns, settings: &Settings, control: &Control) -> Result<Self> {
-        let exact = fit_exact(columns, settings, control)?;
-        let compiled = compile(&exact, columns, settings.floor, settings.seed, control)?;
+    fn fit_columns(units: Units, columns: &Columns, params: &Params, control: &Control) -> Result<Self> {
+        let exact = fit_exact(columns, params, control)?;
+        let compiled = compile(&exact, columns, params.floor, params.seed, control)?;
         if compiled.error > 1e-3 {
             control.warn(&format!(
                 "lookup tables differ from exact scores by {:.1e} of their standard deviation",
@@ -84,7 +84,7 @@ impl DensityClassifier {
             reports: exact.reports,
         };
         Ok(DensityClassifier {
-            variant: settings.variant,
+            variant: params.variant,
             n_classes: columns.n_classes(),
             units,
             base: exact.scores.base,
@@ -131,7 +131,7 @@ impl DensityClassifier {
     }
 
     /// Outputs of row `r` of encoded cells; `hidden` names a feature to treat as missing.
-    pub(super) fn outputs(
+    pub(crate) fn outputs(
         &self,
         cells: &[Vec<f64>],
         r: usize,
@@ -180,10 +180,10 @@ impl DensityClassifier {
             && self.class_pairs.len() == self.n_classes
             && self.class_pairs.iter().flatten().all(|p| *p < self.pairs.len());
         let kinds = self.units.kinds();
-        let is_number = |f: usize| kinds.get(f) == Some(&super::columns::Kind::Continuous);
-        let levels_fit = |axis: &super::compile::Axis, f: usize| match (axis, kinds[f]) {
-            (super::compile::Axis::Levels(n), super::columns::Kind::Discrete(m)) => *n == m,
-            (super::compile::Axis::Pieces(_), super::columns::Kind::Continuous) => true,
+        let is_number = |f: usize| kinds.get(f) == Some(&crate::columns::Kind::Continuous);
+        let levels_fit = |axis: &crate::compile::Axis, f: usize| match (axis, kinds[f]) {
+            (crate::compile::Axis::Levels(n), crate::columns::Kind::Discrete(m)) => *n == m,
+            (crate::compile::Axis::Pieces(_), crate::columns::Kind::Continuous) => true,
             _ => false,
         };
         let tables = sizes
@@ -204,7 +204,7 @@ impl DensityClassifier {
 }
 
 /// Buffers of one row.
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     /// The cells; NaN is missing.
     pub row: Vec<f64>,
     /// Log densities of every feature in every class; 0 where missing.
@@ -212,7 +212,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    pub(super) fn new(model: &DensityClassifier) -> Self {
+    pub(crate) fn new(model: &DensityClassifier) -> Self {
         let d = model.lines.len();
         Scratch { row: vec![f64::NAN; d], log_density: vec![vec![0.0; model.n_classes]; d] }
     }
@@ -234,6 +234,6 @@ impl Classifier for DensityClassifier {
         }
         require_len("feature columns", self.units.n_columns(), rows.n_columns())?;
         let cells = self.units.encode(&rows.rows(&[row]))?;
-        Ok(super::explain::explain(self, &cells))
+        Ok(crate::explain::explain(self, &cells))
     }
 }

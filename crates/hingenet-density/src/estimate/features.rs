@@ -1,11 +1,11 @@
 //! The feature map of SLB: for each class first `log p_y(x_i)` for all features, then `log p_y(x_i, x_j)` for the
 //! kept pairs; then raw columns, where they are asked for.
 
-use super::columns::Columns;
-use super::estimate::{Joint, Marginal};
-use super::raw::RawTerms;
-use super::selection::Kept;
-use super::settings::Settings;
+use super::{Joint, Marginal};
+use crate::columns::Columns;
+use crate::params::Params;
+use crate::structure::Kept;
+use crate::terms::raw::RawTerms;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use rayon::prelude::*;
@@ -84,24 +84,24 @@ impl Features {
 
 impl Densities {
     /// Estimates all univariate and the kept bivariate densities of every class, and the raw terms.
-    pub fn estimate(columns: &Columns, kept: &Kept, settings: &Settings, control: &Control) -> Result<Self> {
+    pub fn estimate(columns: &Columns, kept: &Kept, params: &Params, control: &Control) -> Result<Self> {
         let classes = (0..columns.n_classes())
             .map(|y| {
                 let rows = columns.rows_of(y);
                 let marginals = (0..columns.n_features())
                     .into_par_iter()
-                    .map(|i| Marginal::estimate(columns, i, &rows, settings))
+                    .map(|i| Marginal::estimate(columns, i, &rows, params))
                     .collect::<Result<Vec<_>>>()?;
                 let pairs = kept.of_class[y].clone();
                 let joint = |pair: &(usize, usize)| {
                     control.check()?;
-                    Joint::estimate(columns, *pair, &rows, settings, control)
+                    Joint::estimate(columns, *pair, &rows, params, control)
                 };
                 let joints = pairs.par_iter().map(joint).collect::<Result<Vec<_>>>()?;
                 Ok(ClassDensities { marginals, pairs, joints })
             })
             .collect::<Result<Vec<_>>>()?;
-        Ok(Densities { classes, raw: RawTerms::learn(columns, kept, settings.augment) })
+        Ok(Densities { classes, raw: RawTerms::learn(columns, kept, params.augment) })
     }
 
     /// Feature values of queries, given feature by feature. With `leave_one_out` query q is training row q and its own

@@ -3,9 +3,9 @@
 //! value stands at the training mean of its term, where the term is 0; beyond the training rows a value is held at
 //! the last one seen, as the densities are held at their floor.
 
-use super::columns::{Columns, Kind};
-use super::selection::Kept;
-use super::settings::Augment;
+use crate::columns::{Columns, Kind};
+use crate::params::Augment;
+use crate::structure::Kept;
 
 /// The values seen in training.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]

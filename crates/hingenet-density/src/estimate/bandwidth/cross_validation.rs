@@ -2,7 +2,7 @@
 
 use super::functionals::pair_sum;
 use super::normal_scale;
-use crate::sample::Sample;
+use crate::estimate::sample::Sample;
 use hingenet_base::numeric::simd::exp;
 
 /// Number of log-spaced bandwidths scanned before the refinement: the criterion has several local minima.

@@ -1,10 +1,10 @@
 //! What the tables look like: the contribution of each feature along its values and of each pair over a
 //! grid, in original units, with the share of rows expected there, so that a reader sees which parts matter.
 
-use super::columns::Unit;
-use super::compile::{Axis, LineTable, PairTable};
-use super::predict::DensityClassifier;
-use super::scores::class_scores;
+use crate::classifier::DensityClassifier;
+use crate::columns::Unit;
+use crate::compile::{Axis, LineTable, PairTable};
+use crate::terms::class_scores;
 
 /// Positions along a number, alone and in a pair.
 const ALONG: usize = 121;

@@ -1,8 +1,8 @@
 //! Missing features of the generative classifiers: sums over the missing nodes of each class's forest by
 //! message passing on the tables, one integral for each missing node that has observed nodes behind it.
 
-use super::compile::Axis;
-use super::predict::{DensityClassifier, Scratch};
+use crate::classifier::{DensityClassifier, Scratch};
+use crate::compile::Axis;
 use hingenet_base::numeric::log::log_sum_exp;
 
 /// Most quadrature nodes of a missing feature.
@@ -18,7 +18,7 @@ struct Forest<'a> {
 
 /// `log p_y(observed cells)`: missing leaves and wholly missing subtrees drop out exactly, other missing nodes
 /// are integrated numerically.
-pub(super) fn marginal_log_density(model: &DensityClassifier, class: usize, scratch: &Scratch) -> f64 {
+pub(crate) fn marginal_log_density(model: &DensityClassifier, class: usize, scratch: &Scratch) -> f64 {
     let d = model.lines.len();
     let mut neighbours = vec![Vec::new(); d];
     for &p in &model.class_pairs[class] {

@@ -1,0 +1,12 @@
+//! Class-conditional densities: samples and their bandwidths, kernel estimates, and the densities of one feature and of
+//! pairs of features behind the log-density features of the classifiers.
+
+pub mod bandwidth;
+pub mod features;
+mod joint;
+pub mod kernel;
+mod kernel_grid;
+mod mixed;
+pub mod sample;
+
+pub use joint::{Joint, Marginal};
