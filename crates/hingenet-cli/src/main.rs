@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 fn keep_quiet_about_damaged_files() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if !hingenet::table::read::is_decoding() {
+        if !hingenet_data::table::read::is_decoding() {
             usual(panic);
         }
     }));

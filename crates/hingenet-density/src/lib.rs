@@ -1,6 +1,8 @@
 //! Sparse pairwise log-density classifiers: SLB and its relatives (Tenzer, Moscovich, Dorn, Nadler,
 //! Spiegelman: Beyond Trees: Classification with Sparse Pairwise Dependencies, JMLR 2020).
 //!
+//! Internal to `hingenet`: the interface of this crate may change with every version.
+//!
 //! Letters used throughout: `n` rows (a total weight), `m` rows of one class, `d` features, `h` and `H`
 //! bandwidths (H is a squared scale), `p` a density, `t` a log-density feature, `w` its weight.
 

@@ -1,5 +1,7 @@
 //! Discrete Bayesian-network classifiers: naive Bayes, TAN and other structures with covering parents.
 //!
+//! Internal to `hingenet`: the interface of this crate may change with every version.
+//!
 //! Letters, the same in every file: variable 0 is the class C with K = r_0 states, features are
 //! 1..=N; `i` a node, `r_i` its number of states, `h` a row of its table (the states of its parents as
 //! a mixed-radix number, lowest-numbered parent most significant), `j` a state, `m` a sample,

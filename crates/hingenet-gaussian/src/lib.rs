@@ -5,6 +5,8 @@
 //! [`fit()`] does all of it for a table. [`confidence`] and [`difference`] say how sure the arcs are and how classes differ;
 //! [`study`] learns networks for their own sake, with what users know from [`annotations`].
 //!
+//! Internal to `hingenet`: the interface of this crate may change with every version.
+//!
 //! Letters: i, j nodes (`Θ_ij` is the arc i -> j), a, b rows, c classes, m nodes, n rows.
 
 pub mod annotations;

@@ -1,6 +1,8 @@
 //! The pool: four class posteriors multiplied, each with its own marginal for missing features, with
 //! non-negative exponents that depend on the share of missing features.
 //!
+//! Internal to `hingenet`: the interface of this crate may change with every version.
+//!
 //! | term | model | missing features |
 //! |---|---|---|
 //! | P | kernel density with a mutual-information metric | drop out of the product kernel, exactly |

@@ -19,7 +19,7 @@ pub fn mdl_cuts(
     let weights = weights.map(|w| w.as_array().to_vec());
     let columns: Vec<Vec<f64>> = x.as_array().columns().into_iter().map(|c| c.to_vec()).collect();
     py.detach(|| {
-        let cuts = |x: &Vec<f64>| hingenet::encode::mdl::cuts(x, &class, n_classes, weights.as_deref());
+        let cuts = |x: &Vec<f64>| hingenet_data::encode::mdl::cuts(x, &class, n_classes, weights.as_deref());
         columns.iter().map(cuts).collect::<hingenet::Result<_>>()
     })
     .map_err(to_python)
@@ -28,6 +28,6 @@ pub fn mdl_cuts(
 /// Categories in the order every reader of Hingenet gives them: by value if all are numbers, else by text.
 #[pyfunction]
 pub fn category_order(mut categories: Vec<String>) -> Vec<String> {
-    hingenet::table::category_order(&mut categories);
+    hingenet_data::table::category_order(&mut categories);
     categories
 }

@@ -1,7 +1,8 @@
 //! Arrays of Python as a table: a matrix of numbers, or a list of columns.
 
 use crate::error::{HingenetError, to_python};
-use hingenet::table::{Codes, Column, NumberRows, Table};
+use hingenet::table::{Codes, Column, Table};
+use hingenet_data::table::NumberRows;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

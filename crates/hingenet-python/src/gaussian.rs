@@ -2,12 +2,12 @@
 
 use crate::error::to_python;
 use crate::work;
-use hingenet::gaussian::StructureMethod;
-use hingenet::gaussian::network::GaussianNetwork as Network;
-use hingenet::gaussian::study::StudyParams;
 use hingenet::model;
-use hingenet::numeric::linalg::Matrix;
-use hingenet::table::NumberRows;
+use hingenet_base::numeric::linalg::Matrix;
+use hingenet_data::table::NumberRows;
+use hingenet_gaussian::StructureMethod;
+use hingenet_gaussian::network::GaussianNetwork as Network;
+use hingenet_gaussian::study::StudyParams;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
     PyUntypedArrayMethods,

@@ -4,11 +4,7 @@ use crate::error::to_python;
 use crate::features::{Features, codes};
 use crate::model::Model;
 use crate::work;
-use hingenet::gaussian::GaussianClassifier;
-use hingenet::gaussian::network::GaussianNetwork;
-use hingenet::model::Fitted;
-use hingenet::model::exchange::{bif as bif_file, xmlbif as xmlbif_file};
-use hingenet::report::{NetworkPicture, PictureArc, PictureNode};
+use hingenet::report::NetworkPicture;
 use hingenet::table::{Column, ColumnData, Table, UnseenPolicy};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -20,44 +16,21 @@ type Drawn<'py> = (String, Bound<'py, PyAny>, Option<Vec<String>>);
 /// The network in the Bayesian Interchange Format.
 #[pyfunction]
 pub fn bif(model: &Model) -> PyResult<String> {
-    model.0.network().map(|net| bif_file::write(&net)).map_err(to_python)
+    model.0.network().map(|net| net.to_bif()).map_err(to_python)
 }
 
 /// The network in XMLBIF.
 #[pyfunction]
 pub fn xmlbif(model: &Model) -> PyResult<String> {
-    model.0.network().map(|net| xmlbif_file::write(&net)).map_err(to_python)
+    model.0.network().map(|net| net.to_xmlbif()).map_err(to_python)
 }
 
 /// The networks of a model as JSON, each with nodes, arcs with strengths, title and legend: the network of a
 /// discrete model, those of all classes of a Gaussian one, the pairs that a density model uses.
 #[pyfunction]
 pub fn pictures(model: &Model) -> PyResult<String> {
-    let pictures = match &model.0.fitted {
-        Fitted::Gaussian(fitted) => class_networks(fitted, &model.0.classes),
-        _ => vec![NetworkPicture::of_model(&model.0).map_err(to_python)?],
-    };
+    let pictures = NetworkPicture::all_of_model(&model.0).map_err(to_python)?;
     serde_json::to_string(&pictures).map_err(|e| PyValueError::new_err(e.to_string()))
-}
-
-/// The network of every class; a page of a model shows the first ones only.
-fn class_networks(model: &GaussianClassifier, classes: &[String]) -> Vec<NetworkPicture> {
-    let name =
-        |k: usize| PictureNode { name: model.features().node_name(k), is_class: false, note: String::new() };
-    let nodes: Vec<PictureNode> = (0..model.features().nodes().len()).map(name).collect();
-    let arcs = |network: &GaussianNetwork| {
-        let into =
-            |to: usize| network.parents(to).map(move |(from, strength)| PictureArc { from, to, strength });
-        (0..network.nodes()).flat_map(into).collect()
-    };
-    let picture = |(network, class): (&GaussianNetwork, &String)| NetworkPicture {
-        title: format!("class {class}"),
-        nodes: nodes.clone(),
-        arcs: arcs(network),
-        strength: Some("weight on standardised values; orange is negative".into()),
-        is_directed: true,
-    };
-    model.networks().iter().zip(classes).map(picture).collect()
 }
 
 /// A network (one of `pictures`) drawn as SVG.

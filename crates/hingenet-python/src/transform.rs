@@ -4,9 +4,9 @@ use crate::error::to_python;
 use crate::features::Features;
 use crate::model::{Data, Model};
 use crate::work;
-use hingenet::density::transform::OwnDensities;
 use hingenet::model::{self, FitOptions, ModelSpec};
 use hingenet::table::UnseenPolicy;
+use hingenet_density::transform::OwnDensities;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -110,7 +110,7 @@ impl LogDensities {
 #[pyfunction]
 pub fn curves<'py>(py: Python<'py>, model: &Model) -> PyResult<Vec<Curve<'py>>> {
     let curves = model.0.densities().map_err(to_python)?.curves();
-    let curve = |c: hingenet::density::Curve| {
+    let curve = |c: hingenet_density::Curve| {
         let n = c.positions.len();
         Ok((c.column, c.positions.into_pyarray(py), matrix(py, c.scores.concat(), n)?))
     };

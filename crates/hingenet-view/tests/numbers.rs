@@ -4,8 +4,7 @@
 mod html;
 
 use hingenet::Control;
-use hingenet::evaluate::generate::generate;
-use hingenet::evaluate::{Plan, Protocol, Sweep, TestRows, TestSet, compare, study};
+use hingenet::evaluate::{Plan, Protocol, Sweep, TestRows, TestSet, compare, generate, study};
 use hingenet::model::{Dataset, ModelSpec};
 use hingenet::report::EvaluationReport;
 use hingenet_view::evaluation_page;

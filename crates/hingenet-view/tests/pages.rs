@@ -1,15 +1,13 @@
 //! Pages show the numbers of the JSON, hold what they promise, keep names as text and stay small.
 
 use hingenet::Control;
-use hingenet::evaluate::generate::generate;
-use hingenet::evaluate::{Plan, Protocol, Sweep, compare, study};
-use hingenet::gaussian::annotations::NodeFacts;
-use hingenet::gaussian::constraints::Constraints;
-use hingenet::gaussian::difference::Change;
-use hingenet::gaussian::study::{StudyParams, study_networks};
+use hingenet::evaluate::{Plan, Protocol, Sweep, compare, generate, study};
 use hingenet::model::{Dataset, FitOptions, ModelSpec, fit};
-use hingenet::report::{Curve, CurveFigure, EvaluationReport, HeatMap, ModelReport, NetworkReport};
+use hingenet::report::{Change, Curve, CurveFigure, EvaluationReport, HeatMap, ModelReport, NetworkReport};
 use hingenet::table::Codes;
+use hingenet_gaussian::annotations::NodeFacts;
+use hingenet_gaussian::constraints::Constraints;
+use hingenet_gaussian::study::{StudyParams, study_networks};
 use hingenet_view::{evaluation_page, model_page, network_page};
 
 const HOSTILE: &str = "<img src=x onerror=alert(1)>";

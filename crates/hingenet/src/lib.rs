@@ -1,22 +1,25 @@
 //! Bayesian-network classifiers trained with a margin that stay generative.
 //!
-//! The folders follow the data: [`table`] reads typed columns, [`encode`] learns categories and cuts,
-//! the families ([`discrete`], [`density`], [`gaussian`]) turn them into class scores that are sums of
-//! local terms over nodes and edges. Fitting sets the terms, predicting adds them, explaining lists
-//! them; a missing feature is marginalised.
+//! The modules follow the data: [`table`] reads typed columns, [`model`] turns them into classifiers whose class
+//! scores are sums of local terms over nodes and edges, [`evaluate`] measures them, [`report`] holds results as plain
+//! data. Fitting sets the terms, predicting adds them, explaining lists them; a missing feature is marginalised.
+//!
+//! The families behind [`model`] live in crates of their own (`hingenet-discrete`, ...), which are internal: their
+//! interfaces may change with every version.
 
 pub mod evaluate;
 pub mod model;
 pub mod report;
 
-pub use hingenet_base::{control, error, graph, numeric, optimise, solver};
-pub use hingenet_data::{classifier, encode, table};
-pub use {
-    hingenet_density as density, hingenet_discrete as discrete, hingenet_gaussian as gaussian,
-    hingenet_pool as pool,
-};
+/// Typed columns with missing cells, and the files they are read from and written to.
+pub mod table {
+    pub use hingenet_data::table::{
+        AlignReport, Codes, Column, ColumnData, FeatureKind, FeatureSpec, Format, ReadOptions, ReadResult,
+        Schema, Source, Table, UnseenPolicy, read, write_csv,
+    };
+}
 
 pub use hingenet_base::control::{Control, Progress};
 pub use hingenet_base::error::{Error, Result};
 pub use hingenet_base::solver::SolverReport;
-pub use hingenet_data::classifier::{Classifier, Explanation, ExplanationKind, Term, Training};
+pub use hingenet_data::classifier::{Explanation, ExplanationKind, Term};

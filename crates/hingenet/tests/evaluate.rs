@@ -1,8 +1,7 @@
 //! Evaluation as a whole: what must not change the figures does not, and bad protocols are refused.
 
-use hingenet::evaluate::generate::generate;
 use hingenet::evaluate::{
-    CrossValidation, Groups, Plan, Protocol, Sweep, TestRows, TestSet, compare, train_test,
+    CrossValidation, Groups, Plan, Protocol, Sweep, TestRows, TestSet, compare, generate, train_test,
 };
 use hingenet::model::{Dataset, ModelSpec, models};
 use hingenet::report::Evaluation;

@@ -1,7 +1,7 @@
 //! Network files written by other programs (pyAgrum 3.3.1 and pgmpy 1.1.2, in `tests/exchange`) are read, and mean
 //! the same. They were made from one network of our own: P(the_class) = (0.25, 0.75), P(x_1 | the_class) below.
 
-use hingenet::model::exchange::{NamedNetwork, bif, xmlbif};
+use hingenet::model::NamedNetwork;
 
 const X: [[f64; 3]; 2] = [[0.1, 0.2, 0.7], [0.0000123, 0.5, 0.4999877]];
 
@@ -21,30 +21,31 @@ fn check(net: NamedNetwork, tolerance: f64) {
 
 #[test]
 fn a_bif_file_of_pgmpy_is_read() {
-    check(bif::read(include_str!("exchange/pgmpy.bif")).unwrap(), 1e-12);
+    check(NamedNetwork::from_bif(include_str!("exchange/pgmpy.bif")).unwrap(), 1e-12);
 }
 
 /// pyAgrum reads and writes the numbers of BIF in single precision.
 #[test]
 fn a_bif_file_of_pyagrum_is_read() {
-    check(bif::read(include_str!("exchange/pyagrum.bif")).unwrap(), 1e-7);
+    check(NamedNetwork::from_bif(include_str!("exchange/pyagrum.bif")).unwrap(), 1e-7);
 }
 
 /// pyAgrum writes six digits into XMLBIF.
 #[test]
 fn an_xmlbif_file_of_pyagrum_is_read() {
-    check(xmlbif::read(include_str!("exchange/pyagrum.xmlbif")).unwrap(), 1e-6);
+    check(NamedNetwork::from_xmlbif(include_str!("exchange/pyagrum.xmlbif")).unwrap(), 1e-6);
 }
 
 #[test]
 fn damaged_networks_are_refused_with_the_place() {
     let good = include_str!("exchange/pgmpy.bif");
-    let bad = |from: &str, to: &str| bif::read(&good.replacen(from, to, 1)).unwrap_err().to_string();
+    let bad =
+        |from: &str, to: &str| NamedNetwork::from_bif(&good.replacen(from, to, 1)).unwrap_err().to_string();
     assert!(bad("discrete [ 3 ]", "discrete [ 4 ]").contains("4 states are announced, 3 are listed"));
     assert!(bad("0.25, 0.75", "0.25, 0.85").contains("sums to 1.1"));
     assert!(bad("0.25, 0.75", "0.25, nan").contains("outside 0 to 1"));
     assert!(bad("( yes ) 1.23e-05, 0.5, 0.4999877;", "").contains("lacks the row"));
     assert!(bad("x_1 | the_class", "x_1 | nobody").contains("unknown variable `nobody`"));
     assert!(bad("( the_class )", "( the_class | x_1 )").contains("BIF, line"));
-    assert!(xmlbif::read("<BIF><NETWORK></NETWORK></BIF>").is_err());
+    assert!(NamedNetwork::from_xmlbif("<BIF><NETWORK></NETWORK></BIF>").is_err());
 }

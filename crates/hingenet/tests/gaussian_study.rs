@@ -1,6 +1,6 @@
 //! Networks learnt for their own sake: one scale for all classes, rows in any order, missing cells, what is known.
 
-use hingenet::evaluate::generate::{generate, true_arcs};
+use hingenet::evaluate::{generate, true_arcs};
 use hingenet::model::Dataset;
 use hingenet::report::NetworkReport;
 use hingenet_base::control::Control;

@@ -7,7 +7,7 @@ use crate::show::count;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use hingenet::evaluate::generate::{GENERATORS, generate, true_arcs};
+use hingenet::evaluate::{GENERATORS, generate, true_arcs};
 use hingenet::table::write_csv;
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ pub struct Generate {
 }
 
 fn list() -> String {
-    let line = |g: &hingenet::evaluate::generate::Generator| {
+    let line = |g: &hingenet::evaluate::Generator| {
         format!("  {:<12} {} ({} rows)\n", g.name, g.about, g.default_rows)
     };
     format!("Generators:\n{}", GENERATORS.iter().map(line).collect::<String>())

@@ -1,6 +1,5 @@
 //! `hingenet inspect`
 
-use super::network::dot;
 use crate::failure::usage;
 use crate::options::{Reader, refuse_overwriting};
 use crate::output;
@@ -9,10 +8,10 @@ use crate::session::Session;
 use crate::show::count;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use hingenet::model::{Model, exchange};
-use hingenet::pool::PoolSummary;
+use hingenet::model::Model;
 use hingenet::report::{ModelReport, NetworkPicture, NetworkReport};
 use hingenet::table::{FeatureKind, Table};
+use hingenet_pool::PoolSummary;
 use hingenet_view::network::{network_svg, networks_svg};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -58,11 +57,9 @@ impl Inspect {
             Format::Dot => {
                 let model = Model::load(&self.model)?;
                 if let Some(networks) = class_networks(&model)? {
-                    return output::write(self.output.as_ref(), dot(&networks).as_bytes());
+                    return output::write(self.output.as_ref(), networks.to_dot().as_bytes());
                 }
-                let network = model.network()?;
-                let names: Vec<String> = network.variables.iter().map(|v| v.name.clone()).collect();
-                exchange::dot(network.network.structure().dag(), &names)
+                model.network()?.to_dot()
             }
             Format::Svg => {
                 let model = Model::load(&self.model)?;
@@ -75,8 +72,8 @@ impl Inspect {
                 let model = Model::load(&self.model)?;
                 return page::model(self.output.as_ref(), &self.report(&model, session)?);
             }
-            Format::Bif => exchange::bif::write(&Model::load(&self.model)?.network()?),
-            Format::Xmlbif => exchange::xmlbif::write(&Model::load(&self.model)?.network()?),
+            Format::Bif => Model::load(&self.model)?.network()?.to_bif(),
+            Format::Xmlbif => Model::load(&self.model)?.network()?.to_xmlbif(),
         };
         output::write(self.output.as_ref(), text.as_bytes())
     }

@@ -8,15 +8,13 @@ use crate::session::Session;
 use crate::show::{self, count};
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
-use hingenet::gaussian::StructureMethod;
-use hingenet::gaussian::annotations::{self, NodeFacts};
-use hingenet::gaussian::confidence::Resampling;
-use hingenet::gaussian::difference::Change;
-use hingenet::gaussian::study::{StudyParams, node_names, study_networks};
 use hingenet::model::Dataset;
-use hingenet::model::exchange::{WeightedGraph, weighted_dot};
-use hingenet::report::{ClassNetwork, NetworkDifference, NetworkReport};
+use hingenet::report::{Change, ClassNetwork, NetworkDifference, NetworkReport};
 use hingenet::table::{Codes, Table};
+use hingenet_gaussian::StructureMethod;
+use hingenet_gaussian::annotations::{self, NodeFacts};
+use hingenet_gaussian::confidence::Resampling;
+use hingenet_gaussian::study::{StudyParams, node_names, study_networks};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -230,20 +228,10 @@ fn format_of(path: &Path) -> Result<Format> {
 fn render(report: &NetworkReport, format: Format) -> Result<String> {
     Ok(match format {
         Format::Json => serde_json::to_string_pretty(report)? + "\n",
-        Format::Dot => dot(report),
+        Format::Dot => report.to_dot(),
         Format::Svg => hingenet_view::network::networks_svg(report),
         Format::Html => hingenet_view::network_page(report).map_err(|e| anyhow!("the page failed: {e}"))?,
     })
-}
-
-/// The networks as DOT, one cluster a class.
-pub fn dot(report: &NetworkReport) -> String {
-    let names: Vec<String> = report.nodes.iter().map(|n| n.name.clone()).collect();
-    let graph = |n: &ClassNetwork| WeightedGraph {
-        label: n.class.as_ref().map(|c| format!("class {c}")).unwrap_or_default(),
-        arcs: n.arcs.iter().map(|a| (a.tail, a.head, a.weight, a.is_compelled)).collect(),
-    };
-    weighted_dot(&names, &report.networks.iter().map(graph).collect::<Vec<_>>())
 }
 
 /// The networks in a few tables.

@@ -5,9 +5,9 @@ use super::layout::{BOX_HEIGHT, Layout, Place, layout_within};
 use super::place::layout_at;
 use super::svg::shorten;
 use crate::escape;
-use hingenet::gaussian::difference::Change;
 use hingenet::report::{
-    ClassNetwork, NetworkArc, NetworkDifference, NetworkPicture, NetworkReport, PictureArc, PictureNode,
+    Change, ClassNetwork, NetworkArc, NetworkDifference, NetworkPicture, NetworkReport, PictureArc,
+    PictureNode,
 };
 use std::fmt::Write;
 

@@ -5,8 +5,7 @@ use super::{Page, Section};
 use crate::chart::Figure;
 use crate::network::{CHANGES, adjacency_matrix, class_panel, common_layout, difference_panel, look};
 use crate::table::{Cell, DataTable};
-use hingenet::gaussian::difference::Change;
-use hingenet::report::{ArcChange, ClassNetwork, NetworkArc, NetworkDifference, NetworkReport};
+use hingenet::report::{ArcChange, Change, ClassNetwork, NetworkArc, NetworkDifference, NetworkReport};
 
 /// Arcs listed in a table.
 const ARCS: usize = 3000;

@@ -1,6 +1,7 @@
 //! Several models on the same rows: the whole of `hingenet evaluate` as one call.
 
-use super::{CrossValidation, Outcome, Protocol, TestSet, data_facts, train_test};
+use super::cross_validate::data_facts;
+use super::{CrossValidation, Outcome, Protocol, TestSet, train_test};
 use crate::model::dataset::categories_of;
 use crate::model::{Dataset, ModelSpec, find};
 use crate::report::{Evaluation, ProtocolFacts, SweepPoint};

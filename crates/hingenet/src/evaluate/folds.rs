@@ -24,14 +24,6 @@ pub fn stratified(class: &[usize], order: &[usize], n_folds: usize, seed: u64) -
     Ok(deal(&by_class, class.len(), n_folds))
 }
 
-/// Folds for searches inside a training part: like [`stratified`] without shuffling, rows in the order
-/// they stand.
-pub fn inner(class: &[usize], n_folds: usize) -> Result<Vec<usize>> {
-    check_count(n_folds, class.len(), "rows")?;
-    let order: Vec<usize> = (0..class.len()).collect();
-    Ok(deal(&rows_by_class(class, &order), class.len(), n_folds))
-}
-
 /// Folds that keep all rows of a group together, as even in classes as a greedy assignment makes them:
 /// large groups first (equal sizes in an order drawn from the seed), each to the fold that holds least of
 /// the group's classes.
@@ -113,14 +105,13 @@ mod tests {
             class in prop::collection::vec(0usize..4, 5..80), k in 2usize..6, seed in 0u64..50
         ) {
             let order: Vec<usize> = (0..class.len()).collect();
-            for fold in [stratified(&class, &order, k, seed).unwrap(), inner(&class, k).unwrap()] {
-                for c in 0..4 {
-                    let n: Vec<usize> = (0..k).map(|f| counts(&class, &fold, f, c)).collect();
-                    prop_assert!(n.iter().max().unwrap() - n.iter().min().unwrap() <= 1);
-                }
-                let n: Vec<usize> = (0..k).map(|f| split_of(&fold, f).test.len()).collect();
+            let fold = stratified(&class, &order, k, seed).unwrap();
+            for c in 0..4 {
+                let n: Vec<usize> = (0..k).map(|f| counts(&class, &fold, f, c)).collect();
                 prop_assert!(n.iter().max().unwrap() - n.iter().min().unwrap() <= 1);
             }
+            let n: Vec<usize> = (0..k).map(|f| split_of(&fold, f).test.len()).collect();
+            prop_assert!(n.iter().max().unwrap() - n.iter().min().unwrap() <= 1);
         }
 
         #[test]
@@ -156,14 +147,9 @@ mod tests {
     }
 
     #[test]
-    fn inner_folds_deal_each_class_in_turn_and_continue_with_the_next() {
-        assert_eq!(inner(&[0, 1, 0, 1, 1, 0, 0], 3).unwrap(), [0, 1, 1, 2, 0, 2, 0]);
-    }
-
-    #[test]
     fn too_many_folds_are_refused() {
-        assert!(inner(&[0, 1], 3).is_err());
-        assert!(inner(&[0, 1], 1).is_err());
+        assert!(stratified(&[0, 1], &[0, 1], 3, 0).is_err());
+        assert!(stratified(&[0, 1], &[0, 1], 1, 0).is_err());
         assert!(grouped(&[0, 1, 0, 1], &[0, 0, 0, 0], 2, 0).is_err());
     }
 }

@@ -1,16 +1,17 @@
 //! How good is a model: splits, metrics, robustness to missing features, and generated data to try it on.
 //!
-//! [`folds`] says which rows are tested when, [`CrossValidation`] fits and predicts, [`metrics`] scores,
-//! [`missing`] blanks cells. Results are plain data in [`crate::report`].
+//! [`CrossValidation`] says which rows are tested when, fits and predicts; [`compare`] and [`study`] do so for several
+//! models; [`generate`] makes data with known answers. Results are plain data in [`crate::report`].
 
 mod compare;
 mod cross_validate;
-pub mod folds;
-pub mod generate;
-pub mod metrics;
-pub mod missing;
+mod folds;
+mod generate;
+mod metrics;
+mod missing;
 mod study;
 
-pub use compare::{Groups, Plan, Sweep, Swept, TestRows, compare};
-pub use cross_validate::{CrossValidation, Outcome, Protocol, TestSet, data_facts, train_test};
+pub use compare::{Groups, Plan, Sweep, TestRows, compare};
+pub use cross_validate::{CrossValidation, Outcome, Protocol, TestSet, train_test};
+pub use generate::{GENERATORS, Generator, generate, true_arcs};
 pub use study::study;

@@ -1,6 +1,7 @@
 //! Sparse Gaussian networks as plain data: the arcs of each class with how sure they are, how the classes differ, arcs
 //! between groups of nodes, and errors against a known graph. The JSON is what `hingenet network` writes.
 
+use crate::model::exchange::{WeightedGraph, weighted_dot};
 use hingenet_base::error::Result;
 use hingenet_base::graph::{ArcErrors, Dag, Pdag, arc_errors};
 use hingenet_base::numeric::linalg::Matrix;
@@ -231,6 +232,16 @@ impl NetworkReport {
             told.variance = network.variance().to_vec();
         }
         Ok(report)
+    }
+
+    /// The networks in DOT, the language of Graphviz, one cluster a class.
+    pub fn to_dot(&self) -> String {
+        let names: Vec<&str> = self.nodes.iter().map(|n| n.name.as_str()).collect();
+        let graph = |n: &ClassNetwork| WeightedGraph {
+            label: n.class.as_ref().map(|c| format!("class {c}")).unwrap_or_default(),
+            arcs: n.arcs.iter().map(|a| (a.tail, a.head, a.weight, a.is_compelled)).collect(),
+        };
+        weighted_dot(&names, &self.networks.iter().map(graph).collect::<Vec<_>>())
     }
 
     fn of_sources(

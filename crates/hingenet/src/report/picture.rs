@@ -4,6 +4,8 @@ use crate::model::exchange::{NamedNetwork, Variable};
 use crate::model::{Fitted, Model};
 use hingenet_base::error::Result;
 use hingenet_discrete::inference::Inference;
+use hingenet_gaussian::GaussianClassifier;
+use hingenet_gaussian::network::GaussianNetwork;
 use serde::{Deserialize, Serialize};
 
 /// A graph to draw.
@@ -58,6 +60,14 @@ impl NetworkPicture {
         }
     }
 
+    /// The network of a model, or those of all its classes where each class has its own.
+    pub fn all_of_model(model: &Model) -> Result<Vec<Self>> {
+        match &model.fitted {
+            Fitted::Gaussian(fitted) => Ok(class_networks(fitted, &model.classes)),
+            _ => Ok(vec![Self::of_model(model)?]),
+        }
+    }
+
     /// A discrete network; arcs between features are as strong as `I(X_i; X_p | C)` in nats, as the model
     /// itself has it.
     pub fn of_network(net: &NamedNetwork, title: String) -> Result<Self> {
@@ -85,6 +95,26 @@ impl NetworkPicture {
             is_directed: true,
         })
     }
+}
+
+/// The network of every class; a page of a model shows the first ones only.
+fn class_networks(model: &GaussianClassifier, classes: &[String]) -> Vec<NetworkPicture> {
+    let name =
+        |k: usize| PictureNode { name: model.features().node_name(k), is_class: false, note: String::new() };
+    let nodes: Vec<PictureNode> = (0..model.features().nodes().len()).map(name).collect();
+    let arcs = |network: &GaussianNetwork| {
+        let into =
+            |to: usize| network.parents(to).map(move |(from, strength)| PictureArc { from, to, strength });
+        (0..network.nodes()).flat_map(into).collect()
+    };
+    let picture = |(network, class): (&GaussianNetwork, &String)| NetworkPicture {
+        title: format!("class {class}"),
+        nodes: nodes.clone(),
+        arcs: arcs(network),
+        strength: Some("weight on standardised values; orange is negative".into()),
+        is_directed: true,
+    };
+    model.networks().iter().zip(classes).map(picture).collect()
 }
 
 /// `I(X_a; X_b | C)` of the model's own joint distribution, in nats.

@@ -4,7 +4,7 @@ use hingenet_base::graph::Dag;
 use std::fmt::Write;
 
 /// DOT text of a graph; node 0 is the class and drawn as a box.
-pub fn dot(dag: &Dag, names: &[String]) -> String {
+pub(super) fn dot(dag: &Dag, names: &[&str]) -> String {
     let mut out = String::from("digraph hingenet {\n  node [shape=ellipse, fontname=\"sans-serif\"];\n");
     for (i, name) in names.iter().enumerate() {
         let class = if i == 0 { ", shape=box, style=\"filled,bold\", fillcolor=\"#cfe2f3\"" } else { "" };
@@ -30,7 +30,7 @@ pub struct WeightedGraph {
 
 /// DOT text of weighted graphs over the same nodes, each in a cluster of its own: negative weights are dashed, arcs
 /// whose direction is open have an empty head, the width grows with the weight.
-pub fn weighted_dot(names: &[String], graphs: &[WeightedGraph]) -> String {
+pub fn weighted_dot(names: &[&str], graphs: &[WeightedGraph]) -> String {
     let mut out = String::from("digraph hingenet {\n  node [shape=ellipse, fontname=\"sans-serif\"];\n");
     let largest = graphs.iter().flat_map(|g| &g.arcs).map(|a| a.2.abs()).fold(f64::MIN_POSITIVE, f64::max);
     for (g, graph) in graphs.iter().enumerate() {
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn names_are_quoted_and_the_class_is_marked() {
         let dag = Dag::new(vec![vec![], vec![0]]).unwrap();
-        let text = dot(&dag, &["the \"class\"".into(), "x\\y".into()]);
+        let text = dot(&dag, &["the \"class\"", "x\\y"]);
         assert!(text.contains("n0 [label=\"the \\\"class\\\"\", shape=box"), "{text}");
         assert!(text.contains("n1 [label=\"x\\\\y\"];") && text.contains("n0 -> n1"), "{text}");
     }
@@ -76,7 +76,7 @@ mod tests {
     fn weighted_graphs_show_sign_and_open_direction() {
         let arcs = vec![(0, 1, -0.5, true), (1, 2, 1.0, false)];
         let graph = WeightedGraph { label: "class \"a\"".into(), arcs };
-        let text = weighted_dot(&["x".into(), "y".into(), "z".into()], &[graph.clone(), graph]);
+        let text = weighted_dot(&["x", "y", "z"], &[graph.clone(), graph]);
         assert!(
             text.contains("label=\"class \\\"a\\\"\"") && text.matches("style=dashed").count() == 2,
             "{text}"

@@ -2,12 +2,12 @@
 //! between them and the discrete family. Probabilities are written with as many digits as a double
 //! needs, so reading back gives the same numbers.
 
-pub mod bif;
+mod bif;
 mod dot;
 mod names;
-pub mod xmlbif;
+mod xmlbif;
 
-pub use dot::{WeightedGraph, dot, weighted_dot};
+pub(crate) use dot::{WeightedGraph, weighted_dot};
 
 use hingenet_base::error::{Error, Result};
 use hingenet_base::graph::Dag;
@@ -43,6 +43,32 @@ struct Definition {
 }
 
 impl NamedNetwork {
+    /// The network in the Bayesian Interchange Format.
+    pub fn to_bif(&self) -> String {
+        bif::write(self)
+    }
+
+    /// Reads a network in the Bayesian Interchange Format.
+    pub fn from_bif(text: &str) -> Result<Self> {
+        bif::read(text)
+    }
+
+    /// The network in XMLBIF.
+    pub fn to_xmlbif(&self) -> String {
+        xmlbif::write(self)
+    }
+
+    /// Reads a network in XMLBIF.
+    pub fn from_xmlbif(text: &str) -> Result<Self> {
+        xmlbif::read(text)
+    }
+
+    /// The graph in DOT, the language of Graphviz.
+    pub fn to_dot(&self) -> String {
+        let names: Vec<&str> = self.variables.iter().map(|v| v.name.as_str()).collect();
+        dot::dot(self.network.structure().dag(), &names)
+    }
+
     /// The same network with `target` as node 0, the others in their order.
     pub fn with_class_first(self, target: &str) -> Result<NamedNetwork> {
         let names: Vec<&str> = self.variables.iter().map(|v| v.name.as_str()).collect();
