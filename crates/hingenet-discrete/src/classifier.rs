@@ -26,6 +26,13 @@ pub struct DiscreteClassifier {
 /// Rows of a table must be normalised to this (log of their sum).
 const NORMALISED: f64 = 1e-6;
 
+/// Refuses parameters that are no probabilities.
+pub(super) fn require_proper(network: &Network) -> Result<()> {
+    let finite = network.w().iter().all(|w| !w.is_nan() && *w < f64::INFINITY);
+    let error = if finite { network.normalisation_error() } else { f64::INFINITY };
+    require("sum of a probability table row (log)", error, "0", error < NORMALISED)
+}
+
 impl DiscreteClassifier {
     /// Joins the parts; refuses coders that do not fit the network, parameters that are not normalised and
     /// a temperature that is not positive.
@@ -47,9 +54,7 @@ impl DiscreteClassifier {
             "a finite number > 0",
             temperature.is_finite() && temperature > 0.0,
         )?;
-        let finite = network.w().iter().all(|w| !w.is_nan() && *w < f64::INFINITY);
-        let error = if finite { network.normalisation_error() } else { f64::INFINITY };
-        require("sum of a probability table row (log)", error, "0", error < NORMALISED)?;
+        require_proper(&network)?;
         Ok(DiscreteClassifier { coders, network, temperature, report })
     }
 

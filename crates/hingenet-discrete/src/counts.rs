@@ -131,6 +131,34 @@ fn count_table(structure: &Structure, samples: &Samples, i: usize, table: &mut [
     tally(&digits, samples.weights(), table);
 }
 
+/// Counts of the joint states of some variables, the last one fastest, over the rows where all of them are
+/// observed.
+pub(super) fn joint_counts(samples: &Samples, variables: &[usize]) -> Vec<f64> {
+    // A missing cell counts as one more state, which is left out when the table is read.
+    let mut scale = 1;
+    let mut digits = Vec::with_capacity(variables.len());
+    let mut sizes = Vec::with_capacity(variables.len());
+    for &v in variables.iter().rev() {
+        let r = samples.card()[v];
+        digits.push(Digit { column: samples.column(v), scale, missing: r });
+        sizes.push((r, r + usize::from(!samples.is_complete(v))));
+        scale *= sizes[sizes.len() - 1].1;
+    }
+    let mut wide = vec![0.0; scale];
+    tally(&digits, samples.weights(), &mut wide);
+    if sizes.iter().all(|(r, size)| r == size) {
+        return wide;
+    }
+    let observed = |mut at: usize| {
+        sizes.iter().all(|&(r, size)| {
+            let state = at % size;
+            at /= size;
+            state < r
+        })
+    };
+    wide.into_iter().enumerate().filter(|&(at, _)| observed(at)).map(|(_, n)| n).collect()
+}
+
 /// One column's share in the position of a row in a table: `scale` times its code.
 pub(super) struct Digit<'a> {
     pub column: &'a Codes,

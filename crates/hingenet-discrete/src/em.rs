@@ -4,7 +4,7 @@
 //! (exact, by messages or elimination) and takes the parameters of Eq. (3). The penalised likelihood
 //! `Σ s_m log P(c_m, observed) + Σ α/(r_i H_i) w^i_{j|h}` never falls.
 
-use super::counts::{self, Digit, require_alpha, split_tables, tally};
+use super::counts::{self, require_alpha, split_tables};
 use super::inference::Expectation;
 use super::{Network, Samples, Structure};
 use hingenet_base::control::Control;
@@ -130,28 +130,7 @@ pub fn available_counts(structure: &Structure, samples: &Samples) -> Result<Vec<
     let mut all = vec![0.0; structure.n_entries()];
     for (i, table) in split_tables(structure, &mut all).into_iter().enumerate() {
         let family: Vec<usize> = structure.dag().parents(i).iter().copied().chain([i]).collect();
-        // A missing cell counts as one more state; that state is left out when the table is read.
-        let mut scale = 1;
-        let mut digits = Vec::with_capacity(family.len());
-        let mut sizes = Vec::with_capacity(family.len());
-        for &v in family.iter().rev() {
-            let r = structure.card()[v];
-            digits.push(Digit { column: samples.column(v), scale, missing: r });
-            let size = r + usize::from(!samples.is_complete(v));
-            sizes.push((r, size));
-            scale *= size;
-        }
-        let mut wide = vec![0.0; scale];
-        tally(&digits, samples.weights(), &mut wide);
-        let observed = |mut at: usize| {
-            sizes.iter().all(|&(r, size)| {
-                let state = at % size;
-                at /= size;
-                state < r
-            })
-        };
-        let seen = wide.into_iter().enumerate().filter(|&(at, _)| observed(at)).map(|(_, n)| n);
-        table.iter_mut().zip(seen).for_each(|(t, n)| *t = n);
+        table.copy_from_slice(&counts::joint_counts(samples, &family));
     }
     Ok(all)
 }

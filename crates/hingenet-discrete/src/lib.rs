@@ -10,8 +10,7 @@
 //!
 //! Peharz, Tschiatschek, Pernkopf: The Most Generative Maximum Margin Bayesian Networks, ICML 2013.
 
-pub mod aode;
-mod averaged;
+pub mod averaged;
 mod classifier;
 pub mod counts;
 pub mod em;
@@ -24,7 +23,6 @@ mod network;
 mod normalise;
 mod planes;
 mod samples;
-pub mod shared_tables;
 mod structure;
 
 pub use averaged::{AveragedClassifier, MemberRule, MemberTables, fit_averaged};

@@ -8,7 +8,7 @@ use hingenet_base::numeric::random::Random;
 use hingenet_base::optimise::projection::project_sub_normalised;
 use hingenet_data::classifier::{Classifier, Training};
 use hingenet_data::table::{Codes, Column, Table};
-use hingenet_discrete::aode::{AveragedNetworks, fit_aode_margin, fit_aode_ml};
+use hingenet_discrete::averaged::{Stars, fit_shared_tables, one_dependence};
 use hingenet_discrete::inference::log_joint_rows;
 use hingenet_discrete::learn::Root;
 use hingenet_discrete::margin::bn_svm::{Norm, fit_bn_svm};
@@ -21,7 +21,6 @@ use hingenet_discrete::margin::{
     Learning, Likelihood, MarginLoss, MarginParams, Problem, Rows, Smoothing, SolveSettings, Solver,
     fit_discriminative, fit_margin, solve,
 };
-use hingenet_discrete::shared_tables::fit_shared_tables;
 use hingenet_discrete::{DiscreteParams, Network, Normaliser, Samples, Structure, StructureKind, counts};
 use proptest::prelude::*;
 
@@ -598,18 +597,29 @@ fn averaged_networks_are_the_mean_of_their_members_with_or_without_cells() {
     let card = vec![2, 3, 2, 2];
     let data = rows(&card, 80, &mut random);
     let control = Control::default();
-    let ml = fit_aode_ml(&data, 1.0, &control).unwrap();
-    let fits = fit_aode_margin(&data, &MarginParams::default(), &control).unwrap();
-    assert!(fits.iter().all(|f| f.report.converged));
-    let margin = AveragedNetworks::new(fits.into_iter().map(|f| f.network).collect()).unwrap();
+    let ml = Stars::from_rows(&data, 1.0).unwrap();
+    let member = |s: usize| {
+        let structure = one_dependence(&card, s).unwrap();
+        let n = counts::smoothed_counts(&structure, &data, 1.0).unwrap();
+        let likely = counts::ml_parameters(&structure, &n).unwrap();
+        let same = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
+        assert!(likely.iter().zip(ml.network(s - 1).unwrap().w()).all(same));
+        let fit = fit_margin(&data, &structure, &MarginParams::default(), &control).unwrap();
+        assert!(fit.report.converged);
+        fit.network
+    };
+    let margin = Stars::from_networks(&(1..4).map(member).collect::<Vec<_>>()).unwrap();
     let (shared, report) = fit_shared_tables(&data, &MarginParams::default(), &control).unwrap();
     assert!(report.converged);
     let gaps = blanked(&data, 0.4, &mut random);
     for model in [&ml, &margin, &shared] {
-        assert_eq!(model.members().len(), 3);
         let joint = model.log_joint_rows(&gaps.columns()[1..]).unwrap();
-        let members: Vec<Vec<f64>> =
-            model.members().iter().map(|n| log_joint_rows(n, &gaps.columns()[1..]).unwrap()).collect();
+        let members: Vec<Vec<f64>> = model
+            .networks()
+            .unwrap()
+            .iter()
+            .map(|n| log_joint_rows(n, &gaps.columns()[1..]).unwrap())
+            .collect();
         for (i, j) in joint.iter().enumerate() {
             let mean = members.iter().map(|m| m[i].exp()).sum::<f64>() / 3.0;
             assert!((j.exp() - mean).abs() < 1e-12);

@@ -4,7 +4,7 @@
 //! Columns with few states are counted by bit planes, the others row by row; the choice is made by cost.
 
 use super::information;
-use crate::counts::{Digit, tally};
+use crate::counts::joint_counts;
 use crate::planes::{count_pairs, narrow_columns, narrow_features};
 use crate::{Samples, Structure};
 use hingenet_base::control::Control;
@@ -177,7 +177,7 @@ impl<'a> Columns<'a> {
             .par_iter_mut()
             .enumerate()
             .filter(|(_, s)| s.is_empty())
-            .for_each(|(i, s)| *s = self.single(i));
+            .for_each(|(i, s)| *s = joint_counts(self.samples, &[0, i + 1]));
         let wide = self.wide_pairs().into_par_iter().map(|(i, j)| {
             control.check()?;
             Ok(match self.table(i, j) {
@@ -197,23 +197,6 @@ impl<'a> Columns<'a> {
         all.filter(|&(i, j)| !(narrow(i) && narrow(j))).collect()
     }
 
-    /// `n(c, a)` of feature `i`, row by row.
-    fn single(&self, i: usize) -> Vec<f64> {
-        let (k, r) = (self.samples.card()[0], self.samples.card()[i + 1]);
-        let mut table = vec![0.0; k * (r + 1)];
-        tally(&[self.class_digit(r + 1), self.digit(i, 1)], self.samples.weights(), &mut table);
-        table.chunks_exact(r + 1).flat_map(|row| row[..r].to_vec()).collect()
-    }
-
-    fn class_digit(&self, scale: usize) -> Digit<'a> {
-        Digit { column: self.samples.column(0), scale, missing: 0 }
-    }
-
-    /// Missing cells count as one more state.
-    fn digit(&self, i: usize, scale: usize) -> Digit<'a> {
-        Digit { column: self.samples.column(i + 1), scale, missing: self.samples.card()[i + 1] }
-    }
-
     /// `n(c, a, b)` row by row; `None` if the table would be far larger than the rows.
     fn table(&self, i: usize, j: usize) -> Option<Vec<f64>> {
         let card = self.samples.card();
@@ -222,12 +205,7 @@ impl<'a> Columns<'a> {
         if size > f64::max(65_536.0, 8.0 * self.samples.n_rows() as f64).min(f64::from(u32::MAX)) {
             return None;
         }
-        let (e_i, e_j) = (r_i + 1, r_j + 1);
-        let mut table = vec![0.0; k * e_i * e_j];
-        let digits = [self.class_digit(e_i * e_j), self.digit(i, e_j), self.digit(j, 1)];
-        tally(&digits, self.samples.weights(), &mut table);
-        let rows = table.chunks_exact(e_i * e_j).flat_map(|slice| slice[..r_i * e_j].chunks_exact(e_j));
-        Some(rows.flat_map(|row| &row[..r_j]).copied().collect())
+        Some(joint_counts(self.samples, &[0, i + 1, j + 1]))
     }
 
     /// `I(X_i; X_j | C)` from the cells that occur, for tables too large to lay out.

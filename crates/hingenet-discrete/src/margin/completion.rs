@@ -66,7 +66,6 @@ pub fn fit_incomplete(
     control: &Control,
 ) -> Result<CompletionFit> {
     params.check(structure.n_classes())?;
-    require("alpha", params.alpha, "above 0 with missing cells", params.alpha > 0.0)?;
     if samples.column(0).n_missing() > 0 {
         return Err(Error::data("a class label is missing", "use a semi-supervised fit"));
     }
@@ -74,6 +73,7 @@ pub fn fit_incomplete(
         let fit = fit_margin(samples, structure, params, control)?;
         return Ok(CompletionFit { trace: vec![fit.report.objective], fit });
     }
+    require("alpha", params.alpha, "above 0 with missing cells", params.alpha > 0.0)?;
     let samples = weighted(samples, params.class_weights.as_deref())?;
     require_two_classes(&samples)?;
     let settings = SolveSettings { tolerance: params.tolerance.max(ROUND_TOLERANCE), ..params.settings() };

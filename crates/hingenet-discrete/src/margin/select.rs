@@ -7,7 +7,6 @@ use super::loss::MarginLoss;
 use super::problem::Problem;
 use super::solve::{Solution, Start, solve};
 use super::train::completed;
-use crate::aode::AveragedNetworks;
 use crate::inference::log_joint_rows;
 use crate::{Network, Normaliser, Samples, Structure, counts};
 use hingenet_base::control::Control;
@@ -28,12 +27,6 @@ pub trait Scores {
 impl Scores for Network {
     fn log_joint(&self, features: &[Codes]) -> Result<Vec<f64>> {
         log_joint_rows(self, features)
-    }
-}
-
-impl Scores for AveragedNetworks {
-    fn log_joint(&self, features: &[Codes]) -> Result<Vec<f64>> {
-        self.log_joint_rows(features)
     }
 }
 

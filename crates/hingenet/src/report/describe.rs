@@ -108,7 +108,7 @@ fn about(model: &Model) -> Vec<String> {
         Fitted::Averaged(fitted) => vec![
             format!(
                 "The average of {} networks; in each of them every feature sees the class and one feature.",
-                fitted.networks().members().len()
+                fitted.coders().len()
             ),
             none,
         ],

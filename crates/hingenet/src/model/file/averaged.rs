@@ -5,17 +5,20 @@ use super::store::{About, agree};
 use super::{Container, Section};
 use hingenet_base::error::{Error, Result};
 use hingenet_data::encode::FeatureCoder;
-use hingenet_discrete::aode::{AveragedNetworks, one_dependence};
-use hingenet_discrete::{AveragedClassifier, Network};
+use hingenet_discrete::Network;
+use hingenet_discrete::averaged::{AveragedClassifier, Stars, one_dependence};
 use serde_json::Value;
 
 /// All numbers go into sections; the members' parameters stand behind each other.
-pub fn pack(model: &AveragedClassifier, out: &mut Container) -> Value {
+pub fn pack(model: &AveragedClassifier, out: &mut Container) -> Result<Value> {
     pack_coders(model.coders(), out);
     out.put("temperature", Section::F64(vec![model.temperature()]));
-    let w = model.networks().members().iter().flat_map(|m| m.w().iter().copied()).collect();
+    let mut w = Vec::new();
+    for member in model.stars().networks()? {
+        w.extend_from_slice(member.w());
+    }
     out.put("w", Section::F64(w));
-    Value::Null
+    Ok(Value::Null)
 }
 
 /// Rebuilds the members; sizes, cuts and probabilities are checked.
@@ -37,6 +40,6 @@ pub fn unpack(container: &mut Container, about: &About) -> Result<AveragedClassi
         members.push(Network::new(structure, own.to_vec()).map_err(damaged)?);
     }
     agree("parameters without a network", 0, rest.len())?;
-    let networks = AveragedNetworks::new(members).map_err(damaged)?;
-    AveragedClassifier::new(coders, networks, temperature[0], about.facts.solver.clone()).map_err(damaged)
+    let stars = Stars::from_networks(&members).map_err(damaged)?;
+    AveragedClassifier::new(coders, stars, temperature[0], about.facts.solver.clone()).map_err(damaged)
 }

@@ -36,7 +36,7 @@ pub fn pack(model: &Model) -> Result<Container> {
             ("majority", Value::Null)
         }
         Fitted::Discrete(m) => ("discrete", discrete::pack(m, &mut container)?),
-        Fitted::Averaged(m) => ("averaged", averaged::pack(m, &mut container)),
+        Fitted::Averaged(m) => ("averaged", averaged::pack(m, &mut container)?),
         Fitted::Density(m) => ("density", numbers::pack(m, &mut container)?),
         Fitted::Gaussian(m) => ("gaussian", numbers::pack(m, &mut container)?),
         Fitted::Pool(m) => ("pool", pool::pack(m, &mut container)?),

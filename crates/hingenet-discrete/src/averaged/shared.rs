@@ -12,9 +12,9 @@
 //! non-convex: L-BFGS goes from there to a stationary point. The members stay normalised, so the average stays exact with
 //! missing features.
 
-use super::aode::{AveragedNetworks, one_dependence};
-use super::margin::{ANY, MarginLoss, MarginParams, RowLoss};
-use super::{Network, Samples, counts};
+use super::stars::{Stars, one_dependence};
+use crate::margin::{ANY, MarginLoss, MarginParams, RowLoss};
+use crate::{Samples, counts};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::simd;
@@ -40,7 +40,7 @@ pub fn fit_shared_tables(
     samples: &Samples,
     params: &MarginParams,
     control: &Control,
-) -> Result<(AveragedNetworks, SolverReport)> {
+) -> Result<(Stars, SolverReport)> {
     params.check(samples.card()[0])?;
     let problem = SharedTables::new(samples, params)?;
     let start: Vec<f64> = problem.counts.iter().map(|n| n.max(LEAST_COUNT).ln()).collect();
@@ -72,7 +72,7 @@ pub fn fit_shared_tables(
         gap: Some(found.gradient_norm / problem.rows()),
         slack: None,
     };
-    Ok((problem.networks(&found.x)?, report))
+    Ok((problem.stars(&found.x)?, report))
 }
 
 /// Entries of one distribution: `len` of them, `step` apart.
@@ -318,36 +318,27 @@ impl<'a> SharedTables<'a> {
         pair.start + (row + usize::from(codes[pair.t])) * k
     }
 
-    /// The members as networks.
-    fn networks(&self, u: &[f64]) -> Result<AveragedNetworks> {
+    /// The members.
+    fn stars(&self, u: &[f64]) -> Result<Stars> {
         let logs = self.logs(u);
-        let card = self.samples.card();
-        let (k, d) = (card[0], card.len() - 1);
-        let member = |s: usize| -> Result<Network> {
-            let structure = one_dependence(card, s + 1)?;
-            let mut w = vec![0.0; structure.n_entries()];
-            w[structure.table(0)].copy_from_slice(&logs.forward[..k]);
-            let mut set = |i: usize, given: usize, entry: &dyn Fn(usize, usize, usize) -> f64| {
-                let r = card[i];
-                let table = &mut w[structure.table(i)];
-                for (e, x) in table.iter_mut().enumerate() {
-                    *x = entry(e / (given * r), e / r % given, e % r);
-                }
-            };
-            set(s + 1, 1, &|c, _, a| logs.forward[self.layout.roots[s] + a * k + c]);
-            for pair in self.layout.pairs.iter().filter(|p| p.s == s || p.t == s) {
-                let columns = self.layout.states[pair.t];
-                if pair.s == s {
-                    let at = |c, a, b| logs.forward[pair.start + (a * columns + b) * k + c];
-                    set(pair.t + 1, card[s + 1], &at);
-                } else {
-                    let at = |c, b, a| logs.backward[pair.start + (a * columns + b) * k + c];
-                    set(pair.s + 1, card[s + 1], &at);
-                }
+        let k = self.layout.classes;
+        let mut stars = Stars::zeros(self.samples.card())?;
+        let first: Vec<usize> = (0..self.layout.states.len()).map(|s| stars.states().first(s)).collect();
+        for (s, (&root, &r)) in self.layout.roots.iter().zip(&self.layout.states).enumerate() {
+            stars.prior_mut(s).copy_from_slice(&logs.forward[..k]);
+            let tables = logs.forward[root..root + r * k].chunks_exact(k);
+            tables.enumerate().for_each(|(a, p)| stars.value_mut(first[s] + a).copy_from_slice(p));
+        }
+        for pair in &self.layout.pairs {
+            let (rows, columns) = (self.layout.states[pair.s], self.layout.states[pair.t]);
+            for cell in 0..rows * columns {
+                let (a, b) = (first[pair.s] + cell / columns, first[pair.t] + cell % columns);
+                let at = pair.start + cell * k..pair.start + (cell + 1) * k;
+                stars.pair_mut(a, b).copy_from_slice(&logs.forward[at.clone()]);
+                stars.pair_mut(b, a).copy_from_slice(&logs.backward[at]);
             }
-            Network::new(structure, w)
-        };
-        AveragedNetworks::new((0..d).map(member).collect::<Result<_>>()?)
+        }
+        Ok(stars)
     }
 }
 
@@ -395,7 +386,7 @@ fn pair_counts(layout: &Layout, samples: &Samples, alpha: f64) -> Result<Vec<f64
 
 #[cfg(test)]
 mod tests {
-    use super::super::aode::fit_aode_ml;
+    use super::super::stars::{Counts, Smoothing};
     use super::*;
     use hingenet_base::numeric::random::Random;
     use hingenet_data::table::Codes;
@@ -453,13 +444,14 @@ mod tests {
         let problem = SharedTables::new(&data, &params).unwrap();
         let u = moved(&problem, &mut Random::new(9));
         let value = problem.objective(&u, &mut vec![0.0; u.len()]);
-        let average = problem.networks(&u).unwrap();
+        let average = problem.stars(&u).unwrap();
         let mut expected = 0.0;
-        for member in average.members() {
+        let members = average.networks().unwrap();
+        for member in &members {
             assert!(member.normalisation_error() < 1e-12);
             let n = counts::smoothed_counts(member.structure(), &data, params.alpha).unwrap();
             let own = n.iter().zip(member.w()).map(|(n, w)| n * w).sum::<f64>();
-            expected -= own / average.members().len() as f64;
+            expected -= own / members.len() as f64;
         }
         let mut scores = average.log_joint_rows(&data.columns()[1..]).unwrap();
         for (m, s) in scores.chunks_exact_mut(3).enumerate() {
@@ -474,8 +466,8 @@ mod tests {
         let params = MarginParams { lambda: 0.0, ..MarginParams::default() };
         let (shared, report) = fit_shared_tables(&data, &params, &Control::default()).unwrap();
         assert!(report.converged && report.gap.unwrap() < 1e-9);
-        let likely = fit_aode_ml(&data, params.alpha, &Control::default()).unwrap();
-        for (a, b) in shared.members().iter().zip(likely.members()) {
+        let likely = Stars::from_counts(&Counts::new(&data, usize::MAX), Smoothing::Even(params.alpha));
+        for (a, b) in shared.networks().unwrap().iter().zip(likely.networks().unwrap()) {
             assert!(a.w().iter().zip(b.w()).all(|(x, y)| (x - y).abs() < 1e-9));
         }
     }
@@ -495,7 +487,9 @@ mod tests {
         assert!(wrong(10.0) < wrong(0.0));
         let bits = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| fit(1.0).0.members()[2].w().iter().map(|w| w.to_bits()).collect::<Vec<_>>())
+            pool.install(|| {
+                fit(1.0).0.networks().unwrap()[2].w().iter().map(|w| w.to_bits()).collect::<Vec<_>>()
+            })
         };
         assert_eq!(bits(1), bits(2));
         assert_eq!(bits(1), bits(8));

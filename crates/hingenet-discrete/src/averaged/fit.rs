@@ -1,0 +1,168 @@
+//! Fits averaged one-dependence networks: maximum likelihood, or margins with λ and γ chosen by inner folds of
+//! the average.
+
+use super::classifier::AveragedClassifier;
+use super::shared::fit_shared_tables;
+use super::stars::{Stars, one_dependence};
+use crate::em::fit_em;
+use crate::fit::{DiscreteParams, StructureKind, prepare};
+use crate::margin::completion::{CompletionParams, fit_incomplete};
+use crate::margin::select::{Scores, calibrated, select_point};
+use crate::margin::{MarginParams, completed};
+use crate::{Network, Samples, Structure};
+use hingenet_base::control::Control;
+use hingenet_base::error::Result;
+use hingenet_base::solver::SolverReport;
+use hingenet_data::classifier::Training;
+use hingenet_data::table::Codes;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// How the members learn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MemberRule {
+    /// Maximum likelihood.
+    MaximumLikelihood,
+    /// With margins; what is absent is chosen by inner cross-validation of the average.
+    MlBnSvm {
+        /// Who has the tables.
+        tables: MemberTables,
+        /// Weight of the slacks.
+        lambda: Option<f64>,
+        /// Required log margin.
+        gamma: Option<f64>,
+    },
+}
+
+/// Who has the tables that the margin trains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemberTables {
+    /// Pairs of features, for all members together, by the margin of the average; where training cells are missing as
+    /// [`MemberTables::Own`].
+    Shared,
+    /// Each member, by its own margin: convex, with a certificate.
+    Own,
+}
+
+/// Values tried for λ and γ, ascending, and inner folds: the average is less sensitive than one network.
+const LAMBDA: [f64; 4] = [0.0, 0.25, 1.0, 4.0];
+const GAMMA: [f64; 2] = [1.0, 5.0];
+const FOLDS: usize = 3;
+
+/// Fits the average; missing cells by EM or completion-EM inside every member.
+pub fn fit_averaged(
+    training: &Training<'_>,
+    alpha: f64,
+    rule: MemberRule,
+    control: &Control,
+) -> Result<(AveragedClassifier, BTreeMap<String, f64>)> {
+    let params = DiscreteParams::new(StructureKind::NaiveBayes).alpha(alpha);
+    let prepared = prepare(training, &params, control)?;
+    let samples = &prepared.samples;
+    let mut chosen = BTreeMap::new();
+    let mut temperature = 1.0;
+    let (networks, report) = match rule {
+        MemberRule::MaximumLikelihood if samples.has_missing() => {
+            each_alone(samples, control, |structure, quiet| {
+                let em = fit_em(structure, samples, alpha, params.em, quiet)?;
+                Ok((em.network, em.report))
+            })?
+        }
+        MemberRule::MaximumLikelihood => (Stars::from_rows(samples, alpha)?, None),
+        MemberRule::MlBnSvm { tables, lambda, gamma } => {
+            let train: Train = match tables {
+                MemberTables::Shared if !samples.has_missing() => shared,
+                _ => own,
+            };
+            let (lambda, gamma) = match (lambda, gamma) {
+                (Some(lambda), Some(gamma)) => (lambda, gamma),
+                _ => {
+                    let best = choose(samples, alpha, (lambda, gamma), train, control)?;
+                    chosen.insert("lambda".into(), best.0);
+                    chosen.insert("gamma".into(), best.1);
+                    best
+                }
+            };
+            let params = member_params(lambda, gamma, alpha);
+            if lambda > 0.0 {
+                let rough = params.for_search();
+                let fit = |rows: &Samples| Ok(train(&filled(rows, alpha, control)?, &rough, control)?.0);
+                temperature = calibrated(samples, &fit, control)?;
+            }
+            train(samples, &params, control)?
+        }
+    };
+    Ok((AveragedClassifier::new(prepared.coders, networks, temperature, report)?, chosen))
+}
+
+fn member_params(lambda: f64, gamma: f64, alpha: f64) -> MarginParams {
+    MarginParams { lambda, gamma, alpha, tolerance: 1e-4, ..MarginParams::default() }
+}
+
+type Members = (Stars, Option<SolverReport>);
+
+type Train = fn(&Samples, &MarginParams, &Control) -> Result<Members>;
+
+fn shared(samples: &Samples, params: &MarginParams, control: &Control) -> Result<Members> {
+    if params.lambda == 0.0 {
+        return Ok((Stars::from_rows(samples, params.alpha)?, None));
+    }
+    fit_shared_tables(samples, params, &control.quiet()).map(|(stars, report)| (stars, Some(report)))
+}
+
+fn own(samples: &Samples, params: &MarginParams, control: &Control) -> Result<Members> {
+    let completion = CompletionParams::default();
+    each_alone(samples, control, |structure, quiet| {
+        let fit = fit_incomplete(samples, structure, params, &completion, quiet)?.fit;
+        Ok((fit.network, fit.report))
+    })
+}
+
+/// Fits the members one by one; the report is that of the member furthest from its optimum.
+fn each_alone(
+    samples: &Samples,
+    control: &Control,
+    fit: impl Fn(&Structure, &Control) -> Result<(Network, SolverReport)> + Sync,
+) -> Result<Members> {
+    let (card, quiet) = (samples.card(), control.quiet());
+    let member = |s: usize| fit(&one_dependence(card, s)?, &quiet);
+    let fits: Vec<_> = (1..card.len()).into_par_iter().map(member).collect::<Result<_>>()?;
+    let (networks, reports): (Vec<Network>, Vec<SolverReport>) = fits.into_iter().unzip();
+    let gap = |report: &SolverReport| report.gap.unwrap_or(0.0);
+    let worst = reports.into_iter().max_by(|a, b| gap(a).total_cmp(&gap(b)));
+    Ok((Stars::from_networks(&networks)?, worst))
+}
+
+impl Scores for Stars {
+    fn log_joint(&self, features: &[Codes]) -> Result<Vec<f64>> {
+        self.log_joint_rows(features)
+    }
+}
+
+/// Completions under naive Bayes, for the many fits of a search; the members of the final fit complete the
+/// rows themselves.
+fn filled(rows: &Samples, alpha: f64, control: &Control) -> Result<Samples> {
+    completed(rows, &Structure::naive_bayes(rows.card().to_vec())?, alpha, control)
+}
+
+/// λ and γ with the most correct validation rows of the average; ties to the smaller λ, then γ.
+fn choose(
+    samples: &Samples,
+    alpha: f64,
+    (lambda, gamma): (Option<f64>, Option<f64>),
+    train: Train,
+    control: &Control,
+) -> Result<(f64, f64)> {
+    let lambdas = lambda.map_or(LAMBDA.to_vec(), |l| vec![l]);
+    let gammas = gamma.map_or(GAMMA.to_vec(), |g| vec![g]);
+    // λ = 0 is maximum likelihood whatever γ: tried once.
+    let points: Vec<(f64, f64)> = lambdas
+        .iter()
+        .flat_map(|&l| gammas.iter().take(if l == 0.0 { 1 } else { gammas.len() }).map(move |&g| (l, g)))
+        .collect();
+    let prepare = |rows: &Samples| filled(rows, alpha, control);
+    let fit = |rows: &Samples, &(lambda, gamma): &(f64, f64)| {
+        Ok(train(rows, &member_params(lambda, gamma, alpha).for_search(), control)?.0)
+    };
+    select_point(samples, &prepare, &points, FOLDS, &fit, control)
+}

@@ -1,0 +1,15 @@
+//! Averaged one-dependence networks: one network per feature X_s, in which X_s depends on the class and
+//! every other feature on the class and X_s; `P(c, z) = mean_s P_s(c, z)`. Each is C1 (X_s covers the others),
+//! normalised alone, and exact with missing features, so the average is.
+//!
+//! Webb, Boughton, Wang: Not so naive Bayes, Machine Learning 58, 2005.
+
+mod classifier;
+mod fit;
+mod shared;
+mod stars;
+
+pub use classifier::AveragedClassifier;
+pub use fit::{MemberRule, MemberTables, fit_averaged};
+pub use shared::fit_shared_tables;
+pub use stars::{Counts, Numbering, Smoothing, Stars, one_dependence};

@@ -1,0 +1,422 @@
+//! The tables of averaged one-dependence networks, and their scores. Feature s in turn is the root of a
+//! star: every other feature depends on the class and on it. Of all the tables only the class's own may
+//! differ between two members, so all members together are one table of pairs of states.
+//!
+//! States are numbered through: feature j owns the states from `first(j)` on. `a` and `b` are such states.
+//!
+//! ```text
+//! P_s(c, x) = π_s(c) P(a_s|c) Π_{t ≠ s} P(b_t|c, a_s)        S_c = ln (1/N) Σ_s P_s(c, x)
+//! ```
+//!
+//! Missing leaves drop out. A missing root is summed out, or its member left out of the average.
+
+use crate::counts::joint_counts;
+use crate::{Network, Samples, Structure};
+use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::graph::Dag;
+use hingenet_base::numeric::log::log_sum_exp;
+use hingenet_base::numeric::sum::add_into;
+use hingenet_data::table::Codes;
+use rayon::prelude::*;
+
+/// Most entries of the table of pairs (8 GB).
+const MAX_ENTRIES: usize = 1 << 30;
+/// Rows per parallel task.
+const CHUNK: usize = 64;
+
+/// The states of all features, numbered through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Numbering {
+    first: Vec<usize>,
+}
+
+impl Numbering {
+    /// From the number of states of each feature.
+    pub fn new(n_states: impl IntoIterator<Item = usize>) -> Self {
+        let mut first = vec![0];
+        n_states.into_iter().for_each(|r| first.push(first[first.len() - 1] + r));
+        Numbering { first }
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    /// Number of states of all features together.
+    pub fn total(&self) -> usize {
+        self.first[self.n_features()]
+    }
+
+    /// The first state of feature `j`.
+    pub fn first(&self, j: usize) -> usize {
+        self.first[j]
+    }
+
+    /// The states of feature `j`.
+    pub fn of(&self, j: usize) -> std::ops::Range<usize> {
+        self.first[j]..self.first[j + 1]
+    }
+}
+
+/// Weighted counts of class, states and pairs of states, each over the rows where they are observed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Counts {
+    /// States of the features.
+    pub states: Numbering,
+    /// `n_c`.
+    pub class: Vec<f64>,
+    /// `N_c(a)` at `a K + c`.
+    pub value: Vec<f64>,
+    /// `N_c(a, b)` at `(a total + b) K + c` for b of a later feature than a, else 0; empty if there are too many.
+    pub pair: Vec<f64>,
+}
+
+impl Counts {
+    /// Counts labelled rows; pairs are left out where their table would have more than `most` entries.
+    pub fn new(samples: &Samples, most: usize) -> Self {
+        let card = samples.card();
+        let states = Numbering::new(card[1..].iter().copied());
+        let (k, total) = (card[0], states.total());
+        let value =
+            (1..card.len()).into_par_iter().flat_map_iter(|i| joint_counts(samples, &[i, 0])).collect();
+        let size = total.checked_mul(total).and_then(|n| n.checked_mul(k)).filter(|n| *n <= most);
+        let mut pair = vec![0.0; size.unwrap_or(0)];
+        if !pair.is_empty() {
+            let blocks = split_blocks(&states, k, &mut pair);
+            blocks.into_par_iter().enumerate().for_each(|(s, block)| {
+                for t in s + 1..states.n_features() {
+                    let table = joint_counts(samples, &[s + 1, t + 1, 0]);
+                    let width = states.of(t).len() * k;
+                    let rows = block.chunks_exact_mut(total * k).zip(table.chunks_exact(width));
+                    rows.for_each(|(row, part)| row[states.first(t) * k..][..width].copy_from_slice(part));
+                }
+            });
+        }
+        Counts { class: joint_counts(samples, &[0]), states, value, pair }
+    }
+}
+
+/// One slice of a table of pairs for each feature: the lines of its states.
+fn split_blocks<'a>(states: &Numbering, k: usize, mut pair: &'a mut [f64]) -> Vec<&'a mut [f64]> {
+    let mut blocks = Vec::with_capacity(states.n_features());
+    for s in 0..states.n_features() {
+        let (block, rest) = pair.split_at_mut(states.of(s).len() * states.total() * k);
+        blocks.push(block);
+        pair = rest;
+    }
+    blocks
+}
+
+/// What is added to the counts, and what becomes of members whose root is missing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Smoothing {
+    /// α virtual rows spread evenly over each whole table, Eq. (4); missing roots are summed out.
+    Even(f64),
+    /// One virtual row for each class and for each line of a table: over the states evenly, over pairs like
+    /// `P(b|c)`. Only members vote whose root is observed in a state that the counts know.
+    ///
+    /// ```text
+    /// P(a|c) = (N_c(a) + 1/r)/(n_c + 1),   P(b|c,a) = (N_c(a,b) + P(b|c))/(N_c(a) + 1)
+    /// ```
+    Backed,
+}
+
+/// All members of an average.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stars {
+    states: Numbering,
+    n_classes: usize,
+    /// `ln π_s(c)` at `s K + c`, then `ln P(a|c)` at `a K + c`, then `ln P(b|c,a)` at `(a total + b) K + c`
+    /// unless the features depend on the class alone.
+    logs: Vec<f64>,
+    /// Which states let their members vote; `None`: every member votes, a missing root is summed out.
+    voting: Option<Vec<bool>>,
+}
+
+impl Stars {
+    /// Maximum-likelihood members from smoothed counts.
+    pub fn from_counts(counts: &Counts, smoothing: Smoothing) -> Self {
+        let (states, k) = (&counts.states, counts.class.len());
+        let (d, total) = (states.n_features(), states.total());
+        let even = |n_lines: usize, r: usize| match smoothing {
+            Smoothing::Even(alpha) => alpha / (n_lines * r) as f64,
+            Smoothing::Backed => 1.0 / r as f64,
+        };
+        let mut prior = counts.class.clone();
+        log_shares(&mut prior, 0..k, 1, |_| even(1, k));
+        let mut logs = Vec::with_capacity((d + total) * k + counts.pair.len());
+        (0..d).for_each(|_| logs.extend_from_slice(&prior));
+        logs.extend_from_slice(&counts.value);
+        logs.resize((d + total) * k + counts.pair.len(), 0.0);
+        let (value, pair) = logs[d * k..].split_at_mut(total * k);
+        for j in 0..d {
+            let (own, r) = (states.first(j) * k..states.first(j + 1) * k, states.of(j).len());
+            (0..k).for_each(|c| log_shares(value, own.start + c..own.end, k, |_| even(k, r)));
+        }
+        let lines = |s: usize| k * states.of(s).len();
+        if !pair.is_empty() {
+            let blocks = split_blocks(states, k, pair).into_par_iter().enumerate();
+            blocks.for_each(|(s, block)| {
+                smoothed_pairs(counts, s, block, |t, at| match smoothing {
+                    Smoothing::Even(_) => even(lines(s), states.of(t).len()),
+                    Smoothing::Backed => value[at].exp(),
+                });
+            });
+        }
+        let seen = || counts.value.chunks_exact(k).map(|row| row.iter().any(|n| *n > 0.0)).collect();
+        let voting = (smoothing == Smoothing::Backed).then(seen);
+        Stars { states: states.clone(), n_classes: k, logs, voting }
+    }
+
+    /// Maximum-likelihood members from complete rows, with the counts of Eq. (4).
+    pub fn from_rows(samples: &Samples, alpha: f64) -> Result<Self> {
+        require_room(samples.card())?;
+        Ok(Self::from_counts(&Counts::new(samples, MAX_ENTRIES), Smoothing::Even(alpha)))
+    }
+
+    /// Joins networks; the s-th must have the structure that [`one_dependence`] gives feature s.
+    pub fn from_networks(members: &[Network]) -> Result<Self> {
+        let Some(first) = members.first() else { return Err(no_feature()) };
+        let card = first.structure().card();
+        require_len("members of an average", card.len() - 1, members.len())?;
+        let mut stars = Stars::zeros(card)?;
+        for (s, member) in members.iter().enumerate() {
+            if *member.structure() != one_dependence(card, s + 1)? {
+                return Err(Error::Graph {
+                    node: (s + 1).to_string(),
+                    problem: "is not the root of its member of the average".into(),
+                });
+            }
+            let places = stars.places(s);
+            places.into_iter().zip(member.w()).for_each(|(at, w)| stars.logs[at] = *w);
+        }
+        Ok(stars)
+    }
+
+    /// Members whose tables are still to be set.
+    pub(super) fn zeros(card: &[usize]) -> Result<Self> {
+        require_room(card)?;
+        let (k, states) = (card[0], Numbering::new(card[1..].iter().copied()));
+        let (d, total) = (states.n_features(), states.total());
+        let logs = vec![0.0; (d + total + total * total) * k];
+        Ok(Stars { states, n_classes: k, logs, voting: None })
+    }
+
+    /// Member `s` (from 0) as a network.
+    pub fn network(&self, s: usize) -> Result<Network> {
+        let r = |j: usize| self.states.of(j).len();
+        let card: Vec<usize> =
+            std::iter::once(self.n_classes).chain((0..self.states.n_features()).map(r)).collect();
+        let w = self.places(s).into_iter().map(|at| self.logs[at]).collect();
+        Network::new(one_dependence(&card, s + 1)?, w)
+    }
+
+    /// The members as networks, one per feature.
+    pub fn networks(&self) -> Result<Vec<Network>> {
+        (0..self.states.n_features()).map(|s| self.network(s)).collect()
+    }
+
+    /// Where each entry of the network of member `s` stands here.
+    fn places(&self, s: usize) -> Vec<usize> {
+        let k = self.n_classes;
+        let mut places: Vec<usize> = (s * k..(s + 1) * k).collect();
+        for t in 0..self.states.n_features() {
+            for c in 0..k {
+                for a in self.states.of(s) {
+                    match t == s {
+                        true => places.push(self.value_start() + a * k + c),
+                        false => places.extend(self.states.of(t).map(|b| self.line_start(a) + b * k + c)),
+                    }
+                }
+            }
+        }
+        places
+    }
+
+    fn value_start(&self) -> usize {
+        self.states.n_features() * self.n_classes
+    }
+
+    /// Start of the pairs with state `a`.
+    fn line_start(&self, a: usize) -> usize {
+        self.value_start() + (a + 1) * self.states.total() * self.n_classes
+    }
+
+    /// `ln π_s(c)` of every class.
+    pub(super) fn prior_mut(&mut self, s: usize) -> &mut [f64] {
+        let k = self.n_classes;
+        &mut self.logs[s * k..(s + 1) * k]
+    }
+
+    /// `ln P(a|c)` of every class.
+    pub(super) fn value_mut(&mut self, a: usize) -> &mut [f64] {
+        let start = self.value_start() + a * self.n_classes;
+        &mut self.logs[start..start + self.n_classes]
+    }
+
+    /// `ln P(b|c,a)` of every class.
+    pub(super) fn pair_mut(&mut self, a: usize, b: usize) -> &mut [f64] {
+        let start = self.line_start(a) + b * self.n_classes;
+        &mut self.logs[start..start + self.n_classes]
+    }
+
+    /// The states.
+    pub fn states(&self) -> &Numbering {
+        &self.states
+    }
+
+    /// Number of classes K.
+    pub fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    /// Whether features depend on each other at all (there were not too many pairs of states).
+    pub fn has_pairs(&self) -> bool {
+        self.logs.len() > self.line_start(0)
+    }
+
+    /// `S_c` of coded rows, K values a row.
+    pub fn log_joint_rows(&self, features: &[Codes]) -> Result<Vec<f64>> {
+        require_len("coded feature columns", self.states.n_features(), features.len())?;
+        let n = features.first().map_or(0, Codes::len);
+        for (j, column) in features.iter().enumerate() {
+            require_len("rows of a coded column", n, column.len())?;
+            let states = self.states.of(j).len();
+            require_len(
+                &format!("states of feature {j}"),
+                states,
+                states.max(column.max().map_or(0, |a| a + 1)),
+            )?;
+        }
+        let mut out = vec![0.0; n * self.n_classes];
+        out.par_chunks_mut(CHUNK * self.n_classes).enumerate().for_each(|(chunk, out)| {
+            for (m, scores) in out.chunks_exact_mut(self.n_classes).enumerate() {
+                let state = |(j, column): (usize, &Codes)| {
+                    column.get(chunk * CHUNK + m).map(|a| (j, self.states.first(j) + a))
+                };
+                let observed: Vec<(usize, usize)> = features.iter().enumerate().filter_map(state).collect();
+                scores.copy_from_slice(&self.scores(&observed));
+            }
+        });
+        Ok(out)
+    }
+
+    /// `S_c` for the observed (feature, state) of one row, ascending.
+    pub fn scores(&self, observed: &[(usize, usize)]) -> Vec<f64> {
+        let k = self.n_classes;
+        let mut members = Vec::with_capacity(self.value_start());
+        if self.has_pairs() {
+            let mut next = observed.iter().peekable();
+            for s in 0..self.states.n_features() {
+                let prior = &self.logs[s * k..(s + 1) * k];
+                match (next.next_if(|(j, _)| *j == s), &self.voting) {
+                    (Some(&(_, a)), voting) if voting.as_ref().is_none_or(|v| v[a]) => {
+                        let start = members.len();
+                        members.extend_from_slice(prior);
+                        self.add_star(s, a, observed, &mut members[start..]);
+                    }
+                    (None, None) => {
+                        let rest = self.without_root(s, observed);
+                        members.extend(prior.iter().zip(rest).map(|(p, r)| p + r));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if members.is_empty() {
+            let mut score = self.logs[..k].to_vec();
+            let value = |a: usize| &self.logs[self.value_start() + a * k..][..k];
+            observed.iter().for_each(|(_, a)| add_into(&mut score, value(*a)));
+            return score;
+        }
+        let share = ((members.len() / k) as f64).ln();
+        (0..k).map(|c| lse_of(&members, k, c) - share).collect()
+    }
+
+    /// Adds `ln P(x | c)` of member `s` with its root in state `a`.
+    #[inline]
+    fn add_star(&self, s: usize, a: usize, observed: &[(usize, usize)], star: &mut [f64]) {
+        let k = self.n_classes;
+        add_into(star, &self.logs[self.value_start() + a * k..][..k]);
+        let line = &self.logs[self.line_start(a)..][..self.states.total() * k];
+        for (_, b) in observed.iter().filter(|(j, _)| *j != s) {
+            add_into(star, &line[b * k..(b + 1) * k]);
+        }
+    }
+
+    /// `ln P_s(x | c)` of member `s`, its root summed out.
+    fn without_root(&self, s: usize, observed: &[(usize, usize)]) -> Vec<f64> {
+        let (k, roots) = (self.n_classes, self.states.of(s));
+        let mut stars = vec![0.0; roots.len() * k];
+        for (star, a) in stars.chunks_exact_mut(k).zip(roots) {
+            self.add_star(s, a, observed, star);
+        }
+        (0..k).map(|c| lse_of(&stars, k, c)).collect()
+    }
+}
+
+/// Refuses an average without members, and tables of pairs that would not fit into memory.
+pub(super) fn require_room(card: &[usize]) -> Result<()> {
+    let size = (card[1..].iter().sum::<usize>() as f64).powi(2) * card[0] as f64;
+    match card.len() {
+        ..=1 => Err(no_feature()),
+        _ if size > MAX_ENTRIES as f64 => Err(Error::TooLarge {
+            what: "the tables of all pairs of features (entries)".into(),
+            size,
+            limit: MAX_ENTRIES as f64,
+            hint: "use columns with fewer categories".into(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn no_feature() -> Error {
+    Error::data("there is no feature to average over", "give at least one feature")
+}
+
+/// Writes `ln P(b|c,a)` for the states a of feature `s` and all b of other features t; `more(t, b K + c)` is
+/// added to the count.
+fn smoothed_pairs(counts: &Counts, s: usize, block: &mut [f64], more: impl Fn(usize, usize) -> f64) {
+    let (states, k) = (&counts.states, counts.class.len());
+    let total = states.total();
+    for (a, line) in states.of(s).zip(block.chunks_exact_mut(total * k)) {
+        for t in (0..states.n_features()).filter(|&t| t != s) {
+            for b in states.of(t) {
+                let from = (a.min(b) * total + a.max(b)) * k;
+                line[b * k..(b + 1) * k].copy_from_slice(&counts.pair[from..from + k]);
+            }
+            let own = states.first(t) * k..states.first(t + 1) * k;
+            (0..k).for_each(|c| log_shares(line, own.start + c..own.end, k, |at| more(t, at)));
+        }
+    }
+}
+
+/// `ln Σ exp` of every K-th value from the c-th on.
+fn lse_of(values: &[f64], k: usize, c: usize) -> f64 {
+    let column: Vec<f64> = values.iter().skip(c).step_by(k).copied().collect();
+    log_sum_exp(&column)
+}
+
+/// Replaces the counts `step` apart by the logarithms of their smoothed shares; uniform where there are none.
+fn log_shares(table: &mut [f64], range: std::ops::Range<usize>, step: usize, more: impl Fn(usize) -> f64) {
+    let entries = || range.clone().step_by(step);
+    let total: f64 = entries().map(|at| table[at]).sum();
+    let total = total + entries().map(&more).sum::<f64>();
+    for at in entries() {
+        let share = if total > 0.0 { (table[at] + more(at)) / total } else { 1.0 / entries().count() as f64 };
+        table[at] = share.ln();
+    }
+}
+
+/// The structure in which every feature depends on the class and on feature `s` (from 1).
+pub fn one_dependence(card: &[usize], s: usize) -> Result<Structure> {
+    let parents = (0..card.len())
+        .map(|i| match i {
+            0 => vec![],
+            i if i == s => vec![0],
+            _ => vec![0, s],
+        })
+        .collect();
+    Structure::new(card.to_vec(), Dag::new(parents)?)
+}
