@@ -48,7 +48,7 @@ impl LogDensities {
         let data = Data::new(&features, names, &y, classes, target, weights)?;
         let (model, own) = work::run(py, threads, progress.as_ref(), |control| match &data {
             Data::InPlace(data) => {
-                model::fit_log_densities(&spec, &data.canonical()?, FitOptions { seed }, control)
+                model::fit_log_densities(&spec, &data.dataset()?, FitOptions { seed }, control)
             }
             Data::Table(data) => model::fit_log_densities(&spec, data, FitOptions { seed }, control),
         })?;

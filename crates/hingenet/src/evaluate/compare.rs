@@ -2,11 +2,11 @@
 
 use super::cross_validate::data_facts;
 use super::{CrossValidation, Outcome, Protocol, TestSet, train_test};
-use crate::model::dataset::categories_of;
 use crate::model::{Dataset, ModelSpec, find};
 use crate::report::{Evaluation, ProtocolFacts, SweepPoint};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require};
+use hingenet_data::rows::categories_of;
 use hingenet_data::table::Table;
 use std::str::FromStr;
 

@@ -4,7 +4,6 @@
 use super::folds;
 use super::metrics::{self, Predicted};
 use super::missing;
-use crate::model::dataset::{categories_of, split_weights};
 use crate::model::{Dataset, FitOptions, Model, ModelSpec, Predictions, RowLikelihood, fit};
 use crate::report::{BalancedError, DataFacts, FoldAccuracy, MissingPoint, ModelResult, TermResult};
 use hingenet_base::control::Control;
@@ -12,6 +11,7 @@ use hingenet_base::error::{Error, Result, require};
 use hingenet_base::numeric::log::log_normalise;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::solver::SolverReport;
+use hingenet_data::rows::{categories_of, split_weights};
 use hingenet_data::table::{Codes, Column, Table, UnseenPolicy};
 use rayon::prelude::*;
 use std::collections::BTreeMap;

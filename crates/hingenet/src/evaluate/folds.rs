@@ -3,6 +3,7 @@
 
 use hingenet_base::error::{Error, Result, require};
 use hingenet_base::numeric::random::Random;
+use hingenet_data::select::folds;
 
 /// Rows to fit on and rows to test on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,10 +19,8 @@ pub struct Split {
 /// of row `m`; `order` lists all rows. Returns the fold of each row.
 pub fn stratified(class: &[usize], order: &[usize], n_folds: usize, seed: u64) -> Result<Vec<usize>> {
     check_count(n_folds, order.len(), "rows")?;
-    let mut random = Random::new(seed);
-    let mut by_class = rows_by_class(class, order);
-    by_class.iter_mut().for_each(|rows| random.shuffle(rows));
-    Ok(deal(&by_class, class.len(), n_folds))
+    let class: Vec<Option<usize>> = class.iter().map(|c| Some(*c)).collect();
+    Ok(folds::stratified_in(&class, order, n_folds, folds::Order::Shuffled(seed)))
 }
 
 /// Folds that keep all rows of a group together, as even in classes as a greedy assignment makes them:
@@ -61,22 +60,8 @@ pub fn grouped(class: &[usize], group: &[usize], n_folds: usize, seed: u64) -> R
 
 /// The split that tests fold `f`, given the fold of each row.
 pub fn split_of(fold: &[usize], f: usize) -> Split {
-    let (test, train) = (0..fold.len()).partition(|&m| fold[m] == f);
+    let (train, test) = folds::split(fold, f);
     Split { train, test }
-}
-
-fn rows_by_class(class: &[usize], order: &[usize]) -> Vec<Vec<usize>> {
-    let mut by_class = vec![Vec::new(); class.iter().max().map_or(0, |c| c + 1)];
-    order.iter().for_each(|&m| by_class[class[m]].push(m));
-    by_class
-}
-
-fn deal(by_class: &[Vec<usize>], n_rows: usize, n_folds: usize) -> Vec<usize> {
-    let mut fold = vec![0; n_rows];
-    for (turn, &m) in by_class.iter().flatten().enumerate() {
-        fold[m] = turn % n_folds;
-    }
-    fold
 }
 
 fn check_count(n_folds: usize, n: usize, of_what: &str) -> Result<()> {
@@ -95,41 +80,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn counts(class: &[usize], fold: &[usize], f: usize, c: usize) -> usize {
-        (0..class.len()).filter(|&m| fold[m] == f && class[m] == c).count()
-    }
-
     proptest! {
-        #[test]
-        fn folds_differ_by_at_most_one_row_in_size_and_in_every_class(
-            class in prop::collection::vec(0usize..4, 5..80), k in 2usize..6, seed in 0u64..50
-        ) {
-            let order: Vec<usize> = (0..class.len()).collect();
-            let fold = stratified(&class, &order, k, seed).unwrap();
-            for c in 0..4 {
-                let n: Vec<usize> = (0..k).map(|f| counts(&class, &fold, f, c)).collect();
-                prop_assert!(n.iter().max().unwrap() - n.iter().min().unwrap() <= 1);
-            }
-            let n: Vec<usize> = (0..k).map(|f| split_of(&fold, f).test.len()).collect();
-            prop_assert!(n.iter().max().unwrap() - n.iter().min().unwrap() <= 1);
-        }
-
-        #[test]
-        fn every_row_is_tested_once_and_never_trained_on_in_the_same_split(
-            class in prop::collection::vec(0usize..3, 6..40), seed in 0u64..50
-        ) {
-            let order: Vec<usize> = (0..class.len()).collect();
-            let fold = stratified(&class, &order, 3, seed).unwrap();
-            let splits: Vec<Split> = (0..3).map(|f| split_of(&fold, f)).collect();
-            let mut tested: Vec<usize> = splits.iter().flat_map(|s| s.test.clone()).collect();
-            tested.sort_unstable();
-            prop_assert_eq!(tested, order);
-            for s in &splits {
-                prop_assert!(s.test.iter().all(|m| !s.train.contains(m)));
-                prop_assert_eq!(s.train.len() + s.test.len(), class.len());
-            }
-        }
-
         #[test]
         fn a_group_is_never_torn_apart(
             rows in prop::collection::vec((0usize..3, 0usize..8), 12..60), seed in 0u64..50

@@ -1,9 +1,11 @@
 //! How the density family is named and fitted: `slb`, `slb-all`, `lu`, `kde-nb`, `kde-tan`, `kde-forest`.
 
+use super::fit::{Cells, fit_rows};
 use super::spec::unescaped;
 use super::{Dataset, FitOptions, Fitted, Model, ModelSpec};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
+use hingenet_data::rows::Rows;
 use hingenet_data::table::{Table, UnseenPolicy};
 use hingenet_density::estimate::bandwidth::{LineBandwidth, PlaneBandwidth};
 use hingenet_density::estimate::kernel::Floor;
@@ -42,11 +44,11 @@ pub fn fit_log_densities(
     options: FitOptions,
     control: &Control,
 ) -> Result<(Model, OwnDensities)> {
-    let rows = data.canonical();
-    rows.check()?;
-    let model = super::fit(spec, &rows, options, control)?;
+    let rows = Rows::of(data)?;
+    let cells = Cells { rows: data.n_rows(), missing: data.features.n_missing() };
+    let model = fit_rows(spec, &rows, cells, options, control)?;
     let fitted = model.densities()?;
-    let params = params(fitted.variant(), spec, &rows, options)?;
+    let params = params(fitted.variant(), spec, rows.dataset(), options)?;
     let own = match params.training_features {
         TrainingFeatures::Resubstitution => OwnDensities::default(),
         _ => fitted.own_densities(&rows.training(), &params, control)?,

@@ -79,12 +79,6 @@ pub fn fit_average(
     fit_averaged(&data.training(), spec.number("alpha", 1.0)?, rule, control)
 }
 
-/// Whether the fit gives the same bits for any order of the rows, because it adds whole numbers only.
-pub fn is_order_free(rule: Rule, data: &Dataset) -> bool {
-    let complete = data.features.n_missing() == 0 && !data.class.has_missing();
-    rule == Rule::Ml && data.weights.is_none() && complete
-}
-
 fn params(graph: Graph, spec: &ModelSpec, data: &Dataset, control: &Control) -> Result<DiscreteParams> {
     let structure = match graph {
         Graph::Nb => StructureKind::NaiveBayes,

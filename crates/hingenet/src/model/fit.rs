@@ -7,8 +7,8 @@ use super::{
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
+use hingenet_data::rows::Rows;
 use hingenet_data::table::Schema;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -19,19 +19,21 @@ pub struct FitOptions {
     pub seed: u64,
 }
 
-/// Fits the named model. Rows of weight zero are dropped, equal rows merged and all rows sorted first
-/// ([`Dataset::canonical`]), so that row order and duplication never matter; a fit that adds whole
-/// numbers only has that property by itself and is spared the sorting.
+/// Fits the named model. Rows of weight zero are dropped, equal rows merged and all rows sorted first ([`Rows`]), so
+/// that row order and duplication never matter; a fit that adds whole numbers only has that property by itself and is
+/// spared the sorting.
 pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Control) -> Result<Model> {
     control.check()?;
-    let recipe = super::find(&spec.name)?.recipe;
-    if !matches!(recipe, Recipe::Discrete(_, Rule::Ml | Rule::MlBnSvm)) {
-        data.require_labels()?;
-    }
-    let order_free = matches!(recipe, Recipe::Discrete(_, rule) if discrete::is_order_free(rule, data));
-    let rows = if order_free { Cow::Borrowed(data) } else { Cow::Owned(data.canonical()) };
     let cells = Cells { rows: data.n_rows(), missing: data.features.n_missing() };
-    fit_canonical(recipe, spec, &rows, cells, options, control)
+    let rows = match super::find(&spec.name)?.recipe {
+        Recipe::Discrete(_, Rule::Ml) => match Rows::counted(data)? {
+            Some(rows) => rows,
+            None => Rows::partly_labelled(data)?,
+        },
+        Recipe::Discrete(_, Rule::MlBnSvm) => Rows::partly_labelled(data)?,
+        _ => Rows::of(data)?,
+    };
+    fit_rows(spec, &rows, cells, options, control)
 }
 
 /// Fits the named model to numbers that stay with the caller, with the same bits as [`fit`]. The sorted rows
@@ -43,59 +45,56 @@ pub fn fit_numbers(
     control: &Control,
 ) -> Result<Model> {
     control.check()?;
-    let recipe = super::find(&spec.name)?.recipe;
-    if matches!(recipe, Recipe::Discrete(..)) {
+    if matches!(super::find(&spec.name)?.recipe, Recipe::Discrete(..)) {
         return fit(spec, &data.dataset()?, options, control);
     }
-    let rows = data.canonical()?;
-    rows.check()?;
-    rows.require_labels()?;
     let cells = Cells { rows: data.rows.n_rows(), missing: data.rows.n_missing() };
-    fit_canonical(recipe, spec, &rows, cells, options, control)
+    fit_rows(spec, &Rows::of_numbers(data)?, cells, options, control)
 }
 
 /// Size of the table a fit was asked for, before equal rows were merged.
-struct Cells {
-    rows: usize,
-    missing: usize,
+pub(super) struct Cells {
+    pub(super) rows: usize,
+    pub(super) missing: usize,
 }
 
-fn fit_canonical(
-    recipe: Recipe,
+/// Fits the named model to rows that can be learnt from.
+pub(super) fn fit_rows(
     spec: &ModelSpec,
-    rows: &Dataset,
+    rows: &Rows<'_>,
     cells: Cells,
     options: FitOptions,
     control: &Control,
 ) -> Result<Model> {
     let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
     let control = &collecting(control, &warnings);
-    let (fitted, solver, chosen) = match recipe {
+    let data = rows.dataset();
+    let (fitted, solver, chosen) = match super::find(&spec.name)?.recipe {
         Recipe::Majority => (Fitted::Majority(Majority::fit(&rows.training())), None, BTreeMap::new()),
         Recipe::Discrete(graph, rule) => {
-            let (fitted, chosen) = discrete::fit(graph, rule, spec, rows, control)?;
+            let (fitted, chosen) = discrete::fit(graph, rule, spec, data, control)?;
             let report = fitted.report().cloned();
             (Fitted::Discrete(fitted), report, chosen)
         }
         Recipe::Density(variant) => {
-            let (fitted, chosen) = density::fit(variant, spec, rows, options, control)?;
+            let (fitted, chosen) = density::fit(variant, spec, data, options, control)?;
             let report = worst(&fitted.summary().reports);
             (Fitted::Density(fitted), report, chosen)
         }
         Recipe::Gaussian { rule, fisher } => {
-            let fit = gaussian::fit(rule, fisher, spec, rows, options, control)?;
+            let fit = gaussian::fit(rule, fisher, spec, data, options, control)?;
             let report = worst(&fit.reports);
             (Fitted::Gaussian(fit.classifier), report, fit.chosen)
         }
         Recipe::Pool => {
-            let fitted = pool::fit(spec, rows, options, control)?;
+            let fitted = pool::fit(spec, data, options, control)?;
             let facts = fitted.facts();
             let reports: Vec<SolverReport> =
                 facts.pool_report.iter().chain([&facts.machine_report]).cloned().collect();
             (Fitted::Pool(Box::new(fitted)), worst(&reports), BTreeMap::new())
         }
         Recipe::Averaged { margin } => {
-            let (fitted, chosen) = discrete::fit_average(margin, spec, rows, control)?;
+            let (fitted, chosen) = discrete::fit_average(margin, spec, data, control)?;
             let report = fitted.report().cloned();
             (Fitted::Averaged(fitted), report, chosen)
         }
@@ -110,9 +109,9 @@ fn fit_canonical(
     };
     Ok(Model {
         spec: spec.clone(),
-        target: rows.target.clone(),
-        classes: rows.classes.clone(),
-        schema: Schema::of(&rows.features),
+        target: rows.target().to_string(),
+        classes: rows.classes().to_vec(),
+        schema: Schema::of(rows.features()),
         facts,
         fitted,
     })

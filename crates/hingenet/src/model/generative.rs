@@ -1,12 +1,12 @@
 //! What a generative model can do beside classifying: say how probable rows are, draw rows, and show its
 //! network. A model that is not generative refuses with an error that says what to use instead.
 
-use super::dataset::categories_of;
 use super::exchange::{NamedNetwork, Variable};
 use super::{Fitted, Model};
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_data::classifier::Classifier;
+use hingenet_data::rows::categories_of;
 use hingenet_data::table::{Codes, Column, Table, UnseenPolicy};
 use hingenet_discrete::DiscreteClassifier;
 use hingenet_gaussian::GaussianClassifier;

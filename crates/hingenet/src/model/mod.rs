@@ -3,9 +3,6 @@
 //! A [`Dataset`] (features, class, weights) and a [`ModelSpec`] (name and options) go into [`fit`]; a
 //! [`Model`] comes out: it knows its columns by name, so any table can be given to it.
 
-mod canonical;
-mod class_weight;
-pub(crate) mod dataset;
 mod density;
 mod discrete;
 pub(crate) mod exchange;
@@ -19,13 +16,12 @@ mod pool;
 mod registry;
 mod spec;
 
-pub use class_weight::ClassWeight;
-pub use dataset::{Dataset, NumberData};
 pub use density::fit_log_densities;
 pub use exchange::{NamedNetwork, Variable};
 pub use fit::{FitOptions, fit, fit_numbers};
 pub use gaussian::{NetworkFit, fit_network};
 pub use generative::RowLikelihood;
+pub use hingenet_data::rows::{ClassWeight, Dataset, NumberData};
 use majority::Majority;
 pub use registry::{DEFAULT_MODEL, ModelInfo, OptionInfo, find, models};
 pub use spec::ModelSpec;

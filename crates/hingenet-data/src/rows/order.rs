@@ -1,18 +1,20 @@
-//! The one order of the training rows: what every fit starts from, so that neither the order of the rows
+//! The one order of the training rows, which every fit starts from, so that neither the order of the rows
 //! nor their duplication matters, and a weight means the same as repetition.
 
 use super::{Dataset, NumberData};
+use crate::table::{Column, ColumnData, Table};
 use hingenet_base::error::Result;
-use hingenet_data::table::{Column, ColumnData, Table};
 use rayon::slice::ParallelSliceMut;
 use std::cmp::Ordering;
 
 impl Dataset {
     /// Drops rows of weight zero, merges equal rows (features and class) into one with the sum of their
-    /// weights, and sorts: by the features in column order, then by class; missing cells come last, −0 is 0.
+    /// weights, and sorts: by class, then by the features in column order; missing cells come last, −0 is 0.
     /// Weights are `None` when all are 1. Classes and categories keep their codes.
-    pub fn canonical(&self) -> Dataset {
-        let (kept, weights) = merged(&self.content_order(), |a, b| self.compare(a, b), |m| self.weight(m));
+    pub(super) fn canonical(&self) -> Dataset {
+        let compare = |a: usize, b: usize| self.compare_class(a, b).then_with(|| self.compare_features(a, b));
+        let weight = |m: usize| self.weight(m);
+        let (kept, weights) = merged(&sorted(self.n_rows(), compare, weight), compare, weight);
         let mut data = self.rows(&kept);
         data.features = without_negative_zero(data.features);
         Dataset { weights, ..data }
@@ -22,34 +24,39 @@ impl Dataset {
     /// content of the rows only. Equal rows stand in the order of their weights, so that a sum over them
     /// has the same bits for any order of the file.
     pub fn content_order(&self) -> Vec<usize> {
-        sorted(self.n_rows(), |a, b| self.compare(a, b), |m| self.weight(m))
+        let compare = |a: usize, b: usize| self.compare_features(a, b).then_with(|| self.compare_class(a, b));
+        sorted(self.n_rows(), compare, |m| self.weight(m))
     }
 
     fn weight(&self, m: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |w| w[m])
     }
 
-    /// Order of two rows by features, then class.
-    fn compare(&self, a: usize, b: usize) -> Ordering {
+    fn compare_class(&self, a: usize, b: usize) -> Ordering {
+        missing_last(self.class.get(a), self.class.get(b), |x, y| x.cmp(&y))
+    }
+
+    fn compare_features(&self, a: usize, b: usize) -> Ordering {
         let by_cell = |column: &Column| match column.data() {
             ColumnData::Numeric(n) => compare_numbers(n.get(a), n.get(b)),
             ColumnData::Categorical(c) => missing_last(c.codes().get(a), c.codes().get(b), |x, y| x.cmp(&y)),
         };
-        let different = self.features.columns().iter().map(by_cell).find(|o| o.is_ne());
-        different.unwrap_or_else(|| missing_last(self.class.get(a), self.class.get(b), |x, y| x.cmp(&y)))
+        self.features.columns().iter().map(by_cell).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
     }
 }
 
 impl NumberData<'_> {
-    /// [`Dataset::canonical`] of rows that stay with the caller: the sorted rows are the only copy.
+    /// Merged and sorted rows (see [`super::Rows`]) from those of the caller: the sorted rows are the only copy. The
+    /// classes are not looked at, so that a network can be learnt from rows of one class.
     pub fn canonical(&self) -> Result<Dataset> {
         self.check()?;
         let weight = |m: usize| self.weights.as_ref().map_or(1.0, |w| w[m]);
         let compare = |a: usize, b: usize| {
-            let cells = self.rows.row(a).iter().zip(self.rows.row(b));
+            let cells = || self.rows.row(a).iter().zip(self.rows.row(b));
             let seen = |x: &f64| (!x.is_nan()).then_some(*x);
-            let different = cells.map(|(x, y)| compare_numbers(seen(x), seen(y))).find(|o| o.is_ne());
-            different.unwrap_or_else(|| missing_last(self.class.get(a), self.class.get(b), |x, y| x.cmp(&y)))
+            let features = || cells().map(|(x, y)| compare_numbers(seen(x), seen(y))).find(|o| o.is_ne());
+            let class = missing_last(self.class.get(a), self.class.get(b), |x, y| x.cmp(&y));
+            class.then_with(|| features().unwrap_or(Ordering::Equal))
         };
         let (kept, weights) = merged(&sorted(self.rows.n_rows(), compare, weight), compare, weight);
         let features = self.rows.table(self.names.iter().map(String::as_str), kept.iter().copied())?;
@@ -127,7 +134,7 @@ fn without_negative_zero(table: Table) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hingenet_data::table::{Codes, NumberRows};
+    use crate::table::{Codes, NumberRows};
     use proptest::prelude::*;
 
     type Row = (Option<i8>, Option<usize>, usize, u8);
@@ -179,7 +186,7 @@ mod tests {
             let data = weighted(&rows).canonical();
             let n: f64 = (0..data.n_rows()).map(|m| data.weights.as_ref().map_or(1.0, |w| w[m])).sum();
             prop_assert_eq!(n, rows.iter().map(|r| f64::from(r.3)).sum::<f64>());
-            prop_assert!((1..data.n_rows()).all(|m| data.compare(m - 1, m).is_lt()));
+            prop_assert!((1..data.n_rows()).all(|m| data.compare_class(m - 1, m).then_with(|| data.compare_features(m - 1, m)).is_lt()));
             prop_assert_eq!(&data.canonical(), &data);
         }
     }

@@ -1,8 +1,8 @@
 //! A table split into features, class and weights, ready to learn from.
 
+use crate::classifier::{Training, check_weights};
+use crate::table::{Codes, Column, ColumnData, NumberRows, Table};
 use hingenet_base::error::{Error, Result, require_len};
-use hingenet_data::classifier::{Training, check_weights};
-use hingenet_data::table::{Codes, Column, ColumnData, NumberRows, Table};
 
 /// Features, class and weights of the same rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,7 +91,7 @@ impl Dataset {
     }
 
     /// Rows, features, classes and weights that can be learnt from.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         let n = self.n_rows();
         if let Some(c) = self.class.max().filter(|&c| c >= self.classes.len()) {
             return Err(Error::Shape {
@@ -131,7 +131,7 @@ impl Dataset {
     }
 }
 
-/// Numeric features that stay with the caller, with class and weights: what [`super::fit_numbers`] learns
+/// Numeric features that stay with the caller, with class and weights: what a fit learns
 /// from without a copy of the matrix.
 #[derive(Debug, Clone)]
 pub struct NumberData<'a> {
@@ -171,7 +171,7 @@ impl NumberData<'_> {
 }
 
 /// Takes the weights column, if one is named, out of a table.
-pub(crate) fn split_weights(table: Table, weights: Option<&str>) -> Result<(Option<Vec<f64>>, Table)> {
+pub fn split_weights(table: Table, weights: Option<&str>) -> Result<(Option<Vec<f64>>, Table)> {
     match weights {
         None => Ok((None, table)),
         Some(name) => {
@@ -182,7 +182,7 @@ pub(crate) fn split_weights(table: Table, weights: Option<&str>) -> Result<(Opti
 }
 
 /// Categories and codes of a target column; numbers become categories in numeric order.
-pub(crate) fn categories_of(column: &Column) -> (Vec<String>, Codes) {
+pub fn categories_of(column: &Column) -> (Vec<String>, Codes) {
     match column.data() {
         ColumnData::Categorical(c) => (c.categories().to_vec(), c.codes().clone()),
         ColumnData::Numeric(n) => {

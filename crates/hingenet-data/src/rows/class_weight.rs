@@ -82,7 +82,7 @@ impl Dataset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hingenet_data::table::{Codes, Column, Table};
+    use crate::table::{Codes, Column, Table};
 
     fn data() -> Dataset {
         let codes = Codes::from_options(2, [0, 0, 0, 1].into_iter().map(Some));

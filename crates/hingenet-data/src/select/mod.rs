@@ -1,0 +1,34 @@
+//! Choosing inside a fit, once for all families: [`folds`] deals rows, [`search`] scores options on held-out rows,
+//! [`criterion`] says what a good score is, [`calibration`] turns scores into probabilities. Knows no model: what is
+//! fitted is a closure of the family.
+
+pub mod calibration;
+pub mod criterion;
+pub mod folds;
+pub mod search;
+
+use hingenet_base::solver::SolverReport;
+use std::collections::BTreeMap;
+
+/// What a fit of any family gives.
+#[derive(Debug, Clone)]
+pub struct Fit<M> {
+    /// The fitted model.
+    pub model: M,
+    /// How each of its solvers ended.
+    pub reports: Vec<SolverReport>,
+    /// Options that were chosen by inner folds, by name.
+    pub chosen: BTreeMap<String, f64>,
+}
+
+impl<M> Fit<M> {
+    /// A fit that chose nothing and ran no solver.
+    pub fn plain(model: M) -> Self {
+        Fit { model, reports: Vec::new(), chosen: BTreeMap::new() }
+    }
+
+    /// The same fit with another model made from this one.
+    pub fn map<N>(self, f: impl FnOnce(M) -> N) -> Fit<N> {
+        Fit { model: f(self.model), reports: self.reports, chosen: self.chosen }
+    }
+}
