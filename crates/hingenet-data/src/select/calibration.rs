@@ -82,9 +82,10 @@ mod tests {
     }
 
     #[test]
-    fn separable_rows_end_at_the_edge_unless_targets_are_smoothed() {
+    fn separable_rows_get_a_tiny_temperature_unless_targets_are_smoothed() {
         let rows = rows(&[[2.0, 0.0], [0.0, 2.0]], &[0, 1]);
-        assert!((temperature(&rows, &Targets::Certain, (1e-2, 1e2)) - 1e-2).abs() < 1e-9);
+        // the slope is 0 in floating-point numbers once exp(−2/T) is below their precision
+        assert!(temperature(&rows, &Targets::Certain, (1e-2, 1e2)) < 0.06);
         let smoothed = temperature(&rows, &Targets::platt(&[1.0, 1.0]), (1e-2, 1e2));
         assert!((smoothed - 2.0 / 2f64.ln()).abs() < 1e-12, "{smoothed}");
     }
