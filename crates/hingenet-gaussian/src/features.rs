@@ -5,11 +5,8 @@
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::log::argmax;
-use hingenet_data::encode::Standardiser;
-use hingenet_data::table::{Codes, Column, ColumnData, Numeric, Table};
-
-/// Standard scores beyond this are cut, so that no square overflows.
-const LARGEST: f64 = 1e100;
+use hingenet_data::encode::{Divisor, Standard};
+use hingenet_data::table::{Codes, Column, ColumnData, Table};
 
 /// What one node holds.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -29,16 +26,9 @@ impl Node {
         Node { column, category, mean: 0.0, scale: 0.0 }
     }
 
-    fn standardise(&self, v: f64) -> f64 {
-        match (v.is_nan(), self.scale > 0.0) {
-            (true, _) => f64::NAN,
-            (false, true) => ((v - self.mean) / self.scale).clamp(-LARGEST, LARGEST),
-            (false, false) => 0.0,
-        }
-    }
-
-    fn undo(&self, z: f64) -> f64 {
-        self.mean + self.scale * z
+    /// Mean and deviation of the node.
+    fn standard(&self) -> Standard {
+        Standard { mean: self.mean, sd: self.scale }
     }
 }
 
@@ -71,11 +61,12 @@ impl FeatureMap {
             }
         }
         let columns = raw_columns(table, &nodes)?;
-        let numbers: Vec<&Numeric> = columns.iter().filter_map(Column::as_numeric).collect();
-        let scores = Standardiser::learn(&numbers, weights)?;
-        for (k, node) in nodes.iter_mut().enumerate() {
-            node.mean = scores.means()[k];
-            node.scale = if scores.is_constant(k) { 0.0 } else { scores.sds()[k] };
+        if let Some(weights) = weights {
+            require_len("sample weights", table.n_rows(), weights.len())?;
+        }
+        for (node, numbers) in nodes.iter_mut().zip(columns.iter().filter_map(Column::as_numeric)) {
+            let standard = Standard::learn(numbers.with_nan(), weights, Divisor::OneLess);
+            (node.mean, node.scale) = (standard.mean, standard.sd);
         }
         Ok(FeatureMap {
             nodes,
@@ -91,8 +82,7 @@ impl FeatureMap {
         require_len("category lists", n, self.categories.len())?;
         require_len("column types", n, self.is_categorical.len())?;
         let fits = |node: &Node| match node.category {
-            _ if node.column >= n || !node.mean.is_finite() => false,
-            _ if !(node.scale.is_finite() && node.scale >= 0.0) => false,
+            _ if node.column >= n || !node.standard().is_possible() => false,
             None => !self.is_categorical[node.column],
             Some(k) => k < self.categories[node.column].len(),
         };
@@ -128,8 +118,9 @@ impl FeatureMap {
         let mut x = Matrix::zeros(table.n_rows(), self.nodes.len());
         for (k, column) in raw_columns(table, &self.nodes)?.iter().enumerate() {
             let Some(values) = column.as_numeric() else { continue };
+            let standard = self.nodes[k].standard();
             for (a, v) in values.with_nan().iter().enumerate() {
-                x[(a, k)] = self.nodes[k].standardise(*v);
+                x[(a, k)] = standard.score(*v);
             }
         }
         Ok(x)
@@ -141,12 +132,14 @@ impl FeatureMap {
         let columns = (0..self.columns()).map(|c| {
             let nodes: Vec<usize> = (0..self.nodes.len()).filter(|&k| self.nodes[k].column == c).collect();
             if !self.is_categorical[c] {
-                let value = |row: &Vec<f64>| nodes.first().map_or(0.0, |&k| self.nodes[k].undo(row[k]));
+                let value =
+                    |row: &Vec<f64>| nodes.first().map_or(0.0, |&k| self.nodes[k].standard().undo(row[k]));
                 return Column::numeric(self.names[c].clone(), rows.iter().map(value).collect());
             }
             let categories = self.categories[c].clone();
             let code = |row: &Vec<f64>| {
-                let mut shares: Vec<f64> = nodes.iter().map(|&k| self.nodes[k].undo(row[k])).collect();
+                let mut shares: Vec<f64> =
+                    nodes.iter().map(|&k| self.nodes[k].standard().undo(row[k])).collect();
                 shares.push(1.0 - shares.iter().sum::<f64>());
                 (!categories.is_empty()).then(|| argmax(&shares))
             };
