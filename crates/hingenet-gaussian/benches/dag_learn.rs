@@ -6,9 +6,8 @@
 
 use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::Matrix;
-use hingenet_gaussian::constraints::Constraints;
 use hingenet_gaussian::moments::Moments;
-use hingenet_gaussian::structure::{Method, OrParams, SearchParams};
+use hingenet_gaussian::structure::{Constraints, Method, OrParams, SearchParams};
 use std::path::PathBuf;
 use std::time::Instant;
 

@@ -7,11 +7,10 @@
 use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
-use hingenet_gaussian::constraints::Constraints;
 use hingenet_gaussian::discriminative::{KlParams, Labelled, MmParams, MmSolver, fit_kl, fit_mm};
 use hingenet_gaussian::moments::Moments;
 use hingenet_gaussian::network::GaussianNetwork;
-use hingenet_gaussian::structure::{OrParams, SearchParams, fit_or, fit_search};
+use hingenet_gaussian::structure::{Constraints, OrParams, SearchParams, fit_or, fit_search};
 use std::time::Instant;
 
 /// Rows of a linear model with two parents a node (mean degree 4), standardised later.

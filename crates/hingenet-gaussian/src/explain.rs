@@ -1,7 +1,7 @@
 //! Why a row got its class: for a complete row of the network classifier the terms of the nodes, which add up; otherwise
 //! for each observed feature the change of the scores when that feature alone is treated as missing.
 
-use super::predict::GaussianClassifier;
+use crate::predict::GaussianClassifier;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::classifier::{Explanation, ExplanationKind, Term};

@@ -1,7 +1,7 @@
 //! Rows of two sparse Gaussian networks, one a class, that differ in a few arcs and means: a stand-in for the imaging
 //! data of the paper's third experiment, which are not public.
 
-use super::network::{GaussianNetwork, NetworkParts};
+use crate::network::{GaussianNetwork, NetworkParts};
 use hingenet_base::error::Result;
 use hingenet_base::numeric::random::Random;
 

@@ -2,37 +2,28 @@
 //! Learning Discriminative Bayesian Networks from High-dimensional Continuous Neuroimaging Data, 2015).
 //! [`features`] turns a table into nodes, [`structure`] learns graph and weights from [`moments`], [`network`] and
 //! [`missing`] answer questions; [`fisher`] and [`discriminative`] make the networks discriminate;
-//! [`fit()`] does all of it for a table. [`confidence`] and [`difference`] say how sure the arcs are and how classes differ;
-//! [`study`] learns networks for their own sake, with what users know from [`annotations`].
+//! [`fit()`] does all of it for a table. [`study`] learns networks for their own sake and says how sure the arcs are and
+//! how classes differ.
 //!
 //! Internal to `hingenet`: the interface of this crate may change with every version.
 //!
 //! Letters: i, j nodes (`Θ_ij` is the arc i -> j), a, b rows, c classes, m nodes, n rows.
 
-pub mod annotations;
-pub mod confidence;
-pub mod constraints;
-pub mod difference;
 pub mod discriminative;
-pub mod expected;
 mod explain;
 pub mod features;
 pub mod fisher;
 mod fit;
 pub mod generate;
-mod machine;
 pub mod missing;
 pub mod moments;
 pub mod network;
 mod params;
 mod predict;
-mod rows;
-mod select;
 pub mod structure;
 pub mod study;
-mod units;
 
+pub use fisher::FisherMachine;
 pub use fit::{GaussianFit, fit};
-pub use machine::FisherMachine;
 pub use params::{Decision, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Variance};
 pub use predict::{ClassifierParts, GaussianClassifier};

@@ -1,8 +1,9 @@
 //! Settings of the Gaussian classifiers. What is `None` is chosen by inner cross-validation.
 
-use super::constraints::Constraints;
-use super::discriminative::MmSolver;
-use super::fisher::Information;
+use crate::discriminative::MmSolver;
+use crate::fisher::Information;
+use crate::structure::CLASSIFIER_ROUNDS;
+use crate::structure::Constraints;
 use hingenet_base::error::{Result, require};
 
 /// How the graph of a class is learnt.
@@ -124,7 +125,7 @@ impl Default for GaussianParams {
             lambda1: None,
             fused: None,
             penalty: 2.0,
-            rounds: 20,
+            rounds: CLASSIFIER_ROUNDS,
             variance: Variance::default(),
             priors: Priors::default(),
             free: None,

@@ -1,11 +1,10 @@
 //! The fitted classifier: class networks, priors, and where asked for a machine on their Fisher vectors. Missing
 //! features are marginalised exactly; the machine takes the Fisher vector of the observed part.
 
-use super::features::FeatureMap;
-use super::fisher::{Information, fisher_vector};
-use super::machine::FisherMachine;
-use super::missing::{Conditional, PatternRows, patterns};
-use super::network::GaussianNetwork;
+use crate::features::FeatureMap;
+use crate::fisher::{FisherMachine, Information, fisher_vector};
+use crate::missing::{Conditional, PatternRows, patterns};
+use crate::network::GaussianNetwork;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::log::{log_normalise, log_sum_exp};

@@ -3,11 +3,11 @@
 use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
-use hingenet_gaussian::confidence::{Resampling, ResamplingParams, arc_confidence};
-use hingenet_gaussian::constraints::Constraints;
-use hingenet_gaussian::difference::{Change, degrees, difference_network, group_table};
 use hingenet_gaussian::moments::Moments;
-use hingenet_gaussian::structure::{Method, OrParams, SearchParams, fit_fused};
+use hingenet_gaussian::structure::{Constraints, Method, OrParams, SearchParams, fit_fused};
+use hingenet_gaussian::study::{
+    Change, Resampling, ResamplingParams, arc_confidence, degrees, difference_network, group_table,
+};
 
 /// Collider 0 -> 2 <- 1 with weights `w`, and an unrelated node 3.
 fn collider(n: usize, w: [f64; 2], seed: u64) -> Matrix {

@@ -4,16 +4,14 @@
 use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
 use hingenet_base::numeric::random::Random;
-use hingenet_gaussian::constraints::Constraints;
 use hingenet_gaussian::discriminative::{
     KlParams, Labelled, MmParams, MmSolver, fit_kl, fit_mm, margin_objective, margins, radius_margin,
 };
-use hingenet_gaussian::expected::expected_moments;
 use hingenet_gaussian::fisher::{Information, component, fisher_kernel, fisher_vector};
-use hingenet_gaussian::missing::Conditional;
+use hingenet_gaussian::missing::{Conditional, expected_moments};
 use hingenet_gaussian::moments::Moments;
 use hingenet_gaussian::network::GaussianNetwork;
-use hingenet_gaussian::structure::{OrParams, fit_or};
+use hingenet_gaussian::structure::{Constraints, OrParams, fit_or};
 use proptest::prelude::*;
 
 /// A random network over m nodes; arcs follow a random order.

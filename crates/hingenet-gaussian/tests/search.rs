@@ -5,9 +5,8 @@ use hingenet_base::control::Control;
 use hingenet_base::graph::{Pdag, class_errors};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
-use hingenet_gaussian::constraints::Constraints;
 use hingenet_gaussian::moments::Moments;
-use hingenet_gaussian::structure::{SearchFit, SearchParams, fit_search, order_score};
+use hingenet_gaussian::structure::{Constraints, SearchFit, SearchParams, fit_search, order_score};
 use proptest::prelude::*;
 use serde_json::Value;
 

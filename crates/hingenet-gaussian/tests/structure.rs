@@ -6,10 +6,9 @@ use hingenet_base::graph::{Dag, WeightedArc, smallest_potentials};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::optimise::cone::{Cone, ConeProgram};
-use hingenet_gaussian::constraints::Constraints;
 use hingenet_gaussian::moments::Moments;
 use hingenet_gaussian::structure::{
-    HParams, HalfStep, OrParams, Schedule, Start, StructureFit, fit_h, fit_or,
+    Constraints, HParams, HalfStep, OrParams, Schedule, Start, StructureFit, fit_h, fit_or,
 };
 use proptest::prelude::*;
 

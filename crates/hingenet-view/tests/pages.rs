@@ -2,11 +2,10 @@
 
 use hingenet::Control;
 use hingenet::evaluate::{Plan, Protocol, Sweep, compare, generate, study};
-use hingenet::model::{Dataset, FitOptions, ModelSpec, fit};
+use hingenet::model::{Dataset, FitOptions, ModelSpec, NodeFacts, fit};
 use hingenet::report::{Change, Curve, CurveFigure, EvaluationReport, HeatMap, ModelReport, NetworkReport};
 use hingenet::table::Codes;
-use hingenet_gaussian::annotations::NodeFacts;
-use hingenet_gaussian::constraints::Constraints;
+use hingenet_gaussian::structure::Constraints;
 use hingenet_gaussian::study::{StudyParams, study_networks};
 use hingenet_view::{evaluation_page, model_page, network_page};
 

@@ -1,16 +1,14 @@
 //! Networks learnt for their own sake: one scale for all classes, rows in any order, missing cells, what is known.
 
 use hingenet::evaluate::{generate, true_arcs};
-use hingenet::model::Dataset;
+use hingenet::model::{Dataset, NodeFacts};
 use hingenet::report::NetworkReport;
 use hingenet_base::control::Control;
 use hingenet_base::graph::Dag;
 use hingenet_data::table::{Column, Table};
 use hingenet_gaussian::StructureMethod;
-use hingenet_gaussian::annotations::{NodeFacts, constraints, read_nodes};
-use hingenet_gaussian::confidence::Resampling;
-use hingenet_gaussian::constraints::Constraints;
-use hingenet_gaussian::study::{NetworkStudy, StudyParams, node_names, study_networks};
+use hingenet_gaussian::structure::Constraints;
+use hingenet_gaussian::study::{NetworkStudy, Resampling, StudyParams, node_names, study_networks};
 
 fn data(n: usize) -> Dataset {
     Dataset::new(generate("gbn", Some(n), 5).unwrap(), "class", None).unwrap()
@@ -137,11 +135,4 @@ fn bad_settings_and_facts_are_refused() {
     let few = Constraints::none(3);
     let fine = StudyParams::default();
     assert!(study_networks(&data.features, None, class, &few, &fine, &Control::default()).is_err());
-    let names: Vec<String> = ["a", "b"].map(String::from).to_vec();
-    let tier = |t: Option<usize>| NodeFacts { tier: t, ..NodeFacts::default() };
-    assert!(constraints(&names, &Default::default(), &[tier(Some(0)), tier(None)]).is_err());
-    let against = (Vec::new(), vec![(0, 1)]);
-    let message = constraints(&names, &against, &[tier(Some(1)), tier(Some(0))]).unwrap_err().to_string();
-    assert!(message.contains("`a`") && message.contains("lower tier"), "{message}");
-    assert!(read_nodes(std::path::Path::new("no such file"), &names).is_err());
 }

@@ -8,13 +8,12 @@ use crate::session::Session;
 use crate::show::{self, count};
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
-use hingenet::model::Dataset;
+use hingenet::model::{Dataset, Knowledge};
 use hingenet::report::{Change, ClassNetwork, NetworkDifference, NetworkReport};
 use hingenet::table::{Codes, Table};
 use hingenet_gaussian::StructureMethod;
-use hingenet_gaussian::annotations::{self, NodeFacts};
-use hingenet_gaussian::confidence::Resampling;
-use hingenet_gaussian::study::{StudyParams, node_names, study_networks};
+use hingenet_gaussian::structure::STUDY_ROUNDS;
+use hingenet_gaussian::study::{Resampling, StudyParams, node_names, study_networks};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -43,7 +42,7 @@ pub struct Network {
     #[arg(long, value_name = "C", default_value_t = 2.0)]
     penalty: f64,
     /// Rounds of `search`
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = STUDY_ROUNDS)]
     rounds: usize,
     /// Smallest weight of an arc that is shown, on standardised values
     #[arg(long, value_name = "W", default_value_t = 0.01)]
@@ -133,18 +132,13 @@ impl Network {
         params.check()?;
         let (table, class) = self.read(session)?;
         let names = node_names(&table)?;
-        let facts = match &self.nodes {
-            Some(path) => annotations::read_nodes(path, &names)?,
-            None => vec![NodeFacts::default(); names.len()],
-        };
-        let rules = self.arcs.as_ref().map(|path| annotations::read_rules(path, &names)).transpose()?;
-        let constraints = annotations::constraints(&names, &rules.unwrap_or_default(), &facts)?;
-        let truth = self.truth.as_ref().map(|path| annotations::read_truth(path, &names)).transpose()?;
+        let known =
+            Knowledge::read(&names, self.nodes.as_deref(), self.arcs.as_deref(), self.truth.as_deref())?;
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
         let control = heard(session, &warnings);
         let codes = class.as_ref().map(|(codes, names)| (codes, names.as_slice()));
-        let study = study_networks(&table, None, codes, &constraints, &params, &control)?;
-        let mut report = NetworkReport::of_study(&study, self.cutoff, &facts, truth.as_ref())?;
+        let study = study_networks(&table, None, codes, &known.constraints, &params, &control)?;
+        let mut report = NetworkReport::of_study(&study, self.cutoff, &known.facts, known.truth.as_ref())?;
         report.source = page::file_name(&self.data);
         report.target = self.target.clone();
         report.method = self.method_words();

@@ -14,7 +14,7 @@ pub use kl::{KlParams, fit_kl};
 pub use mm::{MmParams, MmSolver, fit_mm, margin_objective, margins};
 pub use radius_margin::{RadiusMargin, radius_margin};
 
-use super::network::GaussianNetwork;
+use crate::network::GaussianNetwork;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::solver::SolverReport;

@@ -9,8 +9,8 @@
 use super::start::base_weight;
 use super::weights::ArcWeights;
 use super::{OrParams, StructureFit, finish, fit_or};
-use crate::constraints::Constraints;
 use crate::moments::Moments;
+use crate::structure::Constraints;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::linalg::Matrix;

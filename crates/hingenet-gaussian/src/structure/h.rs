@@ -5,8 +5,8 @@
 use super::start::{Start, base_weight, start};
 use super::weights::{ArcWeights, reachable};
 use super::{StructureFit, finish};
-use crate::constraints::{ArcRule, Constraints};
 use crate::moments::Moments;
+use crate::structure::{ArcRule, Constraints};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::solver::SolverReport;

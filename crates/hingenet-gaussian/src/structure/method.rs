@@ -1,8 +1,8 @@
 //! One face for the three structure learners.
 
 use super::{HParams, OrParams, SearchParams, StructureFit, dag_of, fit_h, fit_or, fit_search};
-use crate::constraints::Constraints;
 use crate::moments::Moments;
+use crate::structure::Constraints;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::graph::Pdag;

@@ -2,6 +2,7 @@
 //! ([`fit_search`]), two classes with a fused penalty ([`fit_fused`]).
 //! Input are the moments of the rows, output is a weight matrix Θ with `Θ[(i, j)]` for the arc i -> j.
 
+mod constraints;
 mod fused;
 mod h;
 mod method;
@@ -10,11 +11,12 @@ mod search;
 mod start;
 mod weights;
 
+pub use constraints::{ArcRule, Constraints};
 pub use fused::fit_fused;
 pub use h::{HParams, fit_h};
 pub use method::{Learnt, Method};
 pub use or::{HalfStep, OrParams, Schedule, TraceStep, fit_or, sufficient_lambda_dag};
-pub use search::{SearchFit, SearchParams, fit_search, order_score};
+pub use search::{CLASSIFIER_ROUNDS, STUDY_ROUNDS, SearchFit, SearchParams, fit_search, order_score};
 pub use start::Start;
 
 use crate::moments::Moments;

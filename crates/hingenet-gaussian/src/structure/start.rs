@@ -2,8 +2,8 @@
 //! or a given weighted graph.
 
 use super::weights::ArcWeights;
-use crate::constraints::{ArcRule, Constraints};
 use crate::moments::Moments;
+use crate::structure::{ArcRule, Constraints};
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
 use hingenet_base::optimise::lasso::{LassoStop, weighted_lasso};

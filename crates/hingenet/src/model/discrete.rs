@@ -1,12 +1,11 @@
 //! How the discrete family is named and fitted: `nb:ml`, `tan:ml`, `kdb2:ml`, `dag:ml,edges=FILE.csv`, `dag:ml,edges=a->b;a->c`.
 
+use super::knowledge::read_arcs;
 use super::registry::{Graph, Rule};
 use super::spec::unescaped;
 use super::{Dataset, ModelSpec};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
-use hingenet_data::table::read::{ReadOptions, read};
-use hingenet_data::table::{Column, Table};
 use hingenet_discrete::learn::Root;
 use hingenet_discrete::margin::bn_svm::Norm;
 use hingenet_discrete::margin::conditional::{ConditionalParams, Form, Objective};
@@ -28,7 +27,7 @@ pub fn fit(
     data: &Dataset,
     control: &Control,
 ) -> Result<(DiscreteClassifier, BTreeMap<String, f64>)> {
-    let params = params(graph, spec, data, control)?;
+    let params = params(graph, spec, data)?;
     if data.class.has_missing() {
         return fit_semi_supervised(rule, spec, &params, data, control);
     }
@@ -79,12 +78,12 @@ pub fn fit_average(
     fit_averaged(&data.training(), spec.number("alpha", 1.0)?, rule, control)
 }
 
-fn params(graph: Graph, spec: &ModelSpec, data: &Dataset, control: &Control) -> Result<DiscreteParams> {
+fn params(graph: Graph, spec: &ModelSpec, data: &Dataset) -> Result<DiscreteParams> {
     let structure = match graph {
         Graph::Nb => StructureKind::NaiveBayes,
         Graph::Tan => StructureKind::Tan(root(spec)?),
         Graph::Kdb(k) => StructureKind::KTree(k),
-        Graph::Dag => StructureKind::Dag { class: data.target.clone(), arcs: arcs(spec, control)? },
+        Graph::Dag => StructureKind::Dag { class: data.target.clone(), arcs: arcs(spec, data)? },
     };
     Ok(DiscreteParams::new(structure).alpha(spec.number("alpha", 1.0)?))
 }
@@ -171,17 +170,20 @@ fn ml_bn_svm(spec: &ModelSpec) -> Result<Learning> {
 }
 
 /// The arcs of a CSV file with the columns `from` and `to`, or those that stand in the option itself.
-fn arcs(spec: &ModelSpec, control: &Control) -> Result<Vec<(String, String)>> {
+fn arcs(spec: &ModelSpec, data: &Dataset) -> Result<Vec<(String, String)>> {
     let given = spec.text("edges").ok_or_else(|| bad_edges(spec, "(absent)"))?;
     if given.contains(ARROW) {
-        let arc = |text: &str| written_arc(text).ok_or_else(|| bad_edges(spec, text));
-        return given.split(';').filter(|text| !text.trim().is_empty()).map(arc).collect();
+        return written_arcs(spec, given);
     }
-    let names = vec!["from".to_string(), "to".to_string()];
-    let options = ReadOptions { categorical: names, ..ReadOptions::default() };
-    let table = read(Path::new(given), &options, control)?.table;
-    let (from, to) = (texts(&table, "from")?, texts(&table, "to")?);
-    Ok(from.into_iter().zip(to).collect())
+    let features = data.features.columns().iter().map(|c| c.name().to_string());
+    let names: Vec<String> = features.chain([data.target.clone()]).collect();
+    let arcs = read_arcs(Path::new(given), &names)?;
+    Ok(arcs.into_iter().map(|(from, to)| (names[from].clone(), names[to].clone())).collect())
+}
+
+fn written_arcs(spec: &ModelSpec, given: &str) -> Result<Vec<(String, String)>> {
+    let arc = |text: &str| written_arc(text).ok_or_else(|| bad_edges(spec, text));
+    given.split(';').filter(|text| !text.trim().is_empty()).map(arc).collect()
 }
 
 /// What stands between the ends of an arc that is written out.
@@ -202,20 +204,12 @@ fn written_arc(text: &str) -> Option<(String, String)> {
         .filter(|(from, to)| !from.is_empty() && !to.is_empty())
 }
 
-fn texts(table: &Table, name: &str) -> Result<Vec<String>> {
-    let column: &Column = table.by_name(name)?;
-    let empty =
-        |m: usize| Error::column(name, format!("row {} is empty", m + 1), "give both ends of every arc");
-    let cells = column.as_categorical().ok_or_else(|| empty(0))?;
-    (0..table.n_rows()).map(|m| cells.get(m).map(String::from).ok_or_else(|| empty(m))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn arcs_of(edges: &str) -> Result<Vec<(String, String)>> {
-        arcs(&format!("dag:ml,edges={edges}").parse()?, &Control::default())
+        written_arcs(&format!("dag:ml,edges={edges}").parse()?, edges)
     }
 
     #[test]

@@ -5,10 +5,10 @@ use super::{Dataset, FitOptions, Fitted, Model, ModelSpec, NumberData};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_data::table::{Codes, NumberRows, Table, UnseenPolicy};
-use hingenet_gaussian::constraints::Constraints;
 use hingenet_gaussian::discriminative::MmSolver;
 use hingenet_gaussian::fisher::Information;
 use hingenet_gaussian::network::GaussianNetwork;
+use hingenet_gaussian::structure::Constraints;
 use hingenet_gaussian::study::{ClassStudy, StudyParams, study_networks};
 use hingenet_gaussian::{
     Decision, GaussianClassifier, GaussianFit, GaussianParams, Learning, Priors, SlackWeight,

@@ -18,7 +18,7 @@ pub use evaluation::{
 };
 pub use figure::{Curve, CurveFigure, HeatMap};
 pub use hingenet_base::graph::ArcErrors;
-pub use hingenet_gaussian::difference::{Change, GroupTable};
+pub use hingenet_gaussian::study::{Change, GroupTable};
 pub use model::{Decision, DecisionTerm, FeatureCuts, ModelReport, NodeTable, TableRow};
 pub use network::{
     ArcChange, ArcShare, ClassNetwork, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,

@@ -1,18 +1,17 @@
 //! Sparse Gaussian networks as plain data: the arcs of each class with how sure they are, how the classes differ, arcs
 //! between groups of nodes, and errors against a known graph. The JSON is what `hingenet network` writes.
 
+use crate::model::NodeFacts;
 use crate::model::exchange::{WeightedGraph, weighted_dot};
 use hingenet_base::error::Result;
 use hingenet_base::graph::{ArcErrors, Dag, Pdag, arc_errors};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_gaussian::GaussianClassifier;
-use hingenet_gaussian::annotations::NodeFacts;
-use hingenet_gaussian::confidence::ArcConfidence;
-use hingenet_gaussian::constraints::{ArcRule, Constraints};
-use hingenet_gaussian::difference::{
-    ArcDifference, Change, GroupTable, degrees, difference_network, group_table,
+use hingenet_gaussian::structure::{ArcRule, Constraints};
+use hingenet_gaussian::study::{
+    ArcConfidence, ArcDifference, Change, ClassStudy, GroupTable, NetworkStudy, degrees, difference_network,
+    group_table,
 };
-use hingenet_gaussian::study::{ClassStudy, NetworkStudy};
 use serde::{Deserialize, Serialize};
 
 /// Coverage of the intervals of differences.

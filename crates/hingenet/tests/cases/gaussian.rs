@@ -6,7 +6,6 @@ use hingenet_base::graph::{Dag, Pdag, WeightedArc, arc_errors, smallest_potentia
 use hingenet_base::numeric::linalg::{Matrix, dot};
 use hingenet_base::numeric::log::argmax;
 use hingenet_base::optimise::lasso::{LassoStop, weighted_lasso};
-use hingenet_gaussian::constraints::Constraints;
 use hingenet_gaussian::discriminative::{
     FreeParameter, KlParams, Labelled, MmParams, MmSolver, fit_kl, fit_mm, margin_objective, margins,
     radius_margin,
@@ -16,7 +15,7 @@ use hingenet_gaussian::missing::Conditional;
 use hingenet_gaussian::moments::Moments;
 use hingenet_gaussian::network::GaussianNetwork;
 use hingenet_gaussian::structure::{
-    HParams, HalfStep, OrParams, Schedule, fit_h, fit_or, sufficient_lambda_dag,
+    Constraints, HParams, HalfStep, OrParams, Schedule, fit_h, fit_or, sufficient_lambda_dag,
 };
 use serde_json::Value;
 use std::path::Path;

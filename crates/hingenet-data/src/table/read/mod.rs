@@ -50,11 +50,7 @@ pub fn read<'a>(
         }
         Source::Reader { reader, .. } => (reader, None),
     };
-    let (mut head, mut reader) = peek(raw, &file)?;
-    let zipped = head.starts_with(b"\x1f\x8b");
-    if zipped {
-        (head, reader) = peek(Box::new(flate2::read::MultiGzDecoder::new(reader)), &file)?;
-    }
+    let (head, reader, zipped) = unzipped(raw, &file)?;
     let format = options.format.or_else(|| by_name(&file)).unwrap_or_else(|| by_content(&head));
     match format {
         Format::Csv => csv::read(reader, &file, options, control),
@@ -98,6 +94,16 @@ fn read_typed(
         problem: "this build reads no Parquet or Arrow files".into(),
         hint: "build with the feature `parquet`, or convert the file to CSV".into(),
     })
+}
+
+/// The first bytes, a reader that starts with them, and whether gzip was undone.
+fn unzipped<'a>(raw: Box<dyn Read + 'a>, file: &str) -> Result<(Vec<u8>, Box<dyn Read + 'a>, bool)> {
+    let (head, reader) = peek(raw, file)?;
+    if !head.starts_with(b"\x1f\x8b") {
+        return Ok((head, reader, false));
+    }
+    let (head, reader) = peek(Box::new(flate2::read::MultiGzDecoder::new(reader)), file)?;
+    Ok((head, reader, true))
 }
 
 /// The first bytes, and a reader that starts with them.

@@ -24,13 +24,15 @@ pub struct Record {
     cells: Vec<Option<String>>,
 }
 
-/// Reads a file that must have the columns `required` and may have the columns `optional`, in any order.
+/// Reads a file that must have the columns `required` and may have the columns `optional`, in any order;
+/// plain or gzip.
 pub fn read_records(path: &Path, required: &[&str], optional: &[&str]) -> Result<Records> {
     let file = path.display().to_string();
     let opened = std::fs::File::open(path).map_err(|e| Error::io(path, e))?;
     let options = ReadOptions::default();
     let context = plan::context(&file, &options);
-    let mut scanner = Scanner::new(Box::new(opened), None, &context)?;
+    let (_, reader, _) = super::unzipped(Box::new(opened), &file)?;
+    let mut scanner = Scanner::new(reader, None, &context)?;
     let wanted = || format!("the first line names the columns: {}", [required, optional].concat().join(", "));
     if !scanner.next_record()? {
         return Err(context.file(None, "the file is empty", wanted()));

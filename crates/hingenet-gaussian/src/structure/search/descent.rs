@@ -3,7 +3,7 @@
 //! asking whether the moved node would be taken somewhere along it.
 
 use super::grow::{GrowTrees, NONE, Step};
-use crate::constraints::{ArcRule, Constraints};
+use crate::structure::{ArcRule, Constraints};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::random::Random;

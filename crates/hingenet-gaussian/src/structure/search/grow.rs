@@ -2,7 +2,7 @@
 //! candidates that would pass the test, best gain first. Growing among any predecessors Z is then a walk:
 //! at each state take the first candidate that lies in Z. States are computed once for all rounds.
 
-use crate::constraints::{ArcRule, Constraints};
+use crate::structure::{ArcRule, Constraints};
 use hingenet_base::numeric::linalg::Matrix;
 
 /// No state, no rank.

@@ -1,6 +1,6 @@
 //! Random members of an equivalence class and random orders of a DAG: where each round of the search starts.
 
-use crate::constraints::{ArcRule, Constraints};
+use crate::structure::{ArcRule, Constraints};
 use hingenet_base::numeric::random::Random;
 
 /// Draws 5 m arcs and reverses those that are covered (`pa_j = pa_i ∪ {i}`): the class stays the same.

@@ -13,8 +13,8 @@ mod kick;
 use super::start::least_squares;
 use super::weights::ArcWeights;
 use super::{OrParams, StructureFit, finish, fit_or};
-use crate::constraints::{ArcRule, Constraints};
 use crate::moments::Moments;
+use crate::structure::{ArcRule, Constraints};
 use descent::Descent;
 use grow::GrowTrees;
 use hingenet_base::control::Control;
@@ -23,6 +23,12 @@ use hingenet_base::graph::{Dag, Pdag};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::solver::SolverReport;
+
+/// Rounds where the graph is the result (`hingenet network`): it is learnt once and read by people.
+pub const STUDY_ROUNDS: usize = 100;
+/// Rounds inside a classifier, where the graph is learnt for every class, inner fold and expectation step, and the last
+/// gains of the score hardly move a prediction.
+pub const CLASSIFIER_ROUNDS: usize = 20;
 
 /// Settings of the order search.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +43,7 @@ pub struct SearchParams {
 
 impl Default for SearchParams {
     fn default() -> Self {
-        SearchParams { penalty: 2.0, rounds: 100, seed: 0 }
+        SearchParams { penalty: 2.0, rounds: STUDY_ROUNDS, seed: 0 }
     }
 }
 
@@ -216,7 +222,7 @@ fn finish_search(
         }
     }
     let report = SolverReport {
-        method: "order search (no gain in the last third of the rounds)".into(),
+        method: "order search (until the last third of the rounds gains nothing)".into(),
         converged: 3 * found.last_gain <= 2 * params.rounds,
         iterations: params.rounds,
         objective: found.score,

@@ -1,15 +1,15 @@
-//! What users know about the nodes and arcs, from small files: true arcs (`from,to`), forbidden and required arcs
+//! What users know about the nodes and arcs of a network, from small files: arcs (`from,to`), forbidden and required arcs
 //! (`from,to,rule`), and groups, tiers and coordinates of nodes (`node,group,tier,x,y`). Errors name file, line, column.
 
-use super::constraints::Constraints;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::graph::{Dag, with_names};
 use hingenet_data::table::{Record, Records, read_records};
+use hingenet_gaussian::structure::Constraints;
 use std::collections::HashMap;
 use std::path::Path;
 
 /// Arcs as pairs of node numbers.
-pub type Arcs = Vec<(usize, usize)>;
+type Arcs = Vec<(usize, usize)>;
 
 /// What is known about one node.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -22,51 +22,78 @@ pub struct NodeFacts {
     pub place: Option<(f64, f64)>,
 }
 
-/// The true graph over the named nodes, from a file with the columns `from,to`.
-pub fn read_truth(path: &Path, names: &[String]) -> Result<Dag> {
+/// What is known about a network before it is learnt, and the graph to compare it with.
+#[derive(Debug, Clone)]
+pub struct Knowledge {
+    /// Facts about each node.
+    pub facts: Vec<NodeFacts>,
+    /// What rules and tiers say about the arcs.
+    pub constraints: Constraints,
+    /// The true graph, where given.
+    pub truth: Option<Dag>,
+}
+
+impl Knowledge {
+    /// Reads what is known about the named nodes: facts from a file with the columns `node` and any of `group,tier,x,y`
+    /// (nodes that it leaves out have none), rules from one with `from,to,rule`, the true arcs from one with `from,to`.
+    pub fn read(
+        names: &[String],
+        nodes: Option<&Path>,
+        rules: Option<&Path>,
+        truth: Option<&Path>,
+    ) -> Result<Self> {
+        let facts = nodes.map(|path| read_nodes(path, names)).transpose()?;
+        let facts = facts.unwrap_or_else(|| vec![NodeFacts::default(); names.len()]);
+        let rules = rules.map(|path| read_rules(path, names)).transpose()?.unwrap_or_default();
+        let constraints = constraints(names, &rules, &facts)?;
+        let truth = truth.map(|path| read_graph(path, names)).transpose()?;
+        Ok(Knowledge { facts, constraints, truth })
+    }
+}
+
+/// The arcs of a file with the columns `from,to` over the named nodes, each once.
+pub(super) fn read_arcs(path: &Path, names: &[String]) -> Result<Arcs> {
     let records = read_records(path, &["from", "to"], &[])?;
     let positions = positions(names);
-    let mut parents = vec![Vec::new(); names.len()];
+    let mut arcs = Arcs::new();
     for record in records.iter() {
-        let (from, to) = ends(&records, record, &positions)?;
-        if parents[to].contains(&from) {
+        let arc = ends(&records, record, &positions)?;
+        if arcs.contains(&arc) {
             return Err(records.error(record, "to", "has this arc already", "list every arc once"));
         }
-        parents[to].push(from);
+        arcs.push(arc);
     }
+    Ok(arcs)
+}
+
+fn read_graph(path: &Path, names: &[String]) -> Result<Dag> {
+    let mut parents = vec![Vec::new(); names.len()];
+    read_arcs(path, names)?.into_iter().for_each(|(from, to)| parents[to].push(from));
     Dag::new(parents).map_err(|e| with_names(e, names))
 }
 
-/// Forbidden and required arcs, from a file with the columns `from,to,rule`.
-pub fn read_rules(path: &Path, names: &[String]) -> Result<(Arcs, Arcs)> {
+/// Forbidden and required arcs.
+fn read_rules(path: &Path, names: &[String]) -> Result<(Arcs, Arcs)> {
     let records = read_records(path, &["from", "to", "rule"], &[])?;
     let positions = positions(names);
     let (mut forbidden, mut required) = (Arcs::new(), Arcs::new());
     for record in records.iter() {
         let arc = ends(&records, record, &positions)?;
+        let refuse = |problem, hint| Err(records.error(record, "rule", problem, hint));
         let (own, other) = match records.required(record, "rule")? {
             "forbidden" => (&mut forbidden, &required),
             "required" => (&mut required, &forbidden),
-            _ => {
-                return Err(records.error(
-                    record,
-                    "rule",
-                    "is no rule for an arc",
-                    "write `forbidden` or `required`",
-                ));
-            }
+            _ => return refuse("is no rule for an arc", "write `forbidden` or `required`"),
         };
         if other.contains(&arc) {
-            return Err(records.error(record, "rule", "contradicts an earlier line", "keep one of the two"));
+            return refuse("contradicts an earlier line", "keep one of the two");
         }
         own.push(arc);
     }
     Ok((forbidden, required))
 }
 
-/// What is known about each node, from a file with the columns `node` and any of `group,tier,x,y`. Nodes that the file
-/// leaves out have no facts.
-pub fn read_nodes(path: &Path, names: &[String]) -> Result<Vec<NodeFacts>> {
+fn read_nodes(path: &Path, names: &[String]) -> Result<Vec<NodeFacts>> {
     let records = read_records(path, &["node"], &["group", "tier", "x", "y"])?;
     let positions = positions(names);
     let mut facts = vec![None; names.len()];
@@ -85,7 +112,7 @@ pub fn read_nodes(path: &Path, names: &[String]) -> Result<Vec<NodeFacts>> {
 }
 
 /// The constraints of rules and tiers together. Tiers must be given for all nodes or for none.
-pub fn constraints(
+fn constraints(
     names: &[String],
     (forbidden, required): &(Arcs, Arcs),
     facts: &[NodeFacts],
@@ -154,10 +181,29 @@ fn tier(records: &Records, record: &Record) -> Result<Option<usize>> {
 }
 
 fn place(records: &Records, record: &Record) -> Result<Option<(f64, f64)>> {
+    let half = |empty, given| {
+        records.error(record, empty, format!("is empty, but {given} is given"), "give both or none")
+    };
     match (records.number(record, "x")?, records.number(record, "y")?) {
         (Some(x), Some(y)) => Ok(Some((x, y))),
         (None, None) => Ok(None),
-        (Some(_), None) => Err(records.error(record, "y", "is empty, but x is given", "give both or none")),
-        (None, Some(_)) => Err(records.error(record, "x", "is empty, but y is given", "give both or none")),
+        (Some(_), None) => Err(half("y", "x")),
+        (None, Some(_)) => Err(half("x", "y")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiers_are_given_for_all_nodes_and_agree_with_required_arcs() {
+        let names: Vec<String> = ["a", "b"].map(String::from).to_vec();
+        let tier = |t: Option<usize>| NodeFacts { tier: t, ..NodeFacts::default() };
+        assert!(constraints(&names, &Default::default(), &[tier(Some(0)), tier(None)]).is_err());
+        let against = (Vec::new(), vec![(0, 1)]);
+        let message = constraints(&names, &against, &[tier(Some(1)), tier(Some(0))]).unwrap_err().to_string();
+        assert!(message.contains("`a`") && message.contains("lower tier"), "{message}");
+        assert!(Knowledge::read(&names, Some(Path::new("no such file")), None, None).is_err());
     }
 }

@@ -7,8 +7,13 @@
 //! for arcs present or not: m² components a class. Layout: class by class, node j by node, inside a node the other
 //! nodes in index order, then the bias. The kernel needs no such vectors.
 
-use super::missing::Conditional;
-use super::network::GaussianNetwork;
+mod machine;
+
+pub use machine::FisherMachine;
+pub(crate) use machine::{FisherRows, plain_weight};
+
+use crate::missing::Conditional;
+use crate::network::GaussianNetwork;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::{Matrix, dot};
 
@@ -93,7 +98,7 @@ fn push_class(
 }
 
 /// Scaled residuals of node j on all rows: `u_aj = r_j(x_a) / σ²_j`, whitened `r_j(x_a) / σ_j`.
-pub(super) fn scaled_residuals(
+pub(crate) fn scaled_residuals(
     network: &GaussianNetwork,
     j: usize,
     x: &Matrix,
@@ -104,7 +109,7 @@ pub(super) fn scaled_residuals(
 }
 
 /// Scaled residuals of all nodes, one row a node.
-pub(super) fn all_scaled_residuals(
+pub(crate) fn all_scaled_residuals(
     network: &GaussianNetwork,
     x: &Matrix,
     information: Information,
@@ -133,7 +138,7 @@ pub fn fisher_kernel(networks: &[GaussianNetwork], x: &Matrix, information: Info
 }
 
 /// Adds the kernel of some nodes, `Σ_j u_aj u_bj (t_ab − x_aj x_bj)`; u and x have one row a node.
-pub(super) fn add_node_kernel(kernel: &mut Matrix, t: &Matrix, u: &Matrix, x: &Matrix) {
+pub(crate) fn add_node_kernel(kernel: &mut Matrix, t: &Matrix, u: &Matrix, x: &Matrix) {
     let mut z = u.clone();
     z.data_mut().iter_mut().zip(x.data()).for_each(|(u, x)| *u *= x);
     let (uu, zz) = (u.gram_of_columns(), z.gram_of_columns());
@@ -147,7 +152,7 @@ pub(super) fn add_node_kernel(kernel: &mut Matrix, t: &Matrix, u: &Matrix, x: &M
 }
 
 /// Weighted Pearson correlation of a component with labels; 0 for a constant component.
-pub(super) fn correlation(values: &[f64], labels: &[f64], weights: &[f64]) -> f64 {
+pub(crate) fn correlation(values: &[f64], labels: &[f64], weights: &[f64]) -> f64 {
     let n: f64 = weights.iter().sum();
     let mean = |v: &[f64]| dot(v, weights) / n;
     let (mv, ml) = (mean(values), mean(labels));
@@ -163,7 +168,7 @@ pub(super) fn correlation(values: &[f64], labels: &[f64], weights: &[f64]) -> f6
 }
 
 /// Labels of the one-against-rest problems: one for two classes (first class +1), else one per class.
-pub(super) fn one_against_rest(class: &[usize], classes: usize) -> Vec<Vec<f64>> {
+pub(crate) fn one_against_rest(class: &[usize], classes: usize) -> Vec<Vec<f64>> {
     let problems = if classes == 2 { 1 } else { classes };
     let label = |c: usize, k: usize| if c == k { 1.0 } else { -1.0 };
     (0..problems).map(|k| class.iter().map(|&c| label(c, k)).collect()).collect()

@@ -1,6 +1,6 @@
 //! Labelled rows as a family-internal matrix: nodes (NaN where missing), class, weight.
 
-use super::features::FeatureMap;
+use crate::features::FeatureMap;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;

@@ -1,9 +1,9 @@
 //! Training rows with missing cells: expectation-maximisation on the second moments. The expected Gram matrix under the
 //! present network replaces the Gram matrix of complete rows, and the structure is learnt from it again.
 
-use super::missing::{Conditional, patterns};
-use super::moments::Moments;
-use super::network::GaussianNetwork;
+use crate::missing::{Conditional, patterns};
+use crate::moments::Moments;
+use crate::network::GaussianNetwork;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::linalg::Matrix;

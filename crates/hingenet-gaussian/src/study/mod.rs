@@ -2,15 +2,18 @@
 //! standardised over all rows, so that the weights of different classes compare. Rows are sorted first: their order in
 //! the file never matters. A row of weight 2 counts as two rows.
 
-use super::confidence::{ArcConfidence, Resampling, ResamplingParams, arc_confidence};
-use super::constraints::Constraints;
-use super::expected::expected_moments;
-use super::features::FeatureMap;
-use super::missing::{Conditional, patterns};
-use super::moments::Moments;
-use super::network::GaussianNetwork;
-use super::params::StructureMethod;
-use super::structure::{HParams, Learnt, Method, OrParams, SearchParams};
+mod confidence;
+mod difference;
+
+pub use confidence::{ArcConfidence, Resampling, ResamplingParams, RunArcs, arc_confidence};
+pub use difference::{ArcDifference, Change, GroupTable, degrees, difference_network, group_table};
+
+use crate::features::FeatureMap;
+use crate::missing::{Conditional, expected_moments, patterns};
+use crate::moments::Moments;
+use crate::network::GaussianNetwork;
+use crate::params::StructureMethod;
+use crate::structure::{Constraints, HParams, Learnt, Method, OrParams, STUDY_ROUNDS, SearchParams};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::linalg::Matrix;
@@ -46,7 +49,7 @@ impl Default for StudyParams {
             method: StructureMethod::Search,
             lambda1: None,
             penalty: 2.0,
-            rounds: 100,
+            rounds: STUDY_ROUNDS,
             cutoff: 0.01,
             resampling: None,
             seed: 0,

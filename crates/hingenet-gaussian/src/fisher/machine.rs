@@ -1,12 +1,12 @@
 //! The support vector machine on Fisher vectors. Its scores are turned into probabilities by one temperature, fitted on
 //! decisions for rows the machine has not seen.
 
-use super::discriminative::Labelled;
-use super::fisher::{
+use crate::discriminative::Labelled;
+use crate::fisher::{
     Information, all_scaled_residuals, correlation, fisher_kernel, fisher_vector, one_against_rest,
 };
-use super::network::GaussianNetwork;
-use super::params::SlackWeight;
+use crate::network::GaussianNetwork;
+use crate::params::SlackWeight;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::{Matrix, dot};
 use hingenet_base::numeric::log::log_normalise;
@@ -33,7 +33,7 @@ pub struct FisherMachine {
 
 impl FisherMachine {
     /// Trains with slack weight c.
-    pub(super) fn train(
+    pub(crate) fn train(
         data: &Labelled<'_>,
         vectors: &FisherRows,
         c: SlackWeight,
@@ -66,7 +66,7 @@ impl FisherMachine {
     }
 
     /// Checks a machine read from a file.
-    pub(super) fn check(&self, classes: usize, nodes: usize) -> Result<()> {
+    pub(crate) fn check(&self, classes: usize, nodes: usize) -> Result<()> {
         require_len("classes of the machine", classes, self.classes)?;
         require_len("Fisher components", classes * nodes * nodes, self.length)?;
         let used = self.components.as_ref().map_or(self.length, Vec::len);
@@ -99,7 +99,7 @@ impl FisherMachine {
     }
 
     /// Fits the temperature by maximum likelihood on decisions for unseen rows.
-    pub(super) fn calibrate(&mut self, decisions: &[Vec<f64>], class: &[usize], weights: &[f64]) {
+    pub(crate) fn calibrate(&mut self, decisions: &[Vec<f64>], class: &[usize], weights: &[f64]) {
         self.temperature = best_temperature(decisions, class, weights);
     }
 
@@ -110,7 +110,7 @@ impl FisherMachine {
 }
 
 /// `C`, or `c n / tr K`.
-pub(super) fn plain_weight(c: SlackWeight, kernel: &Matrix, weights: &[f64]) -> f64 {
+pub(crate) fn plain_weight(c: SlackWeight, kernel: &Matrix, weights: &[f64]) -> f64 {
     match c {
         SlackWeight::Plain(c) => c,
         SlackWeight::Trace(c) => {
@@ -122,7 +122,7 @@ pub(super) fn plain_weight(c: SlackWeight, kernel: &Matrix, weights: &[f64]) -> 
 }
 
 /// Fisher vectors of training rows as the machine needs them, whatever its slack weight.
-pub(super) struct FisherRows {
+pub(crate) struct FisherRows {
     information: Information,
     /// The components in use and the vectors, one row a sample; `None` uses all, and no vector is formed.
     selected: Option<(Vec<usize>, Matrix)>,

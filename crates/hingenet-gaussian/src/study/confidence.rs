@@ -1,9 +1,8 @@
 //! How sure an arc is: the share of resampled data sets in which it is found, for half samples (stability selection) or
 //! the bootstrap. An undirected edge of an equivalence class counts half for each direction.
 
-use super::constraints::{ArcRule, Constraints};
-use super::moments::Moments;
-use super::structure::Method;
+use crate::moments::Moments;
+use crate::structure::{ArcRule, Constraints, Method};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require};
 use hingenet_base::numeric::linalg::Matrix;

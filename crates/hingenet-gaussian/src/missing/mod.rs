@@ -5,7 +5,11 @@
 //! residuals are linear, `r = r0 + A x_H`, so with `Q = A'D A`, `D = diag(1/σ²)`, the conditional mean solves
 //! `Q x_H = −A'D r0` and `log p(x_o) = Σ_j terms at x_H + |H|/2 log 2π − ½ log det Q`.
 
-use super::network::GaussianNetwork;
+mod expected;
+
+pub use expected::expected_moments;
+
+use crate::network::GaussianNetwork;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::{Cholesky, Matrix};
 use std::collections::BTreeMap;

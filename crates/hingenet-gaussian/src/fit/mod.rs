@@ -1,25 +1,24 @@
 //! From labelled rows to a classifier: class networks from the moments of each class, then discriminative learning,
 //! then, where asked for, the machine on Fisher vectors. Options left open are chosen by inner cross-validation first.
 
-use super::constraints::Constraints;
-use super::discriminative::{KlParams, Labelled, MmParams, fit_kl, fit_mm};
-use super::expected::expected_moments;
-use super::fisher::{Information, fisher_kernel};
-use super::machine::{FisherMachine, FisherRows, plain_weight};
-use super::missing::{Conditional, patterns};
-use super::moments::Moments;
-use super::network::{GaussianNetwork, VARIANCE_FLOOR};
-use super::params::{Decision, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Variance};
-use super::predict::GaussianClassifier;
-use super::rows::Rows;
-use super::select;
-use super::structure::{HParams, Method, OrParams, SearchParams, StructureFit, fit_fused};
+mod rows;
+mod select;
+
+use crate::discriminative::{KlParams, Labelled, MmParams, fit_kl, fit_mm};
+use crate::fisher::{FisherMachine, FisherRows, Information, fisher_kernel, plain_weight};
+use crate::missing::{Conditional, expected_moments, patterns};
+use crate::moments::Moments;
+use crate::network::{GaussianNetwork, VARIANCE_FLOOR};
+use crate::params::{Decision, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Variance};
+use crate::predict::GaussianClassifier;
+use crate::structure::{Constraints, HParams, Method, OrParams, SearchParams, StructureFit, fit_fused};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require, require_len};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::log::softmax;
 use hingenet_base::solver::SolverReport;
 use hingenet_data::classifier::Training;
+use rows::Rows;
 use std::collections::BTreeMap;
 
 /// A fitted classifier with how it came about.
@@ -63,7 +62,7 @@ fn require_two_rows(training: &Training<'_>) -> Result<()> {
 
 /// Settings with nothing left to choose.
 #[derive(Debug, Clone)]
-pub(super) struct Settings {
+struct Settings {
     pub params: GaussianParams,
     pub lambda1: f64,
     pub free: usize,
@@ -72,7 +71,7 @@ pub(super) struct Settings {
 }
 
 /// What is fitted to encoded rows.
-pub(super) struct FittedRows {
+struct FittedRows {
     pub networks: Vec<GaussianNetwork>,
     /// Prior of each class; 0 for a class without rows.
     pub prior: Vec<f64>,
@@ -108,7 +107,7 @@ fn fit_rows(rows: &Rows, settings: &Settings, control: &Control) -> Result<Fitte
 }
 
 /// The networks of the classes before discriminative learning: what λ1 decides.
-pub(super) struct ClassModels {
+struct ClassModels {
     networks: Vec<GaussianNetwork>,
     prior: Vec<f64>,
     /// The rows without missing cells, where something is learnt from them after the networks.
@@ -150,7 +149,7 @@ impl ClassModels {
 }
 
 /// The networks after discriminative learning: what k, ν and, for KL, C decide.
-pub(super) struct MovedModels {
+struct MovedModels {
     networks: Vec<GaussianNetwork>,
     fisher: Option<FisherRows>,
     report: Option<SolverReport>,

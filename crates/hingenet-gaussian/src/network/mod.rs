@@ -1,7 +1,9 @@
 //! A Gaussian Bayesian network: `x_j = b_j + Σ_i Θ_ij x_i + e_j`, `e_j ~ N(0, σ²_j)`. Its log-likelihood is the sum of
 //! one term per node (Eq. 3.1 of the paper, with the constant of the normal density put right).
 
-use super::structure::{StructureFit, dag_of};
+mod units;
+
+use crate::structure::{StructureFit, dag_of};
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::graph::Dag;
 use hingenet_base::numeric::linalg::Matrix;

@@ -2,9 +2,9 @@
 //! log loss. A fold keeps what does not depend on the value being chosen. The decisions of the chosen settings on
 //! held-out rows also calibrate the Fisher machine.
 
-use super::fit::{ClassModels, MovedModels, Settings};
-use super::params::{Decision, GaussianParams, Learning, SlackWeight, StructureMethod};
 use super::rows::Rows;
+use super::{ClassModels, MovedModels, Settings};
+use crate::params::{Decision, GaussianParams, Learning, SlackWeight, StructureMethod};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::linalg::Matrix;

@@ -1,8 +1,8 @@
 //! A network in the units of the columns instead of standardised ones, and what it says of rows that lie in the memory
 //! of the caller.
 
-use super::missing::Conditional;
-use super::network::GaussianNetwork;
+use crate::missing::Conditional;
+use crate::network::GaussianNetwork;
 use hingenet_base::error::{Result, require_len};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
