@@ -1,9 +1,11 @@
 //! Parquet and Arrow, good and damaged.
 
 use super::*;
-use arrow::array::*;
-use arrow::datatypes::{Int32Type, TimeUnit};
-use arrow::record_batch::RecordBatch;
+use arrow_array::types::Int32Type;
+use arrow_array::*;
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_schema::{DataType, TimeUnit};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -25,29 +27,16 @@ fn batch() -> RecordBatch {
     .unwrap()
 }
 
-fn parquet(batch: &RecordBatch) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
-    writer.write(batch).unwrap();
-    writer.close().unwrap();
-    bytes
+/// A file that another program wrote, see `parquet/make.py`.
+fn parquet(name: &str) -> Vec<u8> {
+    let path = format!("{}/tests/tables/parquet/{name}.parquet", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
-fn arrow_file(batch: &RecordBatch) -> Vec<u8> {
+fn arrow_file(batch: &RecordBatch, compression: Option<CompressionType>) -> Vec<u8> {
+    let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
     let mut bytes = Vec::new();
-    let mut writer = arrow::ipc::writer::FileWriter::try_new(&mut bytes, &batch.schema()).unwrap();
-    writer.write(batch).unwrap();
-    writer.finish().unwrap();
-    drop(writer);
-    bytes
-}
-
-fn compressed_arrow_file(batch: &RecordBatch) -> Vec<u8> {
-    let lz4 = Some(arrow::ipc::CompressionType::LZ4_FRAME); // what Feather files have by default
-    let options = arrow::ipc::writer::IpcWriteOptions::default().try_with_compression(lz4).unwrap();
-    let mut bytes = Vec::new();
-    let mut writer =
-        arrow::ipc::writer::FileWriter::try_new_with_options(&mut bytes, &batch.schema(), options).unwrap();
+    let mut writer = FileWriter::try_new_with_options(&mut bytes, &batch.schema(), options).unwrap();
     writer.write(batch).unwrap();
     writer.finish().unwrap();
     drop(writer);
@@ -56,20 +45,24 @@ fn compressed_arrow_file(batch: &RecordBatch) -> Vec<u8> {
 
 fn arrow_stream(batch: &RecordBatch) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut writer = arrow::ipc::writer::StreamWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+    let mut writer = StreamWriter::try_new(&mut bytes, &batch.schema()).unwrap();
     writer.write(batch).unwrap();
     writer.finish().unwrap();
     drop(writer);
     bytes
 }
 
-fn all_formats(batch: &RecordBatch) -> [Vec<u8>; 4] {
-    [parquet(batch), arrow_file(batch), arrow_stream(batch), compressed_arrow_file(batch)]
+/// The Parquet file of this name, and the same table in the forms of Arrow; Feather compresses with LZ4.
+fn all_formats(name: &str, batch: &RecordBatch) -> [Vec<u8>; 4] {
+    let lz4 = Some(CompressionType::LZ4_FRAME);
+    [parquet(name), arrow_file(batch, None), arrow_stream(batch), arrow_file(batch, lz4)]
 }
 
 #[test]
 fn every_supported_type_is_read_from_every_typed_format() {
-    for bytes in all_formats(&batch()) {
+    let zstd = arrow_file(&batch(), Some(CompressionType::ZSTD));
+    let others = [parquet("plain"), parquet("old"), zstd];
+    for bytes in all_formats("types", &batch()).into_iter().chain(others) {
         let found = try_read("standard input", &bytes, &ReadOptions::default()).unwrap();
         let table = &found.table;
         assert_eq!(cells(table, "id"), ["1", "-", "9007199254740992"]);
@@ -87,6 +80,27 @@ fn every_supported_type_is_read_from_every_typed_format() {
 }
 
 #[test]
+fn rare_types_of_parquet_are_read() {
+    let table = try_read("t", &parquet("more_types"), &ReadOptions::default()).unwrap().table;
+    assert_eq!(cells(&table, "i8"), ["-1", "-", "100"]);
+    assert_eq!(cells(&table, "u32"), ["4294967295", "-", "0"]);
+    assert_eq!(cells(&table, "u64"), ["18446744073709552000", "-", "0"]);
+    assert_eq!(cells(&table, "half"), ["0.5", "-", "-2"]);
+    assert_eq!(cells(&table, "small"), ["-1.5", "-", "2.5"]);
+    assert_eq!(cells(&table, "huge"), ["-100000000000000000000000000000000000000000000000000", "-", "0.5"]);
+    assert_eq!(cells(&table, "nothing"), ["-", "-", "-"]);
+    let required = try_read("t", &parquet("required"), &ReadOptions::default()).unwrap().table;
+    assert_eq!(cells(&required, "x"), ["3", "1"]);
+    let written =
+        ReadOptions { categorical: names(&["u64", "half", "small", "nothing"]), ..Default::default() };
+    let table = try_read("t", &parquet("more_types"), &written).unwrap().table;
+    assert_eq!(categories(&table, "u64"), ["0", "18446744073709551615"]);
+    assert_eq!(categories(&table, "half"), ["-2", "0.5"]);
+    assert_eq!(categories(&table, "small"), ["-1.5", "2.5"]);
+    assert!(categories(&table, "nothing").is_empty());
+}
+
+#[test]
 fn options_apply_to_typed_files_too() {
     let options = ReadOptions {
         categorical: names(&["f"]),
@@ -94,7 +108,7 @@ fn options_apply_to_typed_files_too() {
         ignore: names(&["text"]),
         ..ReadOptions::with_target("id")
     };
-    for bytes in all_formats(&batch()) {
+    for bytes in all_formats("types", &batch()) {
         let found = try_read("standard input", &bytes, &options).unwrap();
         assert_eq!(found.skipped, ["text"]);
         assert_eq!(categories(&found.table, "id"), ["1", "9007199254740993"]);
@@ -102,17 +116,17 @@ fn options_apply_to_typed_files_too() {
         assert_eq!(cells(&found.table, "view"), ["2", "-", "10"]);
         assert_eq!(cells(&found.table, "flag"), ["1", "-", "0"]);
     }
-    let error = try_read("t", &parquet(&batch()), &ReadOptions::with_target("q")).unwrap_err();
+    let error = try_read("t", &parquet("types"), &ReadOptions::with_target("q")).unwrap_err();
     assert!(error.to_string().contains("`q`") && error.hint().unwrap().contains("id, x"));
     let numeric = ReadOptions { numeric: names(&["text"]), ..Default::default() };
-    let error = try_read("t", &parquet(&batch()), &numeric).unwrap_err();
+    let error = try_read("t", &parquet("types"), &numeric).unwrap_err();
     assert!(error.to_string().contains("row 1, column `text`: `b`"), "{error}");
 }
 
 #[test]
 fn files_are_read_by_path() {
     for (bytes, suffix) in
-        all_formats(&batch()).into_iter().zip([".parquet", ".arrow", ".arrows", ".feather"])
+        all_formats("types", &batch()).into_iter().zip([".parquet", ".arrow", ".arrows", ".feather"])
     {
         let mut file = tempfile::Builder::new().suffix(suffix).tempfile().unwrap();
         file.write_all(&bytes).unwrap();
@@ -125,20 +139,26 @@ fn files_are_read_by_path() {
 fn dates_and_infinities_are_refused_with_a_remedy() {
     let dates = Date32Array::from(vec![1, 2]);
     let times = TimestampSecondArray::from(vec![1, 2]);
-    assert_eq!(times.data_type(), &arrow::datatypes::DataType::Timestamp(TimeUnit::Second, None));
+    assert_eq!(times.data_type(), &DataType::Timestamp(TimeUnit::Second, None));
     for (name, array) in [("day", Arc::new(dates) as ArrayRef), ("time", Arc::new(times))] {
         let x: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0]));
         let batch = RecordBatch::try_from_iter(vec![(name, array), ("x", x)]).unwrap();
-        for bytes in all_formats(&batch) {
+        for bytes in all_formats(name, &batch) {
             let hint = format!("--ignore {name}");
             refused("bad.bin", &bytes, &ReadOptions::default(), None, &[name, "type"], &hint);
             let ignore = ReadOptions { ignore: names(&[name]), ..Default::default() };
             assert_eq!(try_read("ok.bin", &bytes, &ignore).unwrap().table.n_columns(), 1);
         }
     }
+    for name in ["span", "list"] {
+        let hint = format!("--ignore {name}");
+        refused("bad.bin", &parquet(name), &ReadOptions::default(), None, &[name, "type"], &hint);
+        let ignore = ReadOptions { ignore: names(&[name]), ..Default::default() };
+        assert_eq!(cells(&try_read("ok.bin", &parquet(name), &ignore).unwrap().table, "x"), ["1", "2"]);
+    }
     let x: ArrayRef = Arc::new(Float64Array::from(vec![1.0, f64::INFINITY]));
     let batch = RecordBatch::try_from_iter(vec![("x", x)]).unwrap();
-    for bytes in all_formats(&batch) {
+    for bytes in all_formats("infinite", &batch) {
         let parts = ["row 2", "`x`", "finite"];
         refused("bad.bin", &bytes, &ReadOptions::default(), None, &parts, "finite number");
     }
@@ -146,7 +166,7 @@ fn dates_and_infinities_are_refused_with_a_remedy() {
 
 #[test]
 fn empty_tables_are_refused() {
-    for bytes in all_formats(&batch().slice(0, 0)) {
+    for bytes in all_formats("empty", &batch().slice(0, 0)) {
         refused("bad.bin", &bytes, &ReadOptions::default(), None, &["no rows"], "one row");
     }
 }
@@ -161,7 +181,7 @@ fn truncated_and_damaged_files_never_panic() {
             usual(panic);
         }
     }));
-    for bytes in all_formats(&batch()) {
+    for bytes in all_formats("types", &batch()).into_iter().chain([parquet("plain"), parquet("old")]) {
         for cut in (0..bytes.len()).step_by(29) {
             let _ = try_read("cut.bin", &bytes[..cut], &ReadOptions::default());
         }

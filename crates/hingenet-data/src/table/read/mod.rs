@@ -17,6 +17,8 @@ mod number;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_columns;
 mod plan;
 mod records;
 mod scanner;

@@ -5,16 +5,16 @@
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
 use super::options::{Format, Place, ReadOptions, ReadResult};
-use super::{plan, read_error};
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchReader};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Fields, Float32Type, Float64Type, Int64Type, UInt64Type};
-use arrow::ipc::reader::{FileReader, StreamReader};
+use super::{parquet_columns, plan, read_error};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
+use arrow_array::types::{Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType};
+use arrow_array::{Array, ArrayRef, RecordBatchReader, downcast_integer_array};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{DataType, Fields};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::file::reader::ChunkReader;
+use parquet::file::reader::{ChunkReader, FileReader as _, SerializedFileReader};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
@@ -36,9 +36,9 @@ pub(super) fn read_parquet(
     guarded(&context, || match path {
         Some(path) => {
             let opened = File::open(path).map_err(|e| Error::io(path, e))?;
-            parquet_batches(opened, &context, options, control)
+            parquet_groups(opened, &context, options, control)
         }
-        None => parquet_batches(bytes::Bytes::from(all(reader, file)?), &context, options, control),
+        None => parquet_groups(bytes::Bytes::from(all(reader, file)?), &context, options, control),
     })
 }
 
@@ -65,29 +65,38 @@ pub(super) fn read_arrow(
             }
         };
         let (columns, _) = columns(batches.schema().fields(), &context, options)?;
-        let arrays = batches.map(|batch| batch.map(|batch| batch.columns().to_vec()));
-        collect(columns, arrays, Format::Arrow, &context, control)
+        collect(columns, batches, &context, control)
     })
 }
 
-fn parquet_batches<T: ChunkReader + 'static>(
+fn parquet_groups<T: ChunkReader + 'static>(
     input: T,
     context: &Context<'_>,
     options: &ReadOptions,
     control: &Control,
 ) -> Result<ReadResult> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(input).map_err(|e| damaged(context, e))?;
-    let (columns, kept) = columns(builder.schema().fields(), context, options)?;
-    let mask = ProjectionMask::roots(builder.parquet_schema(), kept.iter().copied());
-    let width = columns.len();
-    let batches = builder.with_projection(mask).build().map_err(|e| damaged(context, e))?;
-    let widen = |batch: RecordBatch| {
-        let nothing: ArrayRef = arrow::array::new_null_array(&DataType::Null, batch.num_rows());
-        let mut arrays = vec![nothing; width];
-        kept.iter().zip(batch.columns()).for_each(|(&i, array)| arrays[i] = array.clone());
-        arrays
-    };
-    collect(columns, batches.map(|b| b.map(widen)), Format::Parquet, context, control)
+    let file = SerializedFileReader::new(input).map_err(|e| damaged(context, e))?;
+    let fields = parquet_columns::fields(file.metadata().file_metadata());
+    let leaves = parquet_columns::leaves(file.metadata().file_metadata().schema_descr());
+    let (mut columns, kept) = columns(&fields, context, options)?;
+    let mut n_rows = 0;
+    for g in 0..file.num_row_groups() {
+        let group = file.get_row_group(g).map_err(|e| damaged(context, e))?;
+        let end = n_rows + usize::try_from(group.metadata().num_rows()).map_err(|e| damaged(context, e))?;
+        for &i in &kept {
+            let reader = group.get_column_reader(leaves[i]).map_err(|e| damaged(context, e))?;
+            let mut chunk = parquet_columns::Chunk::new(reader, fields[i].data_type());
+            let mut row = n_rows;
+            while row < end {
+                let array = chunk.next(end - row).map_err(|e| damaged(context, e))?;
+                push_array(&mut columns[i], &array, row as u64 + 1, context)?;
+                row += array.len();
+            }
+            control.progress("reading rows", n_rows, 0)?;
+        }
+        n_rows = end;
+    }
+    plan::finish(columns, n_rows, context, Format::Parquet, None)
 }
 
 thread_local! {
@@ -169,23 +178,22 @@ fn check_type(name: &str, kind: &DataType, context: &Context<'_>) -> Result<()> 
     Err(context.file(None, problem, hint))
 }
 
-fn collect<E: std::fmt::Display>(
+fn collect(
     mut columns: Vec<ColumnBuilder>,
-    batches: impl Iterator<Item = std::result::Result<Vec<ArrayRef>, E>>,
-    format: Format,
+    batches: impl RecordBatchReader,
     context: &Context<'_>,
     control: &Control,
 ) -> Result<ReadResult> {
     let mut n_rows = 0;
-    for arrays in batches {
-        let arrays = arrays.map_err(|e| damaged(context, e))?;
-        for (column, array) in columns.iter_mut().zip(&arrays) {
+    for batch in batches {
+        let batch = batch.map_err(|e| damaged(context, e))?;
+        for (column, array) in columns.iter_mut().zip(batch.columns()) {
             push_array(column, array, n_rows as u64 + 1, context)?;
         }
-        n_rows += arrays.first().map_or(0, |a| a.len());
+        n_rows += batch.num_rows();
         control.progress("reading rows", n_rows, 0)?;
     }
-    plan::finish(columns, n_rows, context, format, None)
+    plan::finish(columns, n_rows, context, Format::Arrow, None)
 }
 
 /// Adds a batch of cells to its column.
@@ -195,72 +203,141 @@ fn push_array(
     first_row: u64,
     context: &Context<'_>,
 ) -> Result<()> {
-    let array = match array.data_type() {
-        DataType::Dictionary(_, value) => cast(array, value).map_err(|e| damaged(context, e))?,
-        _ => array.clone(),
-    };
-    let is_text = matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     match column.role() {
         Role::Skip => Ok(()),
-        Role::Infer | Role::Numeric if !is_text => {
-            note_large_integers(column, &array, first_row);
-            let numbers = cast(&array, &DataType::Float64).map_err(|e| damaged(context, e))?;
-            let cells = numbers.as_primitive::<Float64Type>().iter().map(|x| x.unwrap_or(f64::NAN));
-            column.push_numbers(cells, first_row, context)
+        Role::Infer | Role::Numeric if !is_text(array.data_type()) => {
+            if let Some((k, value)) = large_integer(array) {
+                column.note_large(Place::Row(first_row + k as u64), value);
+            }
+            column.push_numbers(numbers(array).into_iter(), first_row, context)
         }
-        _ => push_texts(column, &array, first_row, context),
+        _ => texts(array, &mut |k, text| match text {
+            Some(text) => column.push_text(text, Place::Row(first_row + k as u64), context),
+            None => {
+                column.push_missing();
+                Ok(())
+            }
+        }),
     }
 }
 
-/// Cells as texts; a number is written in the shortest form that gives it back.
-fn push_texts(
-    column: &mut ColumnBuilder,
-    array: &ArrayRef,
-    first_row: u64,
-    context: &Context<'_>,
-) -> Result<()> {
-    let mut push = |k: usize, text: Option<&str>| match text {
-        Some(text) => column.push_text(text, Place::Row(first_row + k as u64), context),
-        None => {
-            column.push_missing();
-            Ok(())
-        }
-    };
-    match array.data_type() {
-        DataType::Float64 => array
-            .as_primitive::<Float64Type>()
-            .iter()
-            .enumerate()
-            .try_for_each(|(k, x)| push(k, x.filter(|x| !x.is_nan()).map(|x| x.to_string()).as_deref())),
-        DataType::Float32 => array
-            .as_primitive::<Float32Type>()
-            .iter()
-            .enumerate()
-            .try_for_each(|(k, x)| push(k, x.filter(|x| !x.is_nan()).map(|x| x.to_string()).as_deref())),
-        _ => {
-            let texts = cast(array, &DataType::LargeUtf8).map_err(|e| damaged(context, e))?;
-            texts.as_string::<i64>().iter().enumerate().try_for_each(|(k, text)| push(k, text))
-        }
+fn is_text(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, value) => is_text(value),
+        kind => matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View),
     }
 }
 
-fn note_large_integers(column: &mut ColumnBuilder, array: &ArrayRef, first_row: u64) {
-    let found = match array.data_type() {
-        DataType::Int64 => {
-            let mut cells = array.as_primitive::<Int64Type>().iter().enumerate();
-            cells
-                .find(|(_, x)| x.is_some_and(|x| x.unsigned_abs() > EXACT))
-                .map(|(k, x)| (k, x.unwrap_or_default().to_string()))
+/// The cells as numbers, NaN where nothing stands. Types that are no numbers were refused before.
+fn numbers(array: &ArrayRef) -> Vec<f64> {
+    let array = array.as_ref();
+    downcast_integer_array! {
+        array => { array.iter().map(|x| x.map_or(f64::NAN, |x| x as f64)).collect() }
+        DataType::Float64 => floats::<Float64Type>(array),
+        DataType::Float32 => floats::<Float32Type>(array),
+        DataType::Float16 => floats::<Float16Type>(array),
+        DataType::Boolean => {
+            array.as_boolean().iter().map(|x| x.map_or(f64::NAN, |x| f64::from(u8::from(x)))).collect()
         }
-        DataType::UInt64 => {
-            let mut cells = array.as_primitive::<UInt64Type>().iter().enumerate();
-            cells
-                .find(|(_, x)| x.is_some_and(|x| x > EXACT))
-                .map(|(k, x)| (k, x.unwrap_or_default().to_string()))
+        DataType::Decimal32(..) => decimals::<Decimal32Type>(array),
+        DataType::Decimal64(..) => decimals::<Decimal64Type>(array),
+        DataType::Decimal128(..) => decimals::<Decimal128Type>(array),
+        DataType::Decimal256(..) => decimals::<Decimal256Type>(array),
+        DataType::Dictionary(..) => {
+            let values = numbers(array.as_any_dictionary().values());
+            keys(array).into_iter().map(|k| k.map_or(f64::NAN, |k| values[k])).collect()
         }
-        _ => None,
+        _ => vec![f64::NAN; array.len()]
+    }
+}
+
+fn floats<T: ArrowPrimitiveType<Native: Into<f64>>>(array: &dyn Array) -> Vec<f64> {
+    array.as_primitive::<T>().iter().map(|x| x.map_or(f64::NAN, Into::into)).collect()
+}
+
+/// Decimals, each rounded once: by way of its digits.
+fn decimals<T: DecimalType>(array: &dyn Array) -> Vec<f64> {
+    let array = array.as_primitive::<T>();
+    let number = |k| match array.is_null(k) {
+        true => f64::NAN,
+        false => array.value_as_string(k).parse().unwrap_or(f64::NAN),
     };
-    if let Some((k, value)) = found {
-        column.note_large(Place::Row(first_row + k as u64), value);
+    (0..array.len()).map(number).collect()
+}
+
+/// Where in the dictionary each cell points, nowhere if it is null.
+fn keys(array: &dyn Array) -> Vec<Option<usize>> {
+    let dictionary = array.as_any_dictionary();
+    if dictionary.values().is_empty() {
+        return vec![None; array.len()];
+    }
+    let keys = dictionary.normalized_keys();
+    keys.into_iter().enumerate().map(|(k, key)| array.is_valid(k).then_some(key)).collect()
+}
+
+/// What is done with the text of the cell at a place.
+type Push<'p> = &'p mut dyn FnMut(usize, Option<&str>) -> Result<()>;
+
+/// Hands on the cells as texts; a number is written in the shortest form that gives it back.
+fn texts(array: &ArrayRef, push: Push<'_>) -> Result<()> {
+    let array = array.as_ref();
+    downcast_integer_array! {
+        array => { written(array.iter(), push) }
+        DataType::Float64 => written_floats::<Float64Type>(array, push),
+        DataType::Float32 => written_floats::<Float32Type>(array, push),
+        DataType::Float16 => written_floats::<Float16Type>(array, push),
+        DataType::Boolean => written(array.as_boolean().iter(), push),
+        DataType::Decimal32(..) => written_decimals::<Decimal32Type>(array, push),
+        DataType::Decimal64(..) => written_decimals::<Decimal64Type>(array, push),
+        DataType::Decimal128(..) => written_decimals::<Decimal128Type>(array, push),
+        DataType::Decimal256(..) => written_decimals::<Decimal256Type>(array, push),
+        DataType::Utf8 => strings(array.as_string::<i32>().iter(), push),
+        DataType::LargeUtf8 => strings(array.as_string::<i64>().iter(), push),
+        DataType::Utf8View => strings(array.as_string_view().iter(), push),
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let mut values = Vec::with_capacity(dictionary.values().len());
+            texts(dictionary.values(), &mut |_, text| {
+                values.push(text.map(str::to_owned));
+                Ok(())
+            })?;
+            let mut cells = keys(array).into_iter().enumerate();
+            cells.try_for_each(|(k, key)| push(k, key.and_then(|key| values[key].as_deref())))
+        }
+        _ => (0..array.len()).try_for_each(|k| push(k, None))
+    }
+}
+
+fn strings<'a>(cells: impl Iterator<Item = Option<&'a str>>, push: Push<'_>) -> Result<()> {
+    cells.enumerate().try_for_each(|(k, text)| push(k, text))
+}
+
+fn written<T: ToString>(cells: impl Iterator<Item = Option<T>>, push: Push<'_>) -> Result<()> {
+    cells.enumerate().try_for_each(|(k, x)| push(k, x.map(|x| x.to_string()).as_deref()))
+}
+
+fn written_floats<T>(array: &dyn Array, push: Push<'_>) -> Result<()>
+where
+    T: ArrowPrimitiveType<Native: Into<f64> + ToString>,
+{
+    let is_number = |x: &T::Native| !Into::<f64>::into(*x).is_nan();
+    written(array.as_primitive::<T>().iter().map(|x| x.filter(is_number)), push)
+}
+
+fn written_decimals<T: DecimalType>(array: &dyn Array, push: Push<'_>) -> Result<()> {
+    let array = array.as_primitive::<T>();
+    written((0..array.len()).map(|k| array.is_valid(k).then(|| array.value_as_string(k))), push)
+}
+
+/// The first integer that no floating-point number equals.
+fn large_integer(array: &ArrayRef) -> Option<(usize, String)> {
+    let array = array.as_ref();
+    downcast_integer_array! {
+        array => {
+            let mut cells = array.iter().enumerate();
+            let is_large = |x: i128| x.unsigned_abs() > u128::from(EXACT);
+            cells.find_map(|(k, x)| x.filter(|&x| is_large(i128::from(x))).map(|x| (k, x.to_string())))
+        }
+        _ => None
     }
 }
