@@ -1,4 +1,5 @@
 """What the benchmarks share: data from fixed seeds, the product's timing programs, ratios."""
+import argparse
 import json
 import os
 import pathlib
@@ -56,14 +57,37 @@ def product(bench, folder, threads, program=None):
     return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
 
 
-def best_of(repeats, work):
-    """Least wall-clock time of `repeats` runs, and the last result."""
+def best_of(repeats, work, clock=time.perf_counter):
+    """Least time of `repeats` runs by a clock, and the last result."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = clock()
         result = work()
-        times.append(time.perf_counter() - start)
-    return min(times), result
+        times.append(clock() - start)
+    return np.min(times, axis=0), result
+
+
+def both_clocks():
+    """Wall-clock and processor seconds, for :func:`best_of`."""
+    return np.array([time.perf_counter(), time.process_time()])
+
+
+def parser(about, columns, rows):
+    """Options of the benchmarks of densities."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--columns", type=int, default=columns)
+    parser.add_argument("--rows", type=int, default=rows)
+    parser.add_argument("--program", help="the built timing program `density`, instead of cargo bench")
+    parser.add_argument("--threads", type=int, default=2)
+    return parser
+
+
+def chain(n, d, seed):
+    """Normal columns, each leaning on the one before."""
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    for j in range(1, d):
+        X[:, j] += 0.5 * X[:, j - 1]
+    return X
 
 
 def limit_threads(threads):

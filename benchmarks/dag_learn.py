@@ -50,15 +50,6 @@ def dagma(X):
     return int((DagmaLinear(loss_type="l2").fit(X, lambda1=0.02) != 0).sum())
 
 
-def least_processor_time(repeats, work):
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        result = work()
-        times.append(time.process_time() - start)
-    return min(times), result
-
-
 def main():
     print("| nodes | rows | program | wall-clock, s | processor, s | times OR-SGBN's | arcs | target |\n|---:|---:|---|---:|---:|---:|---:|---|")
     for m, n, lambda1, jobs, with_peers in SIZES + (LARGE if ARGS.large else []):
@@ -78,7 +69,7 @@ def main():
             print(f"| {m} | {n} | hingenet, {name} | {r['seconds']:.4f} | {used:.4f} | {ratio:.1f} | {len(r['arcs'])} | {verdict} |", flush=True)
         for name, peer in (("PC", pc), ("DAGMA", dagma)) if with_peers else ():
             try:
-                seconds, arcs = least_processor_time(1 if name == "DAGMA" else 3, lambda: peer(X))
+                seconds, arcs = common.best_of(1 if name == "DAGMA" else 3, lambda: peer(X), time.process_time)
             except ImportError as missing:
                 print(f"(left out: {name}: {missing})")
                 continue

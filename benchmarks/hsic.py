@@ -1,31 +1,18 @@
 #!/usr/bin/env python3
 """HSIC of all pairs of columns: product, exact blocked matrix products in NumPy, hyppo."""
-import argparse
 import itertools
 import tempfile
 import time
 
 import common
 
-PARSER = argparse.ArgumentParser(description=__doc__)
-PARSER.add_argument("--columns", type=int, default=60)
-PARSER.add_argument("--rows", type=int, default=10_000)
+PARSER = common.parser(__doc__, columns=60, rows=10_000)
 PARSER.add_argument("--hyppo-rows", type=int, default=500)
 PARSER.add_argument("--hyppo-pairs", type=int, default=20, help="pairs that hyppo is timed on")
-PARSER.add_argument("--program", help="the built timing program `density`, instead of cargo bench")
-PARSER.add_argument("--threads", type=int, default=2)
 ARGS = PARSER.parse_args()
 common.limit_threads(ARGS.threads)
 
 import numpy as np  # noqa: E402  (threads are limited first)
-
-
-def data(n, d, seed=1):
-    g = np.random.default_rng(seed)
-    X = g.normal(size=(n, d))
-    for j in range(1, d):
-        X[:, j] += 0.5 * X[:, j - 1]
-    return X
 
 
 def squared_widths(X):
@@ -73,7 +60,7 @@ def ours(X):
 
 def main():
     rows = []
-    X = data(ARGS.rows, ARGS.columns)
+    X = common.chain(ARGS.rows, ARGS.columns, 1)
     widths = squared_widths(X)
     start = time.perf_counter()
     exact = blocked(X, widths)
@@ -82,7 +69,7 @@ def main():
     job = f"{ARGS.columns} columns, {ARGS.rows} rows"
     rows.append((job, "hingenet", seconds, np.abs(values / exact - 1).max(), "with the widths"))
     rows.append((job, "NumPy, blocked products", exact_seconds, 0.0, "widths given"))
-    X = data(ARGS.hyppo_rows, ARGS.columns)
+    X = common.chain(ARGS.hyppo_rows, ARGS.columns, 1)
     exact = blocked(X, squared_widths(X))
     seconds, values = ours(X)
     job = f"{ARGS.columns} columns, {ARGS.hyppo_rows} rows"

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Log densities of all pairs of columns and plug-in bandwidth matrices: product, scipy, KDEpy (FFT), R ks if there is an R."""
-import argparse
 import itertools
 import shutil
 import subprocess
@@ -9,12 +8,8 @@ import time
 
 import common
 
-PARSER = argparse.ArgumentParser(description=__doc__)
-PARSER.add_argument("--columns", type=int, default=20)
-PARSER.add_argument("--rows", type=int, default=1000)
+PARSER = common.parser(__doc__, columns=20, rows=1000)
 PARSER.add_argument("--peer-pairs", type=int, default=20, help="pairs the peers are timed on")
-PARSER.add_argument("--program", help="the built timing program `density`, instead of cargo bench")
-PARSER.add_argument("--threads", type=int, default=2)
 ARGS = PARSER.parse_args()
 common.limit_threads(ARGS.threads)
 
@@ -22,14 +17,6 @@ import numpy as np  # noqa: E402  (threads are limited first)
 
 ALL = list(itertools.combinations(range(ARGS.columns), 2))
 SOME = ALL[: ARGS.peer_pairs]
-
-
-def data(seed):
-    g = np.random.default_rng(seed)
-    X = g.normal(size=(ARGS.rows, ARGS.columns))
-    for j in range(1, ARGS.columns):
-        X[:, j] += 0.5 * X[:, j - 1]
-    return X
 
 
 def timed(work):
@@ -79,7 +66,7 @@ def r_ks(X):
 
 
 def main():
-    X, Q = data(1), data(2)
+    X, Q = (common.chain(ARGS.rows, ARGS.columns, seed) for seed in (1, 2))
     with tempfile.TemporaryDirectory() as folder:
         common.write_numbers(folder, {"job": "kde", "rows": ARGS.rows}, x=X, xt=Q)
         densities, matrices = common.product("density", folder, ARGS.threads, ARGS.program)

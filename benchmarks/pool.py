@@ -11,7 +11,6 @@ import argparse
 import pathlib
 import sys
 import tempfile
-import time
 
 import common
 
@@ -31,23 +30,13 @@ import missing_opponents as peers  # noqa: E402
 ROWS = 5000
 
 
-def best_of(repeats, work):
-    """Least wall-clock and least processor seconds, and the last result."""
-    times = []
-    for _ in range(repeats):
-        start, processor = time.perf_counter(), time.process_time()
-        result = work()
-        times.append((time.perf_counter() - start, time.process_time() - processor))
-    return np.min(times, axis=0), result
-
-
 def machine(data, rows, mask):
     everything = np.arange(data.n)
     encoder = peers.Encoder(data, everything)
     x = encoder.encode(data, everything)
-    fit, (model, _) = best_of(1, lambda: peers.tuned_svm(x, data.y))
+    fit, (model, _) = common.best_of(1, lambda: peers.tuned_svm(x, data.y), common.both_clocks)
     fill = peers.NearestNeighbours(x).fill
-    predict, guess = best_of(3, lambda: model.predict(fill(encoder.encode(data, rows), encoder.columns(mask))))
+    predict, guess = common.best_of(3, lambda: model.predict(fill(encoder.encode(data, rows), encoder.columns(mask))), common.both_clocks)
     return fit, predict, guess
 
 
@@ -55,9 +44,9 @@ def boosting(data, rows, mask):
     everything = np.arange(data.n)
     encoder = peers.Encoder(data, everything)
     x = encoder.encode(data, everything, standardised=False)
-    fit, (model, _) = best_of(1, lambda: peers.tuned_boosting(x, data.y, encoder.widths, 3, 0.2, 0.8, np.random.default_rng(0), ARGS.threads))
+    fit, (model, _) = common.best_of(1, lambda: peers.tuned_boosting(x, data.y, encoder.widths, 3, 0.2, 0.8, np.random.default_rng(0), ARGS.threads), common.both_clocks)
     blanked = np.where(encoder.columns(mask), np.nan, encoder.encode(data, rows, standardised=False))
-    predict, p = best_of(3, lambda: model.predict(blanked, num_threads=ARGS.threads))
+    predict, p = common.best_of(3, lambda: model.predict(blanked, num_threads=ARGS.threads), common.both_clocks)
     return fit, predict, p.argmax(1)
 
 

@@ -119,3 +119,12 @@ def write_csv(path, data, mask=None):
         writer = csv.writer(file)
         writer.writerow([f"x{j}" for j in range(data.d)] + ["class"])
         writer.writerows(zip(*cells, [f"c{c}" for c in data.y]))
+
+
+def main(parser, parts):
+    """Runs the part of a study that the command line names; all but the table need the data."""
+    options = parser.parse_args()
+    options.results.mkdir(parents=True, exist_ok=True)
+    if options.part != "table" and options.data is None:
+        parser.error("--data is needed")
+    parts[options.part](options)

@@ -244,14 +244,7 @@ def main():
     parser.add_argument("--label", default="", help="added to the names of the models in the results")
     parser.add_argument("--subject", default="pool", help="the method that is compared with the others")
     parser.add_argument("--common", action="store_true", help="table of those (set, fold) only that all opponents have finished")
-    options = parser.parse_args()
-    options.results.mkdir(parents=True, exist_ok=True)
-    if options.part == "table":
-        print_tables(options)
-    elif options.data is None:
-        parser.error("--data is needed")
-    else:
-        {"opponents": run_opponents, "product": run_product}[options.part](options)
+    md.main(parser, {"opponents": run_opponents, "product": run_product, "table": print_tables})
 
 
 if __name__ == "__main__":

@@ -139,14 +139,7 @@ def main():
     parser.add_argument("--program", type=pathlib.Path)
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--folds", type=int, default=3)
-    options = parser.parse_args()
-    options.results.mkdir(parents=True, exist_ok=True)
-    if options.part == "table":
-        print_table(options)
-    elif options.data is None:
-        parser.error("--data is needed")
-    else:
-        run_all(options)
+    md.main(parser, {"run": run_all, "table": print_table})
 
 
 if __name__ == "__main__":

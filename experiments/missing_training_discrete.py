@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+from discrete_table import is_number
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SETS = ("car", "vote", "heart", "australian", "diabetes", "breast", "german", "iris")
 MODELS = ("nb:ml", "tan:ml", "nb:ml-bn-svm", "tan:ml-bn-svm")
@@ -41,14 +43,6 @@ def folds(rows):
     for at, m in enumerate(order):
         fold[m] = at % FOLDS
     return fold
-
-
-def is_number(text):
-    try:
-        float(text)
-        return True
-    except ValueError:
-        return False
 
 
 def prepared(train, rate, way, numeric, seed):
