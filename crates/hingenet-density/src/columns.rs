@@ -179,7 +179,7 @@ fn numeric_unit(cells: &[f64], weights: &[f64], discrete_values: usize) -> Unit 
         return Unit::Levels(distinct);
     }
     let (values, weights): (Vec<f64>, Vec<f64>) = seen.into_iter().unzip();
-    let sample = crate::estimate::sample::Sample::trusted(values, weights);
+    let sample = crate::estimate::sample::Sample::weighted(values, weights);
     let sd = sample.sd();
     if sd > 0.0 && sd.is_finite() { Unit::Standard { mean: sample.mean(), sd } } else { Unit::Dropped }
 }

@@ -2,7 +2,6 @@
 
 use crate::estimate::bandwidth::{LineBandwidth, PlaneBandwidth};
 use crate::estimate::kernel::Floor;
-use crate::structure::hsic::{Estimator, Median, Width};
 use hingenet_base::error::{Result, require, require_len};
 
 /// Which classifier of the family.
@@ -40,17 +39,6 @@ pub enum TrainingFeatures {
     Split,
     /// Features of a fold from the densities of the other folds.
     CrossFit,
-}
-
-/// How a threshold kept in one class acts on the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Combine {
-    /// Each class keeps its own pairs.
-    PerClass,
-    /// A pair kept in one class is kept in all.
-    Union,
-    /// Only pairs kept in all classes.
-    Intersection,
 }
 
 /// Which (class, pair) values of HSIC are kept.
@@ -152,12 +140,6 @@ pub struct Params {
     pub training_features: TrainingFeatures,
     /// Lower end of the log densities.
     pub floor: Floor,
-    /// Width of the HSIC kernel.
-    pub width: Width,
-    /// Estimate of HSIC.
-    pub estimator: Estimator,
-    /// Filter across classes.
-    pub combine: Combine,
     /// Which pairs are kept.
     pub threshold: Threshold,
     /// C of the SVM.
@@ -201,9 +183,6 @@ impl Params {
             plane: PlaneBandwidth::PlugIn,
             training_features: TrainingFeatures::LeaveOneOut,
             floor: Floor::Bandwidths(if variant.is_generative() { 8.0 } else { 4.0 }),
-            width: Width::Median(Median::Mean),
-            estimator: Estimator::VStatistic,
-            combine: Combine::PerClass,
             threshold: match variant {
                 Variant::SlbAll => Threshold::Fraction(1.0),
                 Variant::Lu => Threshold::Fraction(0.0),
@@ -239,8 +218,6 @@ impl Params {
     /// Refuses parameters outside their ranges.
     pub fn check(&self, n_classes: usize) -> Result<()> {
         let positive = |name: &str, v: f64| require(name, v, "a finite number > 0", v.is_finite() && v > 0.0);
-        self.line.check()?;
-        self.plane.check()?;
         self.floor.check()?;
         positive("C", self.cost)?;
         positive("gap", self.gap)?;
@@ -251,9 +228,6 @@ impl Params {
             "a finite number >= 0",
             self.shrinkage >= 0.0 && self.shrinkage.is_finite(),
         )?;
-        if let Width::Fixed(sigma) = self.width {
-            positive("HSIC width", sigma)?;
-        }
         if let Some(folds) = self.folds {
             require("folds", folds, "a number >= 2", folds >= 2)?;
         }

@@ -7,18 +7,18 @@ use hingenet_base::control::Control;
 use hingenet_data::classifier::{Classifier, Training};
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_density::columns::{Columns, Kind};
-use hingenet_density::estimate::bandwidth::{LineBandwidth, Symmetric};
-use hingenet_density::estimate::kernel::PlaneKde;
+use hingenet_density::estimate::bandwidth::Symmetric;
+use hingenet_density::estimate::kernel::{LineKde, PlaneKde};
 use hingenet_density::estimate::sample::{PairSample, Sample};
 use hingenet_density::fit::fit_exact;
 use hingenet_density::params::{ClassWeights, Threshold};
 use hingenet_density::structure::Dependence;
-use hingenet_density::structure::hsic::{DependenceKernel, Factor, Median, Width, exact_hsic};
+use hingenet_density::structure::hsic::{DependenceKernel, all_pairs};
 use hingenet_density::transform::OwnDensities;
 use hingenet_density::{DensityClassifier, Params, Variant};
-use support::{classes, columns_of, exact, normal_sample, two_class_table};
+use support::{classes, columns_of, exact, exact_hsic, normal_sample, two_class_table};
 
-fn all_pairs() -> Params {
+fn every_pair() -> Params {
     Params {
         threshold: Threshold::Fraction(1.0),
         class_weights: ClassWeights::None,
@@ -58,9 +58,9 @@ fn fit(
 #[test]
 fn tiny_spreads_far_from_zero_and_reflections_change_no_decision() {
     let (table, class) = two_class_table(50, 3, 60);
-    let plain = exact(&table, &class, &all_pairs());
+    let plain = exact(&table, &class, &every_pair());
     for (a, b) in [(0.01, 1e4), (-2.0, 3.0)] {
-        let other = exact(&moved(&table, a, b), &class, &all_pairs());
+        let other = exact(&moved(&table, a, b), &class, &every_pair());
         for (p, q) in plain.iter().zip(&other) {
             assert!((p - q).abs() < 1e-5, "{a}: {p} {q}");
         }
@@ -71,7 +71,7 @@ fn tiny_spreads_far_from_zero_and_reflections_change_no_decision() {
 fn log_densities_shift_by_the_logarithm_of_the_scale() {
     let (table, class) = two_class_table(50, 2, 61);
     let densities = |table: &Table| {
-        let model = fit(table, &class, &all_pairs()).0.unwrap();
+        let model = fit(table, &class, &every_pair()).0.unwrap();
         (model.log_density_list(), model.log_densities(table, &OwnDensities::default()).unwrap())
     };
     let ((list, plain), (_, scaled)) = (densities(&table), densities(&moved(&table, 8.0, 0.0)));
@@ -92,11 +92,11 @@ fn a_feature_that_is_constant_in_one_class_depends_on_nothing_there() {
         Column::numeric("constant", vec![3.0; 80]),
     ])
     .unwrap();
-    let columns = columns_of(&wide, &class, &all_pairs());
-    let dependence = Dependence::compute(&columns, &all_pairs(), &Control::default()).unwrap();
+    let columns = columns_of(&wide, &class, &every_pair());
+    let dependence = Dependence::compute(&columns, &every_pair(), &Control::default()).unwrap();
     assert_eq!(dependence.value(0, 0, 1), 0.0);
     assert!(dependence.value(1, 0, 1) > 0.0);
-    let (model, warnings) = fit(&wide, &class, &all_pairs());
+    let (model, warnings) = fit(&wide, &class, &every_pair());
     assert!(model.unwrap().log_proba(&wide).unwrap().iter().all(|p| p.is_finite()));
     assert!(warnings.iter().any(|w| w.contains("`constant` is constant in training")), "{warnings:?}");
 }
@@ -107,7 +107,7 @@ fn collinear_columns_are_warned_of_and_used() {
     let twin = cells(&table, 0).iter().map(|x| 3.0 * x - 1.0).collect();
     let wide =
         Table::new(vec![Column::numeric("x", cells(&table, 0)), Column::numeric("twin", twin)]).unwrap();
-    let (model, warnings) = fit(&wide, &class, &all_pairs());
+    let (model, warnings) = fit(&wide, &class, &every_pair());
     assert!(model.unwrap().log_proba(&wide).unwrap().iter().all(|p| p.is_finite()));
     assert!(warnings.iter().any(|w| w.contains("collinear")), "{warnings:?}");
 }
@@ -151,17 +151,17 @@ fn bandwidths_of_zero_and_costs_that_are_no_numbers_are_refused() {
     let (table, class) = two_class_table(30, 2, 65);
     let refused = |params: Params| fit(&table, &class, &params).0.unwrap_err().to_string();
     for h in [0.0, f64::NAN, f64::INFINITY] {
-        let fixed = Params { line: LineBandwidth::Fixed(h), ..all_pairs() };
-        assert!(refused(fixed).contains("bandwidth"));
+        let sample = Sample::new(vec![0.0, 1.0]);
+        assert!(LineKde::new(&sample, h).unwrap_err().to_string().contains("bandwidth"));
     }
     for c in [-1.0, f64::NAN, f64::INFINITY] {
-        assert!(refused(Params { cost: c, ..all_pairs() }).starts_with("C ="));
+        assert!(refused(Params { cost: c, ..every_pair() }).starts_with("C ="));
     }
     for f in [-0.1, f64::NAN] {
         let fraction = Threshold::Fraction(f);
-        assert!(refused(Params { threshold: fraction, ..all_pairs() }).contains("fraction"));
+        assert!(refused(Params { threshold: fraction, ..every_pair() }).contains("fraction"));
     }
-    let sample = PairSample::new(vec![0.0, 1.0], vec![1.0, 0.0]).unwrap();
+    let sample = PairSample::new(vec![0.0, 1.0], vec![1.0, 0.0]);
     assert!(PlaneKde::new(&sample, Symmetric { a: 1.0, b: 1.0, c: 1.0 }).is_err());
 }
 
@@ -170,11 +170,10 @@ fn bandwidths_of_zero_and_costs_that_are_no_numbers_are_refused() {
 fn full_factors_give_the_exact_hsic() {
     let (x, e) = (normal_sample(60, 66), normal_sample(60, 67));
     let y: Vec<f64> = x.iter().zip(&e).map(|(x, e)| x * x + e).collect();
-    let samples = [&x, &y].map(|v| Sample::new(v.clone()).unwrap());
-    let kernels = [0, 1].map(|i| DependenceKernel::of(&samples[i], Width::Median(Median::Mean)));
-    let factors = [0, 1].map(|i| Factor::new(&samples[i], kernels[i], 1e-15));
-    let want = exact_hsic(&x, &y, &[1.0; 60], kernels[0], kernels[1]).unwrap().v_statistic;
-    let got = factors[0].cross_norm(&factors[1], None);
+    let samples = [&x, &y].map(|v| Sample::new(v.clone()));
+    let kernels = [0, 1].map(|i| DependenceKernel::of(&samples[i]));
+    let want = exact_hsic(&x, &y, kernels);
+    let got = all_pairs(&samples, &kernels, 1e-15, &Control::default()).unwrap().v_statistic(0, 1);
     assert!((got - want).abs() < 1e-10 * want, "{got} {want}");
 }
 

@@ -39,16 +39,16 @@ fn accuracy(model: &Model, data: &Dataset) -> f64 {
 fn leaving_out_one_of_equal_rows_leaves_the_others() {
     let (x, y) = (vec![0.3, 0.3, 0.3, 1.0, -2.0], vec![1.0, 1.0, 1.0, 0.0, 0.5]);
     let (mx, my, w) = (vec![0.3, 1.0, -2.0], vec![1.0, 0.0, 0.5], vec![3.0, 1.0, 1.0]);
-    let repeated = LineKde::new(&Sample::new(x.clone()).unwrap(), 0.7).unwrap();
-    let merged = LineKde::new(&Sample::weighted(mx.clone(), w.clone()).unwrap(), 0.7).unwrap();
+    let repeated = LineKde::new(&Sample::new(x.clone()), 0.7).unwrap();
+    let merged = LineKde::new(&Sample::weighted(mx.clone(), w.clone()), 0.7).unwrap();
     let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
     close(
         repeated.log_densities(&[0.3], |_| Own::Omit(1))[0],
         merged.log_densities(&[0.3], |_| Own::Omit(0))[0],
     );
     let h = hingenet_density::estimate::bandwidth::Symmetric { a: 0.5, b: 0.1, c: 0.4 };
-    let repeated = PlaneKde::new(&PairSample::new(x, y).unwrap(), h).unwrap();
-    let merged = PlaneKde::new(&PairSample::weighted(mx, my, w).unwrap(), h).unwrap();
+    let repeated = PlaneKde::new(&PairSample::new(x, y), h).unwrap();
+    let merged = PlaneKde::new(&PairSample::weighted(mx, my, w), h).unwrap();
     close(
         repeated.log_densities(&[0.3], &[1.0], |_| Own::Omit(2))[0],
         merged.log_densities(&[0.3], &[1.0], |_| Own::Omit(0))[0],

@@ -54,7 +54,7 @@ impl Marginal {
         let weights: Vec<f64> = rows.iter().map(|&r| columns.weights()[r]).collect();
         match columns.kinds()[i] {
             Kind::Continuous => {
-                let sample = Sample::trusted(rows.iter().map(|&r| column[r]).collect(), weights);
+                let sample = Sample::weighted(rows.iter().map(|&r| column[r]).collect(), weights);
                 let h = line_bandwidth(&sample, params, columns.least_bandwidth());
                 let kde = LineKde::new(&sample, h)?;
                 let floor = params.floor.log_value(kde.log_peak(), kde.total());
@@ -180,7 +180,7 @@ impl Joint {
         let at = |v: &[f64]| rows.iter().map(|&r| v[r]).collect::<Vec<f64>>();
         match (columns.kinds()[i], columns.kinds()[j]) {
             (Kind::Continuous, Kind::Continuous) => {
-                let sample = PairSample::trusted(at(x), at(y), weights);
+                let sample = PairSample::weighted(at(x), at(y), weights);
                 let h = plane_bandwidth(&sample, params, columns.least_bandwidth(), control);
                 let kde = PlaneKde::new(&sample, h)?;
                 let floor = params.floor.log_value(kde.log_peak(), kde.total());
@@ -283,9 +283,6 @@ pub(super) fn omitted(rows: &[usize], own: Option<usize>) -> Own {
 /// Bandwidth of one variable, at least `least`. Fewer than four rows say nothing about their spread: the
 /// normal scale with the spread of all rows (1 in standardised units) is used.
 pub(super) fn line_bandwidth(sample: &Sample, params: &Params, least: f64) -> f64 {
-    if let LineBandwidth::Fixed(h) = params.line {
-        return h.max(least);
-    }
     if sample.total() < FEWEST_ROWS {
         return (4.0 / (3.0 * sample.total())).powf(0.2).max(least);
     }
@@ -304,10 +301,10 @@ pub(super) fn line_bandwidth(sample: &Sample, params: &Params, least: f64) -> f6
 /// collinear pair the normal scale of a slightly widened covariance.
 fn plane_bandwidth(sample: &PairSample, params: &Params, least: f64, control: &Control) -> Symmetric {
     let bounded = |h: Symmetric| h.with_eigenvalues_at_least(least * least);
-    let (a, b) = (sample.axis(0), sample.axis(1));
+    let [a, b] = sample.axes();
     if a.is_constant() || b.is_constant() {
         let spread = |s: &Sample| normal_scale(s).max(least).max(1e-12);
-        let (h1, h2) = (spread(&a), spread(&b));
+        let (h1, h2) = (spread(a), spread(b));
         return Symmetric { a: h1 * h1, b: 0.0, c: h2 * h2 };
     }
     let [s11, s12, s22] = sample.covariance();

@@ -48,16 +48,16 @@ impl Mixed {
         let of_level = |l: usize| (0..a.len()).filter(|&k| a[k] as usize == l).collect::<Vec<usize>>();
         let members: Vec<Vec<usize>> = (0..levels).map(of_level).collect();
         let part = |ks: &[usize]| {
-            Sample::trusted(ks.iter().map(|&k| x[k]).collect(), ks.iter().map(|&k| weights[k]).collect())
+            Sample::weighted(ks.iter().map(|&k| x[k]).collect(), ks.iter().map(|&k| weights[k]).collect())
         };
         let mut centred = x.clone();
         for ks in members.iter().filter(|ks| !ks.is_empty()) {
             let mean = part(ks).mean();
             ks.iter().for_each(|&k| centred[k] -= mean);
         }
-        let pooled = Sample::trusted(centred, weights.clone());
+        let pooled = Sample::weighted(centred, weights.clone());
         let h = line_bandwidth(&pooled, params, least);
-        let whole = Sample::trusted(x.clone(), weights.clone());
+        let whole = Sample::weighted(x.clone(), weights.clone());
         let whole = LineKde::new(&whole, line_bandwidth(&whole, params, least))?;
         let mut cells = Vec::with_capacity(levels);
         let mut counts = Vec::with_capacity(levels);

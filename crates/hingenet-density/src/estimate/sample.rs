@@ -1,8 +1,6 @@
 //! Weighted samples of one or two variables and their moments. A row of weight 2 counts like two equal
 //! rows everywhere: every n is a total weight, every quantile one of the repeated values.
 
-use hingenet_base::error::{Error, Result, require_len};
-
 /// Values of one variable with their weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
@@ -13,21 +11,14 @@ pub struct Sample {
 
 impl Sample {
     /// Finite values, weight 1 each.
-    pub fn new(values: Vec<f64>) -> Result<Self> {
+    pub fn new(values: Vec<f64>) -> Self {
         let weights = vec![1.0; values.len()];
         Self::weighted(values, weights)
     }
 
-    /// Finite values with positive weights.
-    pub fn weighted(values: Vec<f64>, weights: Vec<f64>) -> Result<Self> {
-        require_len("weights of a sample", values.len(), weights.len())?;
-        require_finite(&values)?;
-        require_weights(&weights)?;
-        Ok(Self::trusted(values, weights))
-    }
-
-    /// Values and weights already known to be finite and positive.
-    pub(crate) fn trusted(values: Vec<f64>, weights: Vec<f64>) -> Self {
+    /// Finite values with positive weights: the rows of a fit, which are checked.
+    pub fn weighted(values: Vec<f64>, weights: Vec<f64>) -> Self {
+        debug_assert_eq!(values.len(), weights.len());
         let total = weights.iter().sum();
         Sample { values, weights, total }
     }
@@ -136,110 +127,73 @@ impl Sample {
 /// Pairs of values with their weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairSample {
-    x: Vec<f64>,
-    y: Vec<f64>,
-    weights: Vec<f64>,
-    total: f64,
+    axes: [Sample; 2],
 }
 
 impl PairSample {
     /// Finite pairs, weight 1 each.
-    pub fn new(x: Vec<f64>, y: Vec<f64>) -> Result<Self> {
+    pub fn new(x: Vec<f64>, y: Vec<f64>) -> Self {
         let weights = vec![1.0; x.len()];
         Self::weighted(x, y, weights)
     }
 
     /// Finite pairs with positive weights.
-    pub fn weighted(x: Vec<f64>, y: Vec<f64>, weights: Vec<f64>) -> Result<Self> {
-        require_len("second values of a sample of pairs", x.len(), y.len())?;
-        require_len("weights of a sample of pairs", x.len(), weights.len())?;
-        require_finite(&x)?;
-        require_finite(&y)?;
-        require_weights(&weights)?;
-        Ok(Self::trusted(x, y, weights))
-    }
-
-    /// Values and weights already known to be finite and positive.
-    pub(crate) fn trusted(x: Vec<f64>, y: Vec<f64>, weights: Vec<f64>) -> Self {
-        let total = weights.iter().sum();
-        PairSample { x, y, weights, total }
+    pub fn weighted(x: Vec<f64>, y: Vec<f64>, weights: Vec<f64>) -> Self {
+        PairSample { axes: [Sample::weighted(x, weights.clone()), Sample::weighted(y, weights)] }
     }
 
     /// The first values.
     pub fn x(&self) -> &[f64] {
-        &self.x
+        self.axes[0].values()
     }
 
     /// The second values.
     pub fn y(&self) -> &[f64] {
-        &self.y
+        self.axes[1].values()
     }
 
     /// The weights.
     pub fn weights(&self) -> &[f64] {
-        &self.weights
+        self.axes[0].weights()
     }
 
     /// n: the total weight.
     pub fn total(&self) -> f64 {
-        self.total
+        self.axes[0].total()
     }
 
     /// Number of rows, whatever their weights.
     pub fn len(&self) -> usize {
-        self.x.len()
+        self.axes[0].len()
     }
 
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
-        self.x.is_empty()
+        self.axes[0].is_empty()
     }
 
-    /// One of the two variables (0 or 1) alone.
-    pub fn axis(&self, axis: usize) -> Sample {
-        let values = if axis == 0 { self.x.clone() } else { self.y.clone() };
-        Sample { values, weights: self.weights.clone(), total: self.total }
+    /// The two variables, each alone.
+    pub fn axes(&self) -> &[Sample; 2] {
+        &self.axes
     }
 
     /// Sample covariance `[s11, s12, s22]`, divisor n - 1.
     pub fn covariance(&self) -> [f64; 3] {
-        let (a, b) = (self.axis(0), self.axis(1));
+        let [a, b] = &self.axes;
         let (mx, my) = (a.mean(), b.mean());
-        let cross: f64 = (0..self.len()).map(|i| self.weights[i] * (self.x[i] - mx) * (self.y[i] - my)).sum();
-        [a.variance(), cross / (self.total - 1.0).max(f64::MIN_POSITIVE), b.variance()]
+        let product = |i: usize| a.weights[i] * (a.values[i] - mx) * (b.values[i] - my);
+        let cross: f64 = (0..self.len()).map(product).sum();
+        [a.variance(), cross / (self.total() - 1.0).max(f64::MIN_POSITIVE), b.variance()]
     }
 
     /// `A (x, y)ᵀ` for every pair, A = [[a, b], [c, d]].
     pub fn mapped(&self, [a, b, c, d]: [f64; 4]) -> PairSample {
         // The means go first: they change no difference and would cost digits.
-        let (mx, my) = (self.axis(0).mean(), self.axis(1).mean());
-        let pairs = || self.x.iter().zip(&self.y).map(|(x, y)| (x - mx, y - my));
-        PairSample {
-            x: pairs().map(|(x, y)| a * x + b * y).collect(),
-            y: pairs().map(|(x, y)| c * x + d * y).collect(),
-            weights: self.weights.clone(),
-            total: self.total,
-        }
-    }
-}
-
-fn require_finite(values: &[f64]) -> Result<()> {
-    match values.iter().position(|v| !v.is_finite()) {
-        None => Ok(()),
-        Some(i) => Err(Error::data(
-            format!("value {} of the sample, {}, is not a finite number", i + 1, values[i]),
-            "remove it or treat it as missing",
-        )),
-    }
-}
-
-fn require_weights(weights: &[f64]) -> Result<()> {
-    match weights.iter().position(|w| !(w.is_finite() && *w > 0.0)) {
-        None => Ok(()),
-        Some(i) => Err(Error::data(
-            format!("weight {} of the sample, {}, is not a positive number", i + 1, weights[i]),
-            "drop rows of weight zero",
-        )),
+        let [mx, my] = [self.axes[0].mean(), self.axes[1].mean()];
+        let pairs = || self.x().iter().zip(self.y()).map(|(x, y)| (x - mx, y - my));
+        let x = pairs().map(|(x, y)| a * x + b * y).collect();
+        let y = pairs().map(|(x, y)| c * x + d * y).collect();
+        Self::weighted(x, y, self.weights().to_vec())
     }
 }
 
@@ -249,20 +203,13 @@ mod tests {
 
     #[test]
     fn weights_are_repetitions() {
-        let repeated = Sample::new(vec![1.0, 4.0, 4.0, 4.0, 2.5, 2.5, 9.0]).unwrap();
-        let merged = Sample::weighted(vec![4.0, 1.0, 9.0, 2.5], vec![3.0, 1.0, 1.0, 2.0]).unwrap();
+        let repeated = Sample::new(vec![1.0, 4.0, 4.0, 4.0, 2.5, 2.5, 9.0]);
+        let merged = Sample::weighted(vec![4.0, 1.0, 9.0, 2.5], vec![3.0, 1.0, 1.0, 2.0]);
         assert!((repeated.mean() - merged.mean()).abs() < 1e-15);
         assert!((repeated.sd() - merged.sd()).abs() < 1e-14);
         for p in [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0] {
             assert_eq!(repeated.quantile(p), merged.quantile(p), "{p}");
         }
         assert_eq!(repeated.n_distinct(), 4);
-    }
-
-    #[test]
-    fn bad_values_are_refused() {
-        assert!(Sample::new(vec![1.0, f64::NAN]).is_err());
-        assert!(Sample::weighted(vec![1.0], vec![0.0]).is_err());
-        assert!(PairSample::new(vec![1.0], vec![]).is_err());
     }
 }

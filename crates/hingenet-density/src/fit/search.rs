@@ -196,7 +196,7 @@ fn kept_of(
         return Ok(vec![Kept::none(columns.n_classes()); thresholds.len()]);
     }
     let dependence = Dependence::compute(columns, params, control)?;
-    Ok(thresholds.iter().map(|t| dependence.select(t, params.combine)).collect())
+    Ok(thresholds.iter().map(|t| dependence.select(t)).collect())
 }
 
 fn union(kept: &[Kept]) -> Kept {

@@ -1,13 +1,11 @@
 //! Which pairs of features depend on each other in which class: HSIC of all pairs of every class, and the
 //! filter that keeps the largest values or the significant ones (steps 1 and 2 of SLB).
 
-use super::hsic::{
-    AllPairs, DEFAULT_RESIDUAL, DependenceKernel, all_pairs, benjamini_hochberg, bonferroni, pair_index,
-    pairs,
-};
+use super::hsic::{AllPairs, DEFAULT_RESIDUAL, DependenceKernel, all_pairs, benjamini_hochberg, bonferroni};
+use super::{pair_index, pairs};
 use crate::columns::{Columns, Kind};
 use crate::estimate::sample::Sample;
-use crate::params::{Combine, Params, Threshold};
+use crate::params::{Params, Threshold};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 
@@ -57,9 +55,9 @@ impl Dependence {
             control.check()?;
             let rows = columns.rows_of(y);
             let (values, log_p) = if rows.iter().all(|&r| (0..d).all(|i| !columns.feature(i)[r].is_nan())) {
-                complete_class(columns, &rows, params, control)?
+                complete_class(columns, &rows, control)?
             } else {
-                incomplete_class(columns, &rows, params, control)?
+                incomplete_class(columns, &rows, control)?
             };
             dependence.values.push(values);
             dependence.log_p.push(log_p);
@@ -99,29 +97,27 @@ impl Dependence {
     }
 
     /// The pairs a fraction keeps.
-    pub fn keep_fraction(&self, fraction: f64, combine: Combine) -> Kept {
-        let lambda = self.lambda_of_fraction(fraction);
-        self.keep(combine, |y, p| self.values[y][p] >= lambda)
+    pub fn keep_fraction(&self, fraction: f64) -> Kept {
+        self.keep_from(self.lambda_of_fraction(fraction))
     }
 
     /// The pairs a threshold keeps; for a cross-validated threshold those of its largest candidate.
-    pub fn select(&self, threshold: &Threshold, combine: Combine) -> Kept {
+    pub fn select(&self, threshold: &Threshold) -> Kept {
         match threshold {
-            Threshold::CrossValidated(list) => {
-                self.keep_fraction(list.iter().copied().fold(0.0, f64::max), combine)
-            }
-            Threshold::Fraction(f) => self.keep_fraction(*f, combine),
-            Threshold::Lambda(lambda) => self.keep(combine, |y, p| self.values[y][p] >= *lambda),
-            Threshold::TopK(k) => {
-                let lambda = self.lambda_of_rank(*k);
-                self.keep(combine, |y, p| self.values[y][p] >= lambda)
-            }
-            Threshold::Bonferroni(alpha) => self.keep_tests(combine, |p| bonferroni(p, *alpha)),
-            Threshold::BenjaminiHochberg(q) => self.keep_tests(combine, |p| benjamini_hochberg(p, *q)),
+            Threshold::CrossValidated(list) => self.keep_fraction(list.iter().copied().fold(0.0, f64::max)),
+            Threshold::Fraction(f) => self.keep_fraction(*f),
+            Threshold::Lambda(lambda) => self.keep_from(*lambda),
+            Threshold::TopK(k) => self.keep_from(self.lambda_of_rank(*k)),
+            Threshold::Bonferroni(alpha) => self.keep_tests(|p| bonferroni(p, *alpha)),
+            Threshold::BenjaminiHochberg(q) => self.keep_tests(|p| benjamini_hochberg(p, *q)),
         }
     }
 
-    fn keep_tests(&self, combine: Combine, test: impl Fn(&[f64]) -> Vec<bool>) -> Kept {
+    fn keep_from(&self, lambda: f64) -> Kept {
+        self.keep(|y, p| self.values[y][p] >= lambda)
+    }
+
+    fn keep_tests(&self, test: impl Fn(&[f64]) -> Vec<bool>) -> Kept {
         let mut significant = test(&self.pooled(&self.log_p)).into_iter();
         let n = self.d * (self.d.max(1) - 1) / 2;
         let flags: Vec<Vec<bool>> = self
@@ -129,24 +125,14 @@ impl Dependence {
             .iter()
             .map(|e| if *e { significant.by_ref().take(n).collect() } else { vec![false; n] })
             .collect();
-        self.keep(combine, |y, p| flags[y][p])
+        self.keep(|y, p| flags[y][p])
     }
 
-    fn keep(&self, combine: Combine, wanted: impl Fn(usize, usize) -> bool) -> Kept {
-        let classes: Vec<usize> = (0..self.values.len()).filter(|&y| self.eligible[y]).collect();
-        let passes = |y: usize, p: usize| match combine {
-            Combine::PerClass => wanted(y, p),
-            Combine::Union => classes.iter().any(|&c| wanted(c, p)),
-            Combine::Intersection => classes.iter().all(|&c| wanted(c, p)),
-        };
+    fn keep(&self, wanted: impl Fn(usize, usize) -> bool) -> Kept {
         let of_class = (0..self.values.len())
             .map(|y| {
-                let kept = |(p, pair): (usize, (usize, usize))| passes(y, p).then_some(pair);
-                if self.eligible[y] {
-                    pairs(self.d).enumerate().filter_map(kept).collect()
-                } else {
-                    Vec::new()
-                }
+                let listed = pairs(self.d).enumerate().filter(|_| self.eligible[y]);
+                listed.filter_map(|(p, pair)| wanted(y, p).then_some(pair)).collect()
             })
             .collect();
         Kept { of_class }
@@ -164,16 +150,16 @@ pub(crate) fn pair_classes(columns: &Columns, params: &Params) -> Vec<bool> {
 
 type Values = (Vec<f64>, Vec<f64>);
 
-fn complete_class(columns: &Columns, rows: &[usize], params: &Params, control: &Control) -> Result<Values> {
+fn complete_class(columns: &Columns, rows: &[usize], control: &Control) -> Result<Values> {
     let d = columns.n_features();
     let samples: Vec<Sample> = (0..d).map(|i| sample(columns, i, rows)).collect();
-    let kernels: Vec<DependenceKernel> = (0..d).map(|i| kernel(columns, i, &samples[i], params)).collect();
+    let kernels: Vec<DependenceKernel> = (0..d).map(|i| kernel(columns, i, &samples[i])).collect();
     let all = all_pairs(&samples, &kernels, residual(rows.len()), control)?;
     let log_p = pairs(d).map(|(i, j)| log_p(&all, i, j)).collect();
-    Ok((all.values(params.estimator), log_p))
+    Ok((all.v_statistics().to_vec(), log_p))
 }
 
-fn incomplete_class(columns: &Columns, rows: &[usize], params: &Params, control: &Control) -> Result<Values> {
+fn incomplete_class(columns: &Columns, rows: &[usize], control: &Control) -> Result<Values> {
     let (mut values, mut tests) = (Vec::new(), Vec::new());
     for (i, j) in pairs(columns.n_features()) {
         let seen = |r: &usize| !columns.feature(i)[*r].is_nan() && !columns.feature(j)[*r].is_nan();
@@ -184,9 +170,9 @@ fn incomplete_class(columns: &Columns, rows: &[usize], params: &Params, control:
             continue;
         }
         let samples = [sample(columns, i, &both), sample(columns, j, &both)];
-        let kernels = [kernel(columns, i, &samples[0], params), kernel(columns, j, &samples[1], params)];
+        let kernels = [kernel(columns, i, &samples[0]), kernel(columns, j, &samples[1])];
         let all = all_pairs(&samples, &kernels, residual(both.len()), control)?;
-        values.push(all.values(params.estimator)[0]);
+        values.push(all.v_statistic(0, 1));
         tests.push(log_p(&all, 0, 1));
     }
     Ok((values, tests))
@@ -203,12 +189,12 @@ fn log_p(all: &AllPairs, i: usize, j: usize) -> f64 {
 
 fn sample(columns: &Columns, i: usize, rows: &[usize]) -> Sample {
     let values = rows.iter().map(|&r| columns.feature(i)[r]).collect();
-    Sample::trusted(values, rows.iter().map(|&r| columns.weights()[r]).collect())
+    Sample::weighted(values, rows.iter().map(|&r| columns.weights()[r]).collect())
 }
 
-fn kernel(columns: &Columns, i: usize, sample: &Sample, params: &Params) -> DependenceKernel {
+fn kernel(columns: &Columns, i: usize, sample: &Sample) -> DependenceKernel {
     match columns.kinds()[i] {
         Kind::Discrete(_) => DependenceKernel::Equality,
-        Kind::Continuous => DependenceKernel::of(sample, params.width),
+        Kind::Continuous => DependenceKernel::of(sample),
     }
 }

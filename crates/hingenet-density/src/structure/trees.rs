@@ -2,8 +2,7 @@
 //! of edges that held-out likelihood supports (Lafferty, Liu, Wasserman 2012).
 
 use super::dependence::{Kept, pair_classes};
-use super::hsic::pairs;
-use super::information::mutual_information;
+use super::pairs;
 use crate::columns::Columns;
 use crate::estimate::kernel::Floor;
 use crate::estimate::{Joint, Marginal};
@@ -55,12 +54,15 @@ pub fn pair_information(
         .collect()
 }
 
+/// `m⁻¹ Σ_l log [p(x_l, y_l) / (p(x_l) p(y_l))]` over the complete rows of a pair, from the log densities of its features.
 fn information_of(part: &Columns, (i, j): (usize, usize), joint: &Joint, values: &[Vec<f64>]) -> f64 {
     let (x, y) = (part.feature(i), part.feature(j));
     let both: Vec<usize> = (0..part.n_rows()).filter(|&r| !x[r].is_nan() && !y[r].is_nan()).collect();
     let log_joint = joint.features((x, y), (&values[i], &values[j]), |_| None);
-    let at = |v: &[f64]| both.iter().map(|&r| v[r]).collect::<Vec<f64>>();
-    mutual_information(&at(&log_joint), &at(&values[i]), &at(&values[j]), &at(part.weights()))
+    let total: f64 = both.iter().map(|&r| part.weights()[r]).sum();
+    let gain = |&r: &usize| part.weights()[r] * (log_joint[r] - values[i][r] - values[j][r]);
+    let sum: f64 = both.iter().map(gain).sum();
+    if total > 0.0 { sum / total } else { 0.0 }
 }
 
 /// The tree of every class.

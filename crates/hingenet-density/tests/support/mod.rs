@@ -8,12 +8,30 @@ use hingenet_data::classifier::{Classifier, Training};
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_density::columns::Columns;
 use hingenet_density::fit::fit_exact;
+use hingenet_density::structure::hsic::DependenceKernel;
 use hingenet_density::{DensityClassifier, Params};
 
 /// Normal draws.
 pub fn normal_sample(n: usize, seed: u64) -> Vec<f64> {
     let mut random = Random::new(seed);
     (0..n).map(|_| random.normal()).collect()
+}
+
+/// `n⁻² Tr(KHLH)` from all kernel values of rows of weight 1.
+pub fn exact_hsic(x: &[f64], y: &[f64], kernels: [DependenceKernel; 2]) -> f64 {
+    let n = x.len() as f64;
+    let centred = |v: &[f64], kernel: DependenceKernel| {
+        let row = |a: &f64| v.iter().map(|b| kernel.value(*a, *b)).collect::<Vec<f64>>();
+        let matrix: Vec<Vec<f64>> = v.iter().map(row).collect();
+        let means: Vec<f64> = matrix.iter().map(|r| r.iter().sum::<f64>() / n).collect();
+        let mean = means.iter().sum::<f64>() / n;
+        let cell = |i: usize, j: usize| matrix[i][j] - means[i] - means[j] + mean;
+        (0..v.len())
+            .flat_map(|i| (0..v.len()).map(|j| cell(i, j)).collect::<Vec<f64>>())
+            .collect::<Vec<f64>>()
+    };
+    let (k, l) = (centred(x, kernels[0]), centred(y, kernels[1]));
+    k.iter().zip(&l).map(|(a, b)| a * b).sum::<f64>() / (n * n)
 }
 
 /// Class names.

@@ -5,17 +5,6 @@ use super::EXACT_ROWS;
 use crate::estimate::sample::Sample;
 use hingenet_base::numeric::simd::{exp, vectorised};
 
-/// How pairwise sums of one variable are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Binning {
-    /// Term by term up to 1000 rows, on fine bins above.
-    Automatic,
-    /// Linear binning on this many points from minimum to maximum, as the R packages do.
-    Points(usize),
-    /// The same, losing every observation at the maximum, as `hpi` and `dpik` do; for comparison only.
-    PointsWithoutMaximum(usize),
-}
-
 /// Probabilists' Hermite polynomial of even degree up to 6.
 #[inline(always)]
 pub(crate) fn hermite_even(r: usize, u: f64) -> f64 {
@@ -52,16 +41,10 @@ fn kernel_derivative(r: usize, g: f64, u: f64) -> f64 {
     hermite_even(r, t) * exp(-0.5 * t * t) / (std::f64::consts::TAU.sqrt() * g.powi(r as i32 + 1))
 }
 
-/// The functional `ψ_r(g)` of a sample.
-pub(crate) fn functional(z: &Sample, r: usize, g: f64, binning: Binning) -> f64 {
-    match binning {
-        Binning::Automatic => {
-            let reach = (4.0 + r as f64) * g;
-            pair_sum(z, g, reach, |g, u| kernel_derivative(r, g, u)) / (z.total() * z.total())
-        }
-        Binning::Points(m) => on_points(z, r, g, m, false),
-        Binning::PointsWithoutMaximum(m) => on_points(z, r, g, m, true),
-    }
+/// The functional `ψ_r(g)` of a sample: term by term up to 1000 rows, on fine bins above.
+pub(crate) fn functional(z: &Sample, r: usize, g: f64) -> f64 {
+    let reach = (4.0 + r as f64) * g;
+    pair_sum(z, g, reach, |g, u| kernel_derivative(r, g, u)) / (z.total() * z.total())
 }
 
 /// `Σ_i Σ_j w_i w_j k(g, z_i - z_j)` for a symmetric kernel of width g that is negligible beyond `reach`.
@@ -137,36 +120,6 @@ pub(crate) fn occupied_bins(z: &Sample, step: f64) -> Vec<(i64, f64)> {
     bins
 }
 
-/// Linear binning on `m` points from minimum to maximum, kernel cut after lag `(4 + r) g / δ`.
-fn on_points(z: &Sample, r: usize, g: f64, m: usize, lose_maximum: bool) -> f64 {
-    let low = z.values().iter().copied().fold(f64::INFINITY, f64::min);
-    let high = z.values().iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let step = (high - low) / (m - 1) as f64;
-    let mut counts = vec![0.0; m];
-    for (x, w) in z.values().iter().zip(z.weights()) {
-        // The maximum is recognised by its value: (x - low) / step may round to just below m - 1.
-        if *x == high {
-            counts[m - 1] += if lose_maximum { 0.0 } else { *w };
-            continue;
-        }
-        let t = (x - low) / step;
-        let k = (t.floor() as usize).min(m - 2);
-        counts[k] += w * (1.0 - (t - k as f64));
-        counts[k + 1] += w * (t - k as f64);
-    }
-    let at_maximum: f64 =
-        z.values().iter().zip(z.weights()).filter(|(x, _)| **x == high).map(|(_, w)| w).sum();
-    let n = if lose_maximum { z.total() - at_maximum } else { z.total() };
-    let lags = (((4.0 + r as f64) * g / step).floor() as usize).min(m - 1);
-    let mut total = 0.0;
-    for lag in 0..=lags {
-        let product: f64 = counts[lag..].iter().zip(&counts).map(|(a, b)| a * b).sum();
-        let twice = if lag == 0 { 1.0 } else { 2.0 };
-        total += twice * product * kernel_derivative(r, g, lag as f64 * step);
-    }
-    total / (n * n)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,7 +130,7 @@ mod tests {
         let mut random = Random::new(3);
         let mut values: Vec<f64> = (0..3000).map(|_| random.normal()).collect();
         values[7] = 50.0;
-        let sample = Sample::new(values).unwrap();
+        let sample = Sample::new(values);
         for (r, g) in [(4, 0.4), (6, 0.6)] {
             let kernel = |g, u| kernel_derivative(r, g, u);
             let exact = exact_pair_sum(sample.values(), sample.weights(), |u| kernel(g, u));

@@ -1,9 +1,8 @@
 //! Bandwidths in one dimension: rules of thumb and the direct plug-in rule of Wand & Jones (1994).
 
-use super::functionals::{Binning, functional};
+use super::functionals::functional;
 use super::least_squares;
 use crate::estimate::sample::Sample;
-use hingenet_base::error::{Result, require};
 
 /// Rule for the bandwidth h of one variable.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,37 +19,21 @@ pub enum LineBandwidth {
     Scott,
     /// Least-squares cross-validation.
     LeastSquares,
-    /// Plug-in with the binning defect of the R default; for comparison only.
-    PlugInPeer,
-    /// A given value, in the units of the data.
-    Fixed(f64),
 }
 
 impl LineBandwidth {
     /// The bandwidth of a sample. A constant sample gives 0 (the caller applies its lower bound).
     pub fn choose(&self, sample: &Sample) -> f64 {
-        if sample.is_constant() && !matches!(self, LineBandwidth::Fixed(_)) {
+        if sample.is_constant() {
             return 0.0;
         }
         match self {
-            LineBandwidth::PlugIn => plug_in(sample, Binning::Automatic).h,
-            LineBandwidth::PlugInOneStage => plug_in_one_stage(sample, Binning::Automatic).h,
+            LineBandwidth::PlugIn => plug_in(sample).h,
+            LineBandwidth::PlugInOneStage => plug_in_one_stage(sample).h,
             LineBandwidth::Normal => normal_scale(sample),
             LineBandwidth::Silverman => silverman(sample),
             LineBandwidth::Scott => scott(sample),
             LineBandwidth::LeastSquares => least_squares(sample),
-            LineBandwidth::PlugInPeer => plug_in(sample, Binning::PointsWithoutMaximum(401)).h,
-            LineBandwidth::Fixed(h) => *h,
-        }
-    }
-
-    /// Refuses a given bandwidth that is not a positive number.
-    pub fn check(&self) -> Result<()> {
-        match self {
-            LineBandwidth::Fixed(h) => {
-                require("bandwidth", h, "a finite number > 0", h.is_finite() && *h > 0.0)
-            }
-            _ => Ok(()),
         }
     }
 }
@@ -94,20 +77,20 @@ pub struct PlugIn {
 ///
 /// The pilots annihilate the leading bias `φ^(r)(0)/(n g^(r+1)) + g² ψ_{r+2}/2`. With the diagonal terms
 /// `(-1)^(r/2) ψ_r(g)` is the integral of a square, so the signs are safe.
-pub fn plug_in(sample: &Sample, binning: Binning) -> PlugIn {
+pub fn plug_in(sample: &Sample) -> PlugIn {
     let n = sample.total();
     let (z, scale) = standardised(sample);
     let g6 = (2.0 * 2f64.sqrt().powi(9) / (7.0 * n)).powf(1.0 / 9.0);
-    let psi6 = functional(&z, 6, g6, binning);
+    let psi6 = functional(&z, 6, g6);
     let g4 = (-3.0 * (2.0 / std::f64::consts::PI).sqrt() / (psi6 * n)).powf(1.0 / 7.0);
-    PlugIn { sixth: Some((g6, psi6)), ..last_stage(&z, scale, g4, binning) }
+    PlugIn { sixth: Some((g6, psi6)), ..last_stage(&z, scale, g4) }
 }
 
 /// One-stage direct plug-in: normal-scale ψ₆ → g₄ → ψ₄ → h.
-pub fn plug_in_one_stage(sample: &Sample, binning: Binning) -> PlugIn {
+pub fn plug_in_one_stage(sample: &Sample) -> PlugIn {
     let (z, scale) = standardised(sample);
     let g4 = (2.0 * 2f64.sqrt().powi(7) / (5.0 * sample.total())).powf(1.0 / 7.0);
-    last_stage(&z, scale, g4, binning)
+    last_stage(&z, scale, g4)
 }
 
 fn standardised(sample: &Sample) -> (Sample, f64) {
@@ -116,8 +99,8 @@ fn standardised(sample: &Sample) -> (Sample, f64) {
     (sample.scaled(sample.mean(), scale), scale)
 }
 
-fn last_stage(z: &Sample, scale: f64, g4: f64, binning: Binning) -> PlugIn {
-    let psi4 = functional(z, 4, g4, binning);
+fn last_stage(z: &Sample, scale: f64, g4: f64) -> PlugIn {
+    let psi4 = functional(z, 4, g4);
     let h = scale * (2.0 * std::f64::consts::PI.sqrt() * psi4 * z.total()).powf(-0.2);
     PlugIn { scale, sixth: None, g4, psi4, h }
 }

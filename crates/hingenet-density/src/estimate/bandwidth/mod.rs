@@ -11,7 +11,6 @@ mod plane_functionals;
 mod plane_spectrum;
 
 pub use cross_validation::{least_squares, least_squares_criterion};
-pub use functionals::Binning;
 pub use line::{LineBandwidth, PlugIn, normal_scale, plug_in, plug_in_one_stage, scott, silverman};
 pub use plane::{
     PilotStages, PlaneBandwidth, PlanePlugIn, Symmetric, diagonal_plane, normal_scale_plane,

@@ -5,7 +5,6 @@
 use super::functionals::kernel_derivative_at_zero;
 use super::plane_functionals::{normal_plane_functionals, plane_functionals};
 use crate::estimate::sample::PairSample;
-use hingenet_base::error::{Result, require};
 
 /// Symmetric 2 x 2 matrix `[[a, b], [b, c]]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,13 +82,6 @@ pub enum PlaneBandwidth {
     Normal,
     /// Direct plug-in with a diagonal matrix.
     Diagonal,
-    /// `n^(-1/3) diag(S)`: the same bandwidth for a variable in all its pairs, so all pairs share the
-    /// exponentials of the columns.
-    Product,
-    /// Plug-in with the index defect of the R default; for comparison only.
-    PlugInPeer,
-    /// A given matrix, in the units of the data.
-    Fixed(Symmetric),
 }
 
 impl PlaneBandwidth {
@@ -100,23 +92,6 @@ impl PlaneBandwidth {
             PlaneBandwidth::PlugInOneStage => plug_in_plane(sample, PilotStages::One).h,
             PlaneBandwidth::Normal => normal_scale_plane(sample),
             PlaneBandwidth::Diagonal => diagonal_plane(sample),
-            PlaneBandwidth::Product => {
-                let h = normal_scale_plane(sample);
-                Symmetric { b: 0.0, ..h }
-            }
-            PlaneBandwidth::PlugInPeer => plug_in_plane(sample, PilotStages::TwoAsPeer).h,
-            PlaneBandwidth::Fixed(h) => *h,
-        }
-    }
-
-    /// Refuses a given matrix that is not positive definite.
-    pub fn check(&self) -> Result<()> {
-        match self {
-            PlaneBandwidth::Fixed(h) => {
-                let shown = format!("[[{}, {}], [{}, {}]]", h.a, h.b, h.b, h.c);
-                require("bandwidth matrix", shown, "a positive definite matrix", h.is_positive_definite())
-            }
-            _ => Ok(()),
         }
     }
 }
@@ -128,8 +103,6 @@ pub enum PilotStages {
     One,
     /// Normal-scale ψ of order 8 → g₆ → ψ₆ → g₄ → ψ₄.
     Two,
-    /// Two stages, reading the sixth-order functionals at the wrong places as ks 1.14.0 does.
-    TwoAsPeer,
 }
 
 /// Stages of the plug-in rule, in sphered coordinates where not said otherwise.
@@ -178,12 +151,8 @@ fn functionals_of_order_four(z: &PairSample, stages: PilotStages) -> (Sixth, f64
     } else {
         let g6 = pilot(6, n, &normal_plane_functionals(8));
         let psi6 = plane_functionals(z, 6, g6);
-        let mut read = psi6.clone();
-        if stages == PilotStages::TwoAsPeer {
-            // ψ_42, ψ_24 and ψ_06 are taken from the places of ψ_51, ψ_51 and ψ_42.
-            (read[2], read[4], read[6]) = (psi6[1], psi6[1], psi6[2]);
-        }
-        (Some((g6, psi6)), pilot(4, n, &read))
+        let g4 = pilot(4, n, &psi6);
+        (Some((g6, psi6)), g4)
     };
     let psi = plane_functionals(z, 4, g4);
     (sixth, g4, [psi[0], psi[1], psi[2], psi[3], psi[4]])
@@ -301,4 +270,30 @@ pub fn diagonal_plane(sample: &PairSample) -> Symmetric {
     let below = 4.0 * std::f64::consts::PI * sample.total() * p40.powf(0.75) * ((p40 * p04).sqrt() + p22);
     let a = (p04.powf(0.75) / below).cbrt();
     Symmetric { a: a * s11, b: 0.0, c: a * (p40 / p04).sqrt() * s22 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hingenet_base::numeric::random::Random;
+
+    #[test]
+    fn the_diagonal_rule_minimises_the_criterion_over_diagonal_matrices() {
+        let mut random = Random::new(31);
+        let x: Vec<f64> = (0..80).map(|_| random.normal()).collect();
+        let y: Vec<f64> = x.iter().map(|v| 5.0 * (0.7 * v + v * v * 0.3 + random.normal())).collect();
+        let sample = PairSample::new(x, y);
+        let h = diagonal_plane(&sample);
+        let [s11, _, s22] = sample.covariance();
+        let z = sample.mapped([1.0 / s11.sqrt(), 0.0, 0.0, 1.0 / s22.sqrt()]);
+        let (_, _, psi) = functionals_of_order_four(&z, PilotStages::Two);
+        let value = |p: f64, q: f64| {
+            let scaled = Symmetric { a: p * h.a / s11, b: 0.0, c: q * h.c / s22 };
+            plug_in_criterion(&scaled, &psi, sample.total())
+        };
+        for (p, q) in [(0.99, 1.0), (1.01, 1.0), (1.0, 0.99), (1.0, 1.01), (0.9, 1.2), (1.3, 1.3)] {
+            assert!(value(1.0, 1.0) < value(p, q), "{p} {q}");
+        }
+        assert_eq!(h.b, 0.0);
+    }
 }

@@ -4,7 +4,7 @@
 use super::EXACT_ROWS;
 use super::functionals::occupied_bins;
 use super::plane_spectrum::{spectral_functionals, work};
-use crate::estimate::sample::PairSample;
+use crate::estimate::sample::{PairSample, Sample};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::simd::{LANES, fused_exp, vectorised};
 
@@ -120,7 +120,7 @@ fn hermite_all<const N: usize>(t: &[f64; LANES]) -> [[f64; LANES]; N] {
 fn binned(z: &PairSample, order: usize, g: f64) -> Option<Vec<f64>> {
     let step = g / 8.0;
     let narrowed = (g * g - step * step / 3.0).sqrt();
-    let (rows, cols) = (axis_bins(z, 0, step), axis_bins(z, 1, step));
+    let (rows, cols) = (axis_bins(&z.axes()[0], step), axis_bins(&z.axes()[1], step));
     if rows.len() > MOST_BINS || cols.len() > MOST_BINS {
         return None;
     }
@@ -150,8 +150,8 @@ fn hermite_any(r: usize, t: f64) -> f64 {
 }
 
 /// Occupied bin numbers of an axis, ascending.
-fn axis_bins(z: &PairSample, axis: usize, step: f64) -> Vec<i64> {
-    let mut bins: Vec<i64> = occupied_bins(&z.axis(axis), step).into_iter().map(|(b, _)| b).collect();
+fn axis_bins(axis: &Sample, step: f64) -> Vec<i64> {
+    let mut bins: Vec<i64> = occupied_bins(axis, step).into_iter().map(|(b, _)| b).collect();
     bins.dedup();
     bins
 }
@@ -189,8 +189,8 @@ mod tests {
         let mut random = Random::new(5);
         let x: Vec<f64> = (0..2000).map(|_| random.normal()).collect();
         let y: Vec<f64> = x.iter().map(|v| v * v - 1.0 + 0.5 * random.normal()).collect();
-        let mut z = PairSample::new(x, y).unwrap().mapped([1.0, 0.2, -0.1, 0.7]);
-        z = PairSample::new(z.x().to_vec(), z.y().to_vec()).unwrap();
+        let mut z = PairSample::new(x, y).mapped([1.0, 0.2, -0.1, 0.7]);
+        z = PairSample::new(z.x().to_vec(), z.y().to_vec());
         for (order, g) in [(4, 0.4), (6, 0.5)] {
             let exact = pairwise_functionals(&z, order, g);
             let largest = exact.iter().fold(0.0f64, |m, v| m.max(v.abs()));

@@ -3,8 +3,8 @@
 
 use super::significance::{GammaTest, gamma_test};
 use super::width::DependenceKernel;
-use super::{Estimator, pair_index, pairs};
 use crate::estimate::sample::Sample;
+use crate::structure::{pair_index, pairs};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::{Matrix, dot};
@@ -20,11 +20,9 @@ const PANEL: usize = 192;
 
 /// Centred low-rank factor G of a kernel matrix: `HKH/n ≈ G G'`, stored column by column.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Factor {
+struct Factor {
     /// One row per column of G: `√(w_i/n) (F_i - mean)`.
     columns: Matrix,
-    /// `√(w_i/n)` times the mean of row i of the kernel matrix.
-    row_means: Vec<f64>,
     /// Mean entry of the kernel matrix.
     mean_entry: f64,
     /// Mean residual diagonal `tr(K - F F')/n`.
@@ -37,7 +35,7 @@ impl Factor {
     ///
     /// Equal values share a row of the factor, so discrete variables have at most as many columns as values
     /// and an exact factor.
-    pub fn new(sample: &Sample, kernel: DependenceKernel, tolerance: f64) -> Factor {
+    fn new(sample: &Sample, kernel: DependenceKernel, tolerance: f64) -> Factor {
         let (values, counts, place) = distinct(sample);
         let n = sample.total();
         let (rows, residual) = vectorised(
@@ -47,37 +45,18 @@ impl Factor {
         let means: Vec<f64> = rows.iter().map(|f| dot(f, &counts) / n).collect();
         let share: Vec<f64> = sample.weights().iter().map(|w| (w / n).sqrt()).collect();
         let mut columns = Matrix::zeros(rows.len(), sample.len());
-        let mut row_means = vec![0.0; sample.len()];
         for (r, f) in rows.iter().enumerate() {
             for (i, out) in columns.row_mut(r).iter_mut().enumerate() {
                 *out = share[i] * (f[place[i]] - means[r]);
-                row_means[i] += share[i] * f[place[i]] * means[r];
             }
         }
         let mean_entry = means.iter().map(|m| m * m).sum();
-        Factor { columns, row_means, mean_entry, residual: residual / n, total: n }
-    }
-
-    /// Number of rows.
-    pub fn n_rows(&self) -> usize {
-        self.columns.cols()
+        Factor { columns, mean_entry, residual: residual / n, total: n }
     }
 
     /// Number of columns.
-    pub fn rank(&self) -> usize {
+    fn rank(&self) -> usize {
         self.columns.rows()
-    }
-
-    /// `HSIC_v = |G_x' G_y|²_F`, the rows of `other` permuted where asked.
-    pub fn cross_norm(&self, other: &Factor, order: Option<&[usize]>) -> f64 {
-        let product = match order {
-            None => self.columns.mul_transpose(&other.columns),
-            Some(order) => {
-                let all: Vec<usize> = (0..other.rank()).collect();
-                self.columns.mul_transpose(&other.columns.select(&all, order))
-            }
-        };
-        product.data().iter().map(|v| v * v).sum()
     }
 }
 
@@ -144,33 +123,19 @@ pub struct AllPairs {
     n: f64,
     d: usize,
     v_statistics: Vec<f64>,
-    /// `Σ_i (w_i/n)` times the means of row i of both kernel matrices, for every pair of variables.
-    row_products: Matrix,
     /// Mean entry, `|HKH|²_F/n²` and mean residual of each kernel matrix.
     variables: Vec<(f64, f64, f64)>,
 }
 
 impl AllPairs {
-    /// Number of variables.
-    pub fn n_variables(&self) -> usize {
-        self.d
-    }
-
     /// The V-statistic of the pair i < j; 0 below four rows.
     pub fn v_statistic(&self, i: usize, j: usize) -> f64 {
         self.v_statistics[pair_index(self.d, i, j)]
     }
 
-    /// The values of all pairs (0,1), (0,2), ....
-    pub fn values(&self, estimator: Estimator) -> Vec<f64> {
-        let n = self.n;
-        pairs(self.d)
-            .map(|(i, j)| match estimator {
-                Estimator::VStatistic => self.v_statistic(i, j),
-                Estimator::Biased => self.v_statistic(i, j) * n * n / ((n - 1.0) * (n - 1.0)),
-                Estimator::Unbiased => self.unbiased(i, j),
-            })
-            .collect()
+    /// The V-statistics of all pairs (0,1), (0,2), ....
+    pub fn v_statistics(&self) -> &[f64] {
+        &self.v_statistics
     }
 
     /// The gamma-approximation test of a pair; `None` below six rows or for a constant variable.
@@ -182,20 +147,6 @@ impl AllPairs {
     /// Bound of the error of a V-statistic: `0 <= exact - value <= bound`.
     pub fn error_bound(&self, i: usize, j: usize) -> f64 {
         self.variables[i].2 + self.variables[j].2
-    }
-
-    /// The unbiased estimate: the sums over zeroed diagonals follow from the V-statistic, the mean entries
-    /// a and the row products C, since every diagonal entry is 1.
-    fn unbiased(&self, i: usize, j: usize) -> f64 {
-        let n = self.n;
-        if n < 4.0 {
-            return 0.0;
-        }
-        let (a, b, c) = (self.variables[i].0, self.variables[j].0, self.row_products[(i, j)]);
-        let trace = n * n * (self.v_statistic(i, j) - a * b + 2.0 * c) - n;
-        let product = (n * n * a - n) * (n * n * b - n) / ((n - 1.0) * (n - 2.0));
-        let rows = n * n * n * c - n * n * (a + b) + n;
-        (trace + product - 2.0 / (n - 2.0) * rows) / (n * (n - 3.0))
     }
 }
 
@@ -242,13 +193,7 @@ pub fn all_pairs(
     }
     let v_statistics = pairs(d).map(|(i, j)| if n < 4.0 { 0.0 } else { norms[(i, j)] }).collect();
     let variables = (0..d).map(|j| (factors[j].mean_entry, norms[(j, j)], factors[j].residual)).collect();
-    let row_means = Matrix::from_vec(
-        d,
-        factors.first().map_or(0, Factor::n_rows),
-        factors.iter().flat_map(|f| f.row_means.iter().copied()).collect(),
-    )?;
-    let row_products = row_means.mul_transpose(&row_means);
-    Ok(AllPairs { n, d, v_statistics, row_products, variables })
+    Ok(AllPairs { n, d, v_statistics, variables })
 }
 
 /// Consecutive variables whose factors together have about [`PANEL`] columns.
@@ -266,7 +211,7 @@ fn panels(factors: &[Factor]) -> Vec<std::ops::Range<usize>> {
 
 fn stack(factors: &[Factor]) -> Matrix {
     let rows = factors.iter().map(Factor::rank).sum();
-    let cols = factors.first().map_or(0, Factor::n_rows);
+    let cols = factors.first().map_or(0, |f| f.columns.cols());
     let mut out = Matrix::zeros(rows, cols);
     let data = factors.iter().flat_map(|f| f.columns.data());
     out.data_mut().iter_mut().zip(data).for_each(|(o, v)| *o = *v);

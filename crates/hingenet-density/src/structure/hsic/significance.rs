@@ -1,9 +1,4 @@
-//! Tests of independence: the gamma approximation of the null distribution, permutations, and corrections
-//! for many tests.
-
-use super::low_rank::Factor;
-use hingenet_base::error::{Result, require, require_len};
-use hingenet_base::numeric::random::Random;
+//! Tests of independence: the gamma approximation of the null distribution, and corrections for many tests.
 
 /// Gamma approximation of the null distribution of `n HSIC_v`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,23 +72,6 @@ fn log_gamma_tail(a: f64, x: f64) -> f64 {
         }
     }
     log_front + value.ln()
-}
-
-/// `(1 + #{HSIC_perm >= HSIC}) / (B + 1)`: permutes the second variable B times. The factors must come from
-/// rows of weight 1. The smallest possible value is 1/(B + 1).
-pub fn permutation_p_value(x: &Factor, y: &Factor, permutations: usize, random: &mut Random) -> Result<f64> {
-    require_len("rows of the second factor", x.n_rows(), y.n_rows())?;
-    require("permutations", permutations, "a number >= 1", permutations >= 1)?;
-    let observed = x.cross_norm(y, None);
-    let mut as_large = 0;
-    for _ in 0..permutations {
-        let order = random.permutation(x.n_rows());
-        // Equal statistics may differ in the last bits.
-        if x.cross_norm(y, Some(&order)) >= observed * (1.0 - 1e-12) {
-            as_large += 1;
-        }
-    }
-    Ok((1 + as_large) as f64 / (permutations + 1) as f64)
 }
 
 /// Bonferroni: keeps hypothesis t when `p_t <= alpha / T`; takes logarithms of the p-values.

@@ -4,26 +4,6 @@
 use crate::estimate::sample::Sample;
 use hingenet_base::numeric::simd::exp;
 
-/// Which median of the pairwise squared distances is taken when their number is even.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Median {
-    /// Mean of the two central order statistics.
-    Mean,
-    /// The order statistic with 0-based index ⌊N/2⌋.
-    Upper,
-}
-
-/// Rule for the width σ of the Gaussian kernel.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
-pub enum Width {
-    /// `σ² = ½ median_{i<j} (x_i - x_j)²`.
-    Median(Median),
-    /// The standard deviation.
-    Sd,
-    /// A given value.
-    Fixed(f64),
-}
-
 /// A bounded kernel with k(u, u) = 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DependenceKernel {
@@ -49,10 +29,10 @@ impl DependenceKernel {
         }
     }
 
-    /// The Gaussian kernel of a sample. Where the median distance is 0: equality if there are at most ten
+    /// The Gaussian kernel of a sample, `σ² = ½ median_{i<j} (x_i - x_j)²`. Where the median distance is 0: equality if there are at most ten
     /// distinct values, else a thousandth of the standard deviation.
-    pub fn of(sample: &Sample, width: Width) -> DependenceKernel {
-        let sigma = width.sigma(sample);
+    pub fn of(sample: &Sample) -> DependenceKernel {
+        let sigma = (0.5 * median_squared_distance(sample)).sqrt();
         if sigma > 0.0 {
             DependenceKernel::Gaussian { sigma }
         } else if sample.n_distinct() <= 10 {
@@ -63,36 +43,20 @@ impl DependenceKernel {
     }
 }
 
-impl Width {
-    /// The width of a sample; 0 when more than half of the pairs are equal.
-    pub fn sigma(&self, sample: &Sample) -> f64 {
-        match self {
-            Width::Median(convention) => (0.5 * median_squared_distance(sample, *convention)).sqrt(),
-            Width::Sd => sample.sd(),
-            Width::Fixed(sigma) => *sigma,
-        }
-    }
-}
-
-/// Median over i < j of `(x_i - x_j)²`, exactly, in O(n log n): sort, then bisect on the distance (over the
-/// bits of the number, so the result is a distance that occurs) and count pairs with two pointers.
-fn median_squared_distance(sample: &Sample, convention: Median) -> f64 {
+/// Median over i < j of `(x_i - x_j)²` (the mean of the two central ones if their number is even), exactly, in O(n log n):
+/// sort, then bisect on the distance (over the bits of the number, so the result is a distance that occurs) and count
+/// pairs with two pointers.
+fn median_squared_distance(sample: &Sample) -> f64 {
     let n = sample.total();
     let pairs = n * (n - 1.0) / 2.0;
     if pairs < 1.0 {
         return 0.0;
     }
     let sorted = sample.sorted();
-    match convention {
-        Median::Upper => distance_at(&sorted, (pairs / 2.0).floor()).powi(2),
-        Median::Mean => {
-            let (low, high) = (((pairs - 1.0) / 2.0).floor(), ((pairs - 1.0) / 2.0).ceil());
-            let below = distance_at(&sorted, low);
-            let above =
-                if pairs_within(&sorted, below) > high { below } else { next_distance(&sorted, below) };
-            0.5 * (below * below + above * above)
-        }
-    }
+    let (low, high) = (((pairs - 1.0) / 2.0).floor(), ((pairs - 1.0) / 2.0).ceil());
+    let below = distance_at(&sorted, low);
+    let above = if pairs_within(&sorted, below) > high { below } else { next_distance(&sorted, below) };
+    0.5 * (below * below + above * above)
 }
 
 /// The smallest pairwise distance above `reach`; `reach` if there is none.
@@ -158,12 +122,10 @@ mod tests {
             }
         }
         squares.sort_by(f64::total_cmp);
-        let sample = Sample::new(x.to_vec()).unwrap();
-        let merged =
-            Sample::weighted(vec![3.0, -1.0, 0.5, 7.25, 2.0], vec![1.0, 1.0, 2.0, 1.0, 3.0]).unwrap();
+        let sample = Sample::new(x.to_vec());
+        let merged = Sample::weighted(vec![3.0, -1.0, 0.5, 7.25, 2.0], vec![1.0, 1.0, 2.0, 1.0, 3.0]);
         for s in [&sample, &merged] {
-            assert_eq!(median_squared_distance(s, Median::Upper), squares[14]);
-            assert_eq!(median_squared_distance(s, Median::Mean), 0.5 * (squares[13] + squares[14]));
+            assert_eq!(median_squared_distance(s), 0.5 * (squares[13] + squares[14]));
         }
     }
 }
