@@ -15,7 +15,7 @@ use hingenet_density::estimate::sample::{PairSample, Sample};
 use hingenet_density::generate::{Dependence, Networks};
 use hingenet_density::structure::hsic::{DEFAULT_RESIDUAL, DependenceKernel, all_pairs};
 use hingenet_density::structure::pairs;
-use hingenet_density::{DensityClassifier, Params, Variant};
+use hingenet_density::{Params, Variant};
 use rayon::prelude::*;
 use std::path::Path;
 use std::time::Instant;
@@ -130,7 +130,8 @@ fn fit() {
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
     for variant in [Variant::Slb, Variant::Lu, Variant::KdeNaiveBayes, Variant::KdeTan] {
         let start = Instant::now();
-        let model = DensityClassifier::fit(&training, &Params::new(variant), &Control::default()).unwrap();
+        let model =
+            hingenet_density::fit(&training, &Params::new(variant), &Control::default()).unwrap().model;
         let seconds = start.elapsed().as_secs_f64();
         let p = model.log_proba(&test).unwrap();
         let wrong =

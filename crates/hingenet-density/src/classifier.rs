@@ -1,16 +1,14 @@
 //! The compiled classifier: class scores are sums of table lookups. It keeps no training rows.
 
 use crate::calibration::Calibration;
-use crate::columns::{Columns, Units};
-use crate::compile::{LineTable, PairTable, compile};
-use crate::fit::fit_exact;
+use crate::columns::{Kind, Units};
+use crate::compile::{Axis, LineTable, PairTable, Scratch};
 use crate::missing::marginal_log_density;
-use crate::params::{ClassWeights, Params, Threshold, Variant};
-use hingenet_base::control::Control;
+use crate::params::Variant;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::sum::ordered_chunks;
 use hingenet_base::solver::SolverReport;
-use hingenet_data::classifier::{Classifier, Explanation, Training};
+use hingenet_data::classifier::{Classifier, Explanation};
 use hingenet_data::table::Table;
 
 /// A fitted classifier of the density family.
@@ -46,56 +44,6 @@ pub struct Summary {
 }
 
 impl DensityClassifier {
-    /// Fits the variant that the parameters name and compiles it.
-    pub fn fit(training: &Training<'_>, params: &Params, control: &Control) -> Result<Self> {
-        params.check(training.classes.len())?;
-        let (units, columns) = Columns::learn(training, params, control)?;
-        Self::fit_columns(units, &columns, params, control)
-    }
-
-    fn fit_columns(units: Units, columns: &Columns, params: &Params, control: &Control) -> Result<Self> {
-        let exact = fit_exact(columns, params, control)?;
-        let compiled = compile(&exact, columns, params.floor, params.seed, control)?;
-        if compiled.error > 1e-3 {
-            control.warn(&format!(
-                "lookup tables differ from exact scores by {:.1e} of their standard deviation",
-                compiled.error
-            ));
-        }
-        let class_pairs = exact
-            .kept
-            .of_class
-            .iter()
-            .map(|pairs| {
-                pairs.iter().filter_map(|p| compiled.pairs.iter().position(|t| t.pair == *p)).collect()
-            })
-            .collect();
-        let numbers = compiled.lines.iter().map(|t| t.values.len()).sum::<usize>()
-            + compiled.pairs.iter().flat_map(|t| &t.layers).map(|l| l.values.len()).sum::<usize>();
-        let summary = Summary {
-            fraction: match exact.threshold {
-                Some(Threshold::Fraction(f)) => Some(f),
-                _ => None,
-            },
-            balanced: exact.class_weights == Some(ClassWeights::Balanced),
-            kept: exact.kept.len(),
-            table_numbers: numbers,
-            table_error: compiled.error,
-            reports: exact.reports,
-        };
-        Ok(DensityClassifier {
-            variant: params.variant,
-            n_classes: columns.n_classes(),
-            units,
-            base: exact.scores.base,
-            lines: compiled.lines,
-            pairs: compiled.pairs,
-            class_pairs,
-            calibration: exact.calibration,
-            summary,
-        })
-    }
-
     /// Which classifier of the family this is.
     pub fn variant(&self) -> Variant {
         self.variant
@@ -138,35 +86,11 @@ impl DensityClassifier {
         hidden: Option<usize>,
         s: &mut Scratch,
     ) -> Vec<f64> {
-        for (i, line) in self.lines.iter().enumerate() {
-            s.row[i] = if hidden == Some(i) { f64::NAN } else { cells[i][r] };
-            s.log_density[i].fill(0.0);
-            if !s.row[i].is_nan() {
-                line.log_densities(s.row[i], &mut s.log_density[i]);
-            }
-        }
-        let complete = s.row.iter().all(|x| !x.is_nan());
-        if self.variant.is_generative() && !complete {
+        s.read(&self.lines, |i| if hidden == Some(i) { f64::NAN } else { cells[i][r] });
+        if self.variant.is_generative() && !s.is_complete() {
             return (0..self.n_classes).map(|y| self.base[y] + marginal_log_density(self, y, s)).collect();
         }
-        self.add_terms(s)
-    }
-
-    fn add_terms(&self, s: &Scratch) -> Vec<f64> {
-        let mut out = self.base.clone();
-        for ((line, x), t) in self.lines.iter().zip(&s.row).zip(&s.log_density) {
-            line.add(*x, t, &mut out);
-        }
-        for table in &self.pairs {
-            let (i, j) = table.pair;
-            match (s.row[i].is_nan(), s.row[j].is_nan()) {
-                (false, false) => table.add(s.row[i], s.row[j], &mut out),
-                (false, true) => table.add_marginal(&s.log_density[i], &mut out),
-                (true, false) => table.add_marginal(&s.log_density[j], &mut out),
-                (true, true) => {}
-            }
-        }
-        out
+        s.outputs(&self.base, &self.lines, &self.pairs)
     }
 
     /// Refuses tables that do not fit together (a model file may be damaged).
@@ -180,10 +104,10 @@ impl DensityClassifier {
             && self.class_pairs.len() == self.n_classes
             && self.class_pairs.iter().flatten().all(|p| *p < self.pairs.len());
         let kinds = self.units.kinds();
-        let is_number = |f: usize| kinds.get(f) == Some(&crate::columns::Kind::Continuous);
-        let levels_fit = |axis: &crate::compile::Axis, f: usize| match (axis, kinds[f]) {
-            (crate::compile::Axis::Levels(n), crate::columns::Kind::Discrete(m)) => *n == m,
-            (crate::compile::Axis::Pieces(_), crate::columns::Kind::Continuous) => true,
+        let is_number = |f: usize| kinds.get(f) == Some(&Kind::Continuous);
+        let levels_fit = |axis: &Axis, f: usize| match (axis, kinds[f]) {
+            (Axis::Levels(n), Kind::Discrete(m)) => *n == m,
+            (Axis::Pieces(_), Kind::Continuous) => true,
             _ => false,
         };
         let tables = sizes
@@ -203,18 +127,9 @@ impl DensityClassifier {
     }
 }
 
-/// Buffers of one row.
-pub(crate) struct Scratch {
-    /// The cells; NaN is missing.
-    pub row: Vec<f64>,
-    /// Log densities of every feature in every class; 0 where missing.
-    pub log_density: Vec<Vec<f64>>,
-}
-
 impl Scratch {
     pub(crate) fn new(model: &DensityClassifier) -> Self {
-        let d = model.lines.len();
-        Scratch { row: vec![f64::NAN; d], log_density: vec![vec![0.0; model.n_classes]; d] }
+        Self::sized(model.lines.len(), model.n_classes)
     }
 }
 

@@ -302,6 +302,11 @@ impl Columns {
         &self.weights
     }
 
+    /// Weights of the given rows.
+    pub fn weights_of(&self, rows: &[usize]) -> Vec<f64> {
+        rows.iter().map(|&r| self.weights[r]).collect()
+    }
+
     /// Lower bound of bandwidths: 1e-3 in standardised units.
     pub fn least_bandwidth(&self) -> f64 {
         self.least_bandwidth

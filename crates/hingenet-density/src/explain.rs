@@ -1,6 +1,7 @@
 //! Explanations of single rows from the tables: the terms that add up to the scores.
 
-use crate::classifier::{DensityClassifier, Scratch};
+use crate::classifier::DensityClassifier;
+use crate::compile::Scratch;
 use crate::terms::class_scores;
 use hingenet_data::classifier::{Explanation, ExplanationKind, Term};
 

@@ -1,8 +1,8 @@
 //! Missing features of the generative classifiers: sums over the missing nodes of each class's forest by
 //! message passing on the tables, one integral for each missing node that has observed nodes behind it.
 
-use crate::classifier::{DensityClassifier, Scratch};
-use crate::compile::Axis;
+use crate::classifier::DensityClassifier;
+use crate::compile::{Axis, Scratch};
 use hingenet_base::numeric::log::log_sum_exp;
 
 /// Most quadrature nodes of a missing feature.

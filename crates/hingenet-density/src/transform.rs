@@ -2,8 +2,9 @@
 //! then those of the kept pairs. New rows are looked up in the tables; a row of the training table gets its
 //! exact log densities without itself, because a kernel on top of the row would make it look too typical.
 
-use crate::classifier::{DensityClassifier, Scratch};
+use crate::classifier::DensityClassifier;
 use crate::columns::Columns;
+use crate::compile::Scratch;
 use crate::estimate::features::{ClassFeatures, Densities, Features};
 use crate::params::Params;
 use crate::structure::Kept;
@@ -124,12 +125,7 @@ impl DensityClassifier {
         if let Some(known) = own.find(&s.row) {
             return known.to_vec();
         }
-        for (i, line) in self.lines.iter().enumerate() {
-            s.log_density[i].fill(0.0);
-            if !s.row[i].is_nan() {
-                line.log_densities(s.row[i], &mut s.log_density[i]);
-            }
-        }
+        s.read(&self.lines, |i| cells[i][r]);
         let scale = self.log_scales(&s.row);
         let mut out = Vec::with_capacity(self.n_outputs());
         for y in 0..self.n_classes {

@@ -17,7 +17,7 @@ use hingenet_density::params::{ClassWeights, Penalty, Threshold, TrainingFeature
 use hingenet_density::structure::hsic::{DependenceKernel, all_pairs};
 use hingenet_density::structure::{Dependence, Kept};
 use hingenet_density::terms::Scores;
-use hingenet_density::{DensityClassifier, Params, Variant};
+use hingenet_density::{Params, Variant};
 use support::{classes, columns_of, correct, exact, exact_hsic, normal_sample, two_class_table};
 
 /// A fixed threshold, no class weights, a tight solver: nothing random, nothing loose.
@@ -83,8 +83,8 @@ fn a_row_of_weight_two_is_a_row_given_twice() {
     let weighted = Training { features: &table, class: &class, classes: &names, weights: Some(&weights) };
     let (twice, twice_class) = (table.rows(&rows), class.rows(&rows));
     let repeated = Training { features: &twice, class: &twice_class, classes: &names, weights: None };
-    let a = DensityClassifier::fit(&weighted, &params, &control).unwrap();
-    let b = DensityClassifier::fit(&repeated, &params, &control).unwrap();
+    let a = hingenet_density::fit(&weighted, &params, &control).unwrap().model;
+    let b = hingenet_density::fit(&repeated, &params, &control).unwrap().model;
     assert!(a == b, "the models differ");
 }
 
@@ -261,7 +261,7 @@ fn tables_agree_with_exact_scores_on_new_rows() {
         let control = Control::default();
         let names = classes();
         let training = Training { features: &table, class: &class, classes: &names, weights: None };
-        let model = DensityClassifier::fit(&training, &params, &control).unwrap();
+        let model = hingenet_density::fit(&training, &params, &control).unwrap().model;
         assert!(model.summary().table_error <= 1e-3, "{}", model.summary().table_error);
         model.check().unwrap();
         let (units, columns) = Columns::learn(&training, &params, &control).unwrap();
@@ -282,7 +282,7 @@ fn explanations_add_up_and_curves_cover_the_features() {
     let (table, class) = two_class_table(60, 3, 21);
     let names = classes();
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
-    let model = DensityClassifier::fit(&training, &fixed(0.5), &Control::default()).unwrap();
+    let model = hingenet_density::fit(&training, &fixed(0.5), &Control::default()).unwrap().model;
     let decisions = model.decision_values(&table).unwrap();
     for row in [0, 17, 90] {
         let explanation = model.explain(&table, row).unwrap();
@@ -304,7 +304,7 @@ fn curves_and_surfaces_are_the_terms_of_explanations() {
     let (table, class) = two_class_table(60, 3, 21);
     let names = classes();
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
-    let model = DensityClassifier::fit(&training, &fixed(1.0), &Control::default()).unwrap();
+    let model = hingenet_density::fit(&training, &fixed(1.0), &Control::default()).unwrap().model;
     let (curves, surfaces) = (model.curves(), model.surfaces());
     let surface = &surfaces[0];
     let (a, b) = surface.columns;
@@ -354,7 +354,8 @@ fn missing_features_are_marginalised() {
         .unwrap()
     };
     for variant in [Variant::KdeTan, Variant::KdeNaiveBayes, Variant::KdeForest] {
-        let model = DensityClassifier::fit(&training, &Params::new(variant), &Control::default()).unwrap();
+        let model =
+            hingenet_density::fit(&training, &Params::new(variant), &Control::default()).unwrap().model;
         let nothing = model.decision_values(&blank(&[0, 1, 2, 3, 4])).unwrap();
         assert!((nothing[0][0] - 0.5f64.ln()).abs() < 1e-9, "the prior remains");
         for column in 0..5 {
@@ -364,7 +365,7 @@ fn missing_features_are_marginalised() {
         let explanation = model.explain(&blank(&[1]), 4).unwrap();
         assert_eq!(explanation.terms.len(), 4);
     }
-    let model = DensityClassifier::fit(&training, &fixed(0.3), &Control::default()).unwrap();
+    let model = hingenet_density::fit(&training, &fixed(0.3), &Control::default()).unwrap().model;
     assert!(model.log_proba(&blank(&[0, 3])).unwrap().iter().all(|p| p.is_finite() && *p <= 0.0));
 }
 
@@ -390,7 +391,7 @@ fn an_inner_node_is_integrated_out() {
     let names = classes();
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
     let model =
-        DensityClassifier::fit(&training, &Params::new(Variant::KdeTan), &Control::default()).unwrap();
+        hingenet_density::fit(&training, &Params::new(Variant::KdeTan), &Control::default()).unwrap().model;
     let row = |b: Vec<f64>| {
         let m = b.len();
         Table::new(vec![
@@ -457,7 +458,7 @@ fn incomplete_training_rows_mixed_columns_and_three_classes_work() {
             },
             ..Params::new(variant)
         };
-        let model = DensityClassifier::fit(&training, &params, &Control::default()).unwrap();
+        let model = hingenet_density::fit(&training, &params, &Control::default()).unwrap().model;
         let p = model.log_proba(&table).unwrap();
         let right =
             (0..n).filter(|&r| hingenet_base::numeric::log::argmax(&p[3 * r..3 * r + 3]) == class[r]).count();
@@ -474,16 +475,17 @@ fn the_search_runs_and_every_kind_of_training_feature_works() {
     let (table, class) = two_class_table(45, 3, 25);
     let names = classes();
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
-    let model = DensityClassifier::fit(&training, &Params::new(Variant::Slb), &Control::default()).unwrap();
+    let model =
+        hingenet_density::fit(&training, &Params::new(Variant::Slb), &Control::default()).unwrap().model;
     assert!(model.summary().fraction.is_some());
     for kind in [TrainingFeatures::Resubstitution, TrainingFeatures::CrossFit, TrainingFeatures::Split] {
         let params = Params { training_features: kind, ..fixed(0.5) };
-        let model = DensityClassifier::fit(&training, &params, &Control::default()).unwrap();
+        let model = hingenet_density::fit(&training, &params, &Control::default()).unwrap().model;
         let right = correct(&model, &table, &class);
         assert!(right >= 60, "{kind:?}: {right} of 90");
     }
     let sparse = Params { penalty: Penalty::OneNorm, gap: 1e-6, ..fixed(1.0) };
-    let model = DensityClassifier::fit(&training, &sparse, &Control::default()).unwrap();
+    let model = hingenet_density::fit(&training, &sparse, &Control::default()).unwrap().model;
     assert!(correct(&model, &table, &class) >= 60);
 }
 
@@ -508,7 +510,7 @@ fn degenerate_columns_and_tiny_classes_are_survived() {
     for variant in [Variant::SlbAll, Variant::KdeNaiveBayes, Variant::KdeTan, Variant::KdeForest] {
         let params = Params { class_weights: ClassWeights::None, ..Params::new(variant) };
         let training = Training { features: &wide, class: &class, classes: &names, weights: None };
-        let model = DensityClassifier::fit(&training, &params, &Control::default()).unwrap();
+        let model = hingenet_density::fit(&training, &params, &Control::default()).unwrap().model;
         let p = model.log_proba(&wide).unwrap();
         assert!(p.iter().all(|v| v.is_finite() && *v <= 0.0), "{variant:?}");
         // Four rows of one class, then one, which must be allowed.
@@ -517,7 +519,7 @@ fn degenerate_columns_and_tiny_classes_are_survived() {
             let rows: Vec<usize> = (0..30).chain(30..30 + small).collect();
             let (few, few_class) = (wide.rows(&rows), class.rows(&rows));
             let training = Training { features: &few, class: &few_class, classes: &names, weights: None };
-            let model = DensityClassifier::fit(&training, &params, &Control::default()).unwrap();
+            let model = hingenet_density::fit(&training, &params, &Control::default()).unwrap().model;
             assert!(model.log_proba(&wide).unwrap().iter().all(|v| v.is_finite()), "{variant:?}, {small}");
         }
     }
@@ -539,7 +541,7 @@ fn bad_input_is_refused_with_a_clear_error() {
     let control = Control::default();
     let fit = |params: &Params, table: &Table, class: &Codes, weights: Option<&[f64]>| {
         let training = Training { features: table, class, classes: &names, weights };
-        DensityClassifier::fit(&training, params, &control).map(|_| ()).unwrap_err().to_string()
+        hingenet_density::fit(&training, params, &control).map(|_| ()).unwrap_err().to_string()
     };
     let slb = Params::new(Variant::Slb);
     let one_class = Codes::from_options(2, (0..60).map(|_| Some(0)));
@@ -573,7 +575,7 @@ fn bad_input_is_refused_with_a_clear_error() {
     assert!(bad(&|s| s.folds = Some(31)).contains("folds = 31"));
     assert!(bad(&|s| s.class_weights = ClassWeights::Given(vec![1.0])).contains("class weights"));
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
-    let model = DensityClassifier::fit(&training, &fixed(0.0), &control).unwrap();
+    let model = hingenet_density::fit(&training, &fixed(0.0), &control).unwrap().model;
     assert!(model.log_proba(&table.select(&[0])).unwrap_err().to_string().contains("feature columns"));
     assert!(Columns::raw(vec![Kind::Continuous], vec![vec![1.0]], vec![0, 1], 2).is_err());
 }
@@ -586,7 +588,7 @@ fn results_have_the_same_bits_on_1_2_and_8_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let training = Training { features: &table, class: &class, classes: &names, weights: None };
-            DensityClassifier::fit(&training, &Params::new(Variant::Slb), &Control::default()).unwrap()
+            hingenet_density::fit(&training, &Params::new(Variant::Slb), &Control::default()).unwrap().model
         })
     };
     let one = fit(1);
@@ -612,7 +614,8 @@ fn slb_beats_lu_where_only_pairs_tell_the_classes_apart() {
     let names = classes();
     let training = Training { features: &train, class: &train_class, classes: &names, weights: None };
     let right = |variant: Variant| {
-        let model = DensityClassifier::fit(&training, &Params::new(variant), &Control::default()).unwrap();
+        let model =
+            hingenet_density::fit(&training, &Params::new(variant), &Control::default()).unwrap().model;
         correct(&model, &test, &test_class)
     };
     assert!(right(Variant::Slb) > 320 && right(Variant::Lu) < 260 && right(Variant::KdeTan) > 320);

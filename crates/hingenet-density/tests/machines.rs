@@ -24,7 +24,7 @@ fn fixed(fraction: f64) -> Params {
 fn fit(table: &Table, class: &Codes, params: &Params) -> DensityClassifier {
     let names = classes();
     let training = Training { features: table, class, classes: &names, weights: None };
-    DensityClassifier::fit(&training, params, &Control::default()).unwrap()
+    hingenet_density::fit(&training, params, &Control::default()).unwrap().model
 }
 
 fn augmented() -> Params {
@@ -137,7 +137,7 @@ fn raw_terms_are_refused_where_they_have_no_place() {
         (Variant::KdeTan, Augment::Raw, "terms of a machine"),
     ] {
         let params = Params { augment, ..Params::new(variant) };
-        let error = DensityClassifier::fit(&training, &params, &Control::default()).unwrap_err();
+        let error = hingenet_density::fit(&training, &params, &Control::default()).unwrap_err();
         assert!(error.to_string().contains(hint), "{error}");
     }
 }
@@ -257,7 +257,7 @@ fn anchors_need_a_machine_with_pairs_and_the_two_norm() {
     let names = classes();
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
     let error = |params: Params| {
-        DensityClassifier::fit(&training, &params, &Control::default()).unwrap_err().to_string()
+        hingenet_density::fit(&training, &params, &Control::default()).unwrap_err().to_string()
     };
     let anchored = |variant: Variant| Params { anchor: Anchor::Tan, ..Params::new(variant) };
     assert!(error(anchored(Variant::Lu)).contains("no pairs"));
@@ -275,7 +275,7 @@ fn every_way_to_tell_three_classes_apart_is_a_sum_of_terms() {
     for multiclass in [Multiclass::OneVsRest, Multiclass::CrammerSinger] {
         for anchor in [Anchor::None, Anchor::NaiveBayes] {
             let params = Params { multiclass, anchor, augment: Augment::Raw, ..fixed(0.3) };
-            let model = DensityClassifier::fit(&training, &params, &Control::default()).unwrap();
+            let model = hingenet_density::fit(&training, &params, &Control::default()).unwrap().model;
             assert!(model.summary().reports.iter().all(|r| r.converged), "{:?}", model.summary().reports);
             let p = model.log_proba(&table).unwrap();
             let found = |r: usize| hingenet_base::numeric::log::argmax(&p[3 * r..3 * r + 3]);
@@ -289,7 +289,7 @@ fn every_way_to_tell_three_classes_apart_is_a_sum_of_terms() {
         }
     }
     let sparse = Params { multiclass: Multiclass::CrammerSinger, penalty: Penalty::GroupNorm, ..fixed(0.3) };
-    let error = DensityClassifier::fit(&training, &sparse, &Control::default()).unwrap_err();
+    let error = hingenet_density::fit(&training, &sparse, &Control::default()).unwrap_err();
     assert!(error.to_string().contains("crammer_singer"), "{error}");
 }
 

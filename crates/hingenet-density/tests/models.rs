@@ -13,7 +13,7 @@ use hingenet_density::fit::fit_exact;
 use hingenet_density::generate::{Dependence, Networks};
 use hingenet_density::params::{ClassWeights, Threshold};
 use hingenet_density::structure::trees::{forests, trees};
-use hingenet_density::{DensityClassifier, Params, Variant};
+use hingenet_density::{Params, Variant};
 use support::{classes, columns_of, two_class_table};
 
 /// A code of three values, a value that depends on it, and a code that depends on the first.
@@ -46,7 +46,7 @@ fn densities_of_mixed_pairs_add_up_to_one() {
         let over_line = |joint: usize, code: f64, discrete_first: bool| -> f64 {
             let codes = vec![code; line.len()];
             let queries = if discrete_first { (&codes[..], &line[..]) } else { (&line[..], &codes[..]) };
-            let values = class.joints[joint].log_densities(queries, (&nothing, &nothing), |_| None);
+            let values = class.joints[joint].features(queries, (&nothing, &nothing), |_| None);
             values.iter().map(|v| v.exp() * step).sum()
         };
         let first: f64 = (0..3).map(|a| over_line(0, f64::from(a), true)).sum();
@@ -54,7 +54,7 @@ fn densities_of_mixed_pairs_add_up_to_one() {
         let cells: Vec<(f64, f64)> =
             (0..3).flat_map(|a| (0..2).map(move |b| (f64::from(a), f64::from(b)))).collect();
         let (a, b): (Vec<f64>, Vec<f64>) = cells.into_iter().unzip();
-        let table = class.joints[1].log_densities((&a, &b), (&[0.0; 6], &[0.0; 6]), |_| None);
+        let table = class.joints[1].features((&a, &b), (&[0.0; 6], &[0.0; 6]), |_| None);
         let table: f64 = table.iter().map(|v| v.exp()).sum();
         for total in [first, last, table] {
             assert!((total - 1.0).abs() < 1e-6, "{total}");
@@ -82,11 +82,11 @@ fn a_missing_cell_leaves_the_density_of_the_other_feature() {
     let alone = fit_exact(&complete, &all_pairs(), &Control::default()).unwrap();
     let queries = [vec![0.3, f64::NAN, 0.3, f64::NAN], vec![-0.4, -0.4, f64::NAN, f64::NAN]];
     for (class, other) in model.densities.classes.iter().zip(&alone.densities.classes) {
-        let [tx, ty] = [0, 1].map(|i| class.marginals[i].log_densities(&queries[i], |_| None));
-        let pair = class.joints[0].log_densities((&queries[0], &queries[1]), (&tx, &ty), |_| None);
+        let [tx, ty] = [0, 1].map(|i| class.marginals[i].features(&queries[i], |_| None));
+        let pair = class.joints[0].features((&queries[0], &queries[1]), (&tx, &ty), |_| None);
         assert_eq!((pair[1], pair[2], pair[3]), (ty[1], tx[2], 0.0));
-        assert_eq!(ty[0], other.marginals[1].log_densities(&queries[1], |_| None)[0]);
-        let again = other.joints[0].log_densities((&queries[0], &queries[1]), (&tx, &ty), |_| None);
+        assert_eq!(ty[0], other.marginals[1].features(&queries[1], |_| None)[0]);
+        let again = other.joints[0].features((&queries[0], &queries[1]), (&tx, &ty), |_| None);
         assert_eq!(pair[0], again[0]);
     }
 }
@@ -107,7 +107,7 @@ fn calibrated_probabilities_do_not_count_a_copied_feature_five_times() {
         let features = wide(&table);
         let training = Training { features: &features, class: &class, classes: &names, weights: None };
         let params = Params::new(Variant::KdeNaiveBayes);
-        let model = DensityClassifier::fit(&training, &params, &Control::default()).unwrap();
+        let model = hingenet_density::fit(&training, &params, &Control::default()).unwrap().model;
         (model.decision_values(&wide(&test)).unwrap(), model.log_proba(&wide(&test)).unwrap())
     };
     let ((one, p_one), (five, p_five)) = (probabilities(1), probabilities(5));
@@ -164,7 +164,7 @@ fn many_ties_refuse_least_squares_bandwidths() {
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
     let fit = |line: LineBandwidth| {
         let params = Params { line, ..Params::new(Variant::KdeNaiveBayes) };
-        DensityClassifier::fit(&training, &params, &Control::default()).unwrap()
+        hingenet_density::fit(&training, &params, &Control::default()).unwrap().model
     };
     assert!(fit(LineBandwidth::LeastSquares) == fit(LineBandwidth::Normal));
     assert!(fit(LineBandwidth::Normal) != fit(LineBandwidth::PlugIn));
@@ -202,11 +202,11 @@ fn small_classes_get_pairs_only_when_asked() {
     let (send, warnings) = std::sync::mpsc::channel();
     let control = Control::default().on_warning(move |text| drop(send.send(text.to_string())));
     let params = Params::new(Variant::SlbAll);
-    let without = DensityClassifier::fit(&training, &params, &control).unwrap();
+    let without = hingenet_density::fit(&training, &params, &control).unwrap().model;
     assert_eq!(without.summary().kept, 0);
     assert!(warnings.try_iter().any(|w| w.contains("fewer than 20 rows")));
     let asked = Params { pairs_in_small_classes: true, ..params };
-    let with = DensityClassifier::fit(&training, &asked, &Control::default()).unwrap();
+    let with = hingenet_density::fit(&training, &asked, &Control::default()).unwrap().model;
     assert_eq!(with.summary().kept, 6);
     assert!(with.log_proba(&table).unwrap().iter().all(|p| p.is_finite()));
 }
@@ -223,7 +223,8 @@ fn codes_may_be_missing_at_prediction() {
     let class = Codes::from_options(2, (0..80).map(|r| Some(r % 2)));
     let training = Training { features: &table, class: &class, classes: &names, weights: None };
     for variant in [Variant::SlbAll, Variant::Lu, Variant::KdeTan] {
-        let model = DensityClassifier::fit(&training, &Params::new(variant), &Control::default()).unwrap();
+        let model =
+            hingenet_density::fit(&training, &Params::new(variant), &Control::default()).unwrap().model;
         let blank = Table::new(vec![
             Column::categorical("code", names.clone(), Codes::from_options(2, [None, Some(1)].into_iter())),
             Column::numeric("x", vec![0.5, f64::NAN]),
@@ -256,7 +257,7 @@ fn counts_do_not_tell_a_machine_the_class_of_a_row() {
     let training = Training { features: &train, class: &class, classes: &names, weights: None };
     for variant in [Variant::Lu, Variant::SlbAll] {
         let params = Params { class_weights: ClassWeights::None, ..Params::new(variant) };
-        let model = DensityClassifier::fit(&training, &params, &Control::default()).unwrap();
+        let model = hingenet_density::fit(&training, &params, &Control::default()).unwrap().model;
         let p = model.log_proba(&test).unwrap();
         let right = (0..1000).filter(|&r| Some(usize::from(p[2 * r + 1] > p[2 * r])) == truth.get(r)).count();
         // The numeric column alone tells 77 of 100 rows.

@@ -50,7 +50,7 @@ fn fit(
     let training = Training { features: table, class, classes: &names, weights: None };
     let (send, warnings) = std::sync::mpsc::channel();
     let control = Control::default().on_warning(move |text| drop(send.send(text.to_string())));
-    let model = DensityClassifier::fit(&training, params, &control);
+    let model = hingenet_density::fit(&training, params, &control).map(|fit| fit.model);
     drop(control);
     (model, warnings.try_iter().collect())
 }
@@ -142,7 +142,7 @@ fn classes_with_few_rows_are_refused_by_name_or_warned_of() {
         let weights: Vec<f64> = (0..33).map(|r| if r < 30 { 0.1 } else { weight }).collect();
         let training =
             Training { features: &few, class: &few_class, classes: &names, weights: Some(&weights) };
-        assert_eq!(DensityClassifier::fit(&training, &lu, &Control::default()).is_ok(), fits, "{weight}");
+        assert_eq!(hingenet_density::fit(&training, &lu, &Control::default()).is_ok(), fits, "{weight}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Building the tables: evaluate on a grid, compare with exact values at probes (training rows and draws
 //! from the densities), refine until the error is small against the spread of the class scores.
 
-use super::{Axis, Group, Layer, LineTable, PairTable};
+use super::{Axis, Group, Layer, LineTable, PairTable, Scratch};
 use crate::columns::{Columns, Kind};
 use crate::estimate::Joint;
 use crate::estimate::features::Features;
@@ -173,33 +173,13 @@ impl Builder<'_> {
         let drawn = self.drawn_rows();
         rows.iter_mut().zip(drawn).for_each(|(column, more)| column.extend(more));
         let exact = self.model.outputs(&rows, control)?;
-        let mut t = vec![0.0; self.n_classes()];
-        let mut seen = vec![vec![0.0; self.n_classes()]; compiled.lines.len()];
-        let differences: Vec<Vec<f64>> = exact
-            .iter()
-            .enumerate()
-            .map(|(r, want)| {
-                let mut out = self.model.scores.base.clone();
-                for (i, line) in compiled.lines.iter().enumerate() {
-                    seen[i].fill(0.0);
-                    if !rows[i][r].is_nan() {
-                        line.log_densities(rows[i][r], &mut t);
-                        line.add(rows[i][r], &t, &mut out);
-                        seen[i].copy_from_slice(&t);
-                    }
-                }
-                for table in &compiled.pairs {
-                    let (x, y) = (rows[table.pair.0][r], rows[table.pair.1][r]);
-                    match (x.is_nan(), y.is_nan()) {
-                        (false, false) => table.add(x, y, &mut out),
-                        (false, true) => table.add_marginal(&seen[table.pair.0], &mut out),
-                        (true, false) => table.add_marginal(&seen[table.pair.1], &mut out),
-                        (true, true) => {}
-                    }
-                }
-                out.iter().zip(want).map(|(a, b)| a - b).collect()
-            })
-            .collect();
+        let mut scratch = Scratch::sized(compiled.lines.len(), self.n_classes());
+        let difference = |(r, want): (usize, &Vec<f64>)| -> Vec<f64> {
+            scratch.read(&compiled.lines, |i| rows[i][r]);
+            let out = scratch.outputs(&self.model.scores.base, &compiled.lines, &compiled.pairs);
+            out.iter().zip(want).map(|(a, b)| a - b).collect()
+        };
+        let differences: Vec<Vec<f64>> = exact.iter().enumerate().map(difference).collect();
         Ok(largest_rms(&differences))
     }
 
@@ -227,7 +207,8 @@ impl Builder<'_> {
             marginals.iter().enumerate().filter_map(|(y, m)| Some((y, m.kde()?.h()))).collect();
         let narrowest = widths.iter().map(|(_, h)| *h).fold(f64::INFINITY, f64::min);
         let evaluate = |x: &[f64]| -> Vec<f64> {
-            let columns: Vec<Vec<f64>> = marginals.iter().map(|m| m.log_densities(x, |_| None)).collect();
+            let columns: Vec<Vec<f64>> =
+                marginals.iter().map(|m| m.log_densities_above(f64::NEG_INFINITY, x, |_| None)).collect();
             (0..x.len()).flat_map(|q| columns.iter().map(move |c| c[q])).collect()
         };
         let raw = self.model.linear_term(i);

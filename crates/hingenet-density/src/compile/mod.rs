@@ -6,8 +6,10 @@ mod axis;
 mod build;
 mod line_table;
 mod pair_table;
+mod row;
 
 pub use axis::{Axis, Group, Place};
 pub use build::{Compiled, compile};
 pub use line_table::LineTable;
 pub use pair_table::{Layer, PairTable};
+pub(crate) use row::Scratch;

@@ -127,7 +127,7 @@ impl Densities {
         let n_rows = queries.first().map_or(0, Vec::len);
         let single = |(p, x): (&Marginal, &Vec<f64>)| match p {
             Marginal::Kernel { .. } => p.features(x, &own_kernel),
-            Marginal::Frequencies { .. } => p.features(x, &own_count),
+            Marginal::Frequencies(_) => p.features(x, &own_count),
         };
         let classes = self
             .classes

@@ -1,134 +1,16 @@
-//! Class-conditional densities of one feature and of pairs of features, continuous, discrete or mixed, as
-//! log-density features with their floors. A missing cell turns a pair into the density of the other
-//! feature and a single feature into 0, the log of 1.
+//! Class-conditional density of a pair of features, continuous, discrete or mixed, as a log-density feature with its
+//! floor. A missing cell leaves the density of the other feature.
 
-use super::bandwidth::{LineBandwidth, Symmetric, normal_scale, normal_scale_plane};
-use super::kernel::{LineKde, Own, PlaneKde, one_row};
+use super::bandwidth::{Symmetric, normal_scale, normal_scale_plane};
+use super::counts::Counts;
+use super::kernel::PlaneKde;
+use super::marginal::{FEWEST_ROWS, omitted};
 use super::mixed::Mixed;
 use super::sample::{PairSample, Sample};
 use crate::columns::{Columns, Kind};
 use crate::params::Params;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
-
-/// Fewest rows for data-driven bandwidths; below it the spread of all classes is used.
-const FEWEST_ROWS: f64 = 4.0;
-
-/// Density of one feature in one class.
-#[derive(Debug, Clone)]
-pub enum Marginal {
-    /// Kernel estimate and floor.
-    Kernel {
-        /// The estimate.
-        kde: LineKde,
-        /// Smallest log density.
-        floor: f64,
-        /// Training rows behind it, ascending.
-        rows: Vec<usize>,
-    },
-    /// Smoothed frequencies `(count + α) / (m + α L)`.
-    Frequencies {
-        /// Weighted count of each value.
-        counts: Vec<f64>,
-        /// α.
-        pseudo_count: f64,
-        /// Training rows behind it, ascending.
-        rows: Vec<usize>,
-        /// Their weights.
-        weights: Vec<f64>,
-    },
-}
-
-impl Marginal {
-    /// Estimates the density of feature `i` from the given rows of `columns` (those of one class). Without
-    /// an observed row, all rows are used.
-    pub fn estimate(columns: &Columns, i: usize, class_rows: &[usize], params: &Params) -> Result<Self> {
-        let column = columns.feature(i);
-        let observed = |rows: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
-            rows.filter(|&r| !column[r].is_nan()).collect()
-        };
-        let mut rows = observed(&mut class_rows.iter().copied());
-        if rows.is_empty() {
-            rows = observed(&mut (0..columns.n_rows()));
-        }
-        let weights: Vec<f64> = rows.iter().map(|&r| columns.weights()[r]).collect();
-        match columns.kinds()[i] {
-            Kind::Continuous => {
-                let sample = Sample::weighted(rows.iter().map(|&r| column[r]).collect(), weights);
-                let h = line_bandwidth(&sample, params, columns.least_bandwidth());
-                let kde = LineKde::new(&sample, h)?;
-                let floor = params.floor.log_value(kde.log_peak(), kde.total());
-                Ok(Marginal::Kernel { kde, floor, rows })
-            }
-            Kind::Discrete(levels) => {
-                let mut counts = vec![0.0; levels];
-                rows.iter().zip(&weights).for_each(|(&r, w)| counts[column[r] as usize] += w);
-                Ok(Marginal::Frequencies { counts, pseudo_count: params.pseudo_count, rows, weights })
-            }
-        }
-    }
-
-    /// Feature values at the queries: floored log densities, 0 where the cell is missing. `own` names the
-    /// training row a query is, where its own kernel is to be left out.
-    pub fn features(&self, queries: &[f64], own: impl Fn(usize) -> Option<usize>) -> Vec<f64> {
-        let floor = self.floor();
-        let mut values = self.log_densities_above(floor, queries, own);
-        values.iter_mut().zip(queries).filter(|(_, x)| !x.is_nan()).for_each(|(v, _)| *v = v.max(floor));
-        values
-    }
-
-    /// Smallest log density.
-    pub fn floor(&self) -> f64 {
-        match self {
-            Marginal::Kernel { floor, .. } => *floor,
-            Marginal::Frequencies { .. } => f64::NEG_INFINITY,
-        }
-    }
-
-    /// [`Self::features`] without the floor.
-    pub fn log_densities(&self, queries: &[f64], own: impl Fn(usize) -> Option<usize>) -> Vec<f64> {
-        self.log_densities_above(f64::NEG_INFINITY, queries, own)
-    }
-
-    /// The same for a reader that does not tell values below `least` apart.
-    fn log_densities_above(
-        &self,
-        least: f64,
-        queries: &[f64],
-        own: impl Fn(usize) -> Option<usize>,
-    ) -> Vec<f64> {
-        let seen: Vec<usize> = (0..queries.len()).filter(|&q| !queries[q].is_nan()).collect();
-        let mut out = vec![0.0; queries.len()];
-        match self {
-            Marginal::Kernel { kde, rows, .. } => {
-                let x: Vec<f64> = seen.iter().map(|&q| queries[q]).collect();
-                let values = kde.log_densities_above(least, &x, |k| omitted(rows, own(seen[k])));
-                seen.iter().zip(values).for_each(|(&q, v)| out[q] = v);
-            }
-            Marginal::Frequencies { counts, pseudo_count, rows, weights } => {
-                let total: f64 = counts.iter().sum();
-                for q in seen {
-                    let less = match omitted(rows, own(q)) {
-                        Own::Omit(k) => one_row(weights[k]),
-                        Own::Keep => 0.0,
-                    };
-                    let count = (counts[queries[q] as usize] - less).max(0.0);
-                    let m = total - less + pseudo_count * counts.len() as f64;
-                    out[q] = ((count + pseudo_count) / m).ln();
-                }
-            }
-        }
-        out
-    }
-
-    /// The kernel estimate of a continuous feature.
-    pub fn kde(&self) -> Option<&LineKde> {
-        match self {
-            Marginal::Kernel { kde, .. } => Some(kde),
-            Marginal::Frequencies { .. } => None,
-        }
-    }
-}
 
 /// Density of a pair of features in one class.
 #[derive(Debug, Clone)]
@@ -142,18 +24,12 @@ pub enum Joint {
         /// Training rows behind it, ascending.
         rows: Vec<usize>,
     },
-    /// Smoothed table `(count + α) / (m + α cells)`, second feature fastest.
+    /// Smoothed frequencies of the cells of both, second feature fastest.
     Table {
-        /// Weighted counts.
-        counts: Vec<f64>,
+        /// The frequencies.
+        counts: Counts,
         /// Values of the second feature.
         columns: usize,
-        /// α.
-        pseudo_count: f64,
-        /// Training rows behind it, ascending.
-        rows: Vec<usize>,
-        /// Their weights.
-        weights: Vec<f64>,
     },
     /// One discrete and one continuous feature.
     Mixed(Mixed),
@@ -173,13 +49,13 @@ impl Joint {
         let (x, y) = (columns.feature(i), columns.feature(j));
         let complete = |r: &usize| !x[*r].is_nan() && !y[*r].is_nan();
         let rows: Vec<usize> = class_rows.iter().copied().filter(complete).collect();
-        let weights: Vec<f64> = rows.iter().map(|&r| columns.weights()[r]).collect();
+        let weights = columns.weights_of(&rows);
         if weights.iter().sum::<f64>() < FEWEST_ROWS {
             return Ok(Joint::Independent);
         }
-        let at = |v: &[f64]| rows.iter().map(|&r| v[r]).collect::<Vec<f64>>();
         match (columns.kinds()[i], columns.kinds()[j]) {
             (Kind::Continuous, Kind::Continuous) => {
+                let at = |v: &[f64]| rows.iter().map(|&r| v[r]).collect::<Vec<f64>>();
                 let sample = PairSample::weighted(at(x), at(y), weights);
                 let h = plane_bandwidth(&sample, params, columns.least_bandwidth(), control);
                 let kde = PlaneKde::new(&sample, h)?;
@@ -187,17 +63,15 @@ impl Joint {
                 Ok(Joint::Plane { kde, floor, rows })
             }
             (Kind::Discrete(a), Kind::Discrete(b)) => {
-                let mut counts = vec![0.0; a * b];
-                rows.iter().zip(&weights).for_each(|(&r, w)| counts[x[r] as usize * b + y[r] as usize] += w);
-                Ok(Joint::Table { counts, columns: b, pseudo_count: params.pseudo_count, rows, weights })
+                let cell = |r: usize| x[r] as usize * b + y[r] as usize;
+                let counts = Counts::new(a * b, rows, weights, params.pseudo_count, cell);
+                Ok(Joint::Table { counts, columns: b })
             }
             (Kind::Discrete(levels), Kind::Continuous) => {
-                let least = columns.least_bandwidth();
-                Ok(Joint::Mixed(Mixed::estimate(at(x), levels, at(y), weights, rows, true, params, least)?))
+                Ok(Joint::Mixed(Mixed::estimate(columns, (i, levels), j, rows, params)?))
             }
             (Kind::Continuous, Kind::Discrete(levels)) => {
-                let least = columns.least_bandwidth();
-                Ok(Joint::Mixed(Mixed::estimate(at(y), levels, at(x), weights, rows, false, params, least)?))
+                Ok(Joint::Mixed(Mixed::estimate(columns, (j, levels), i, rows, params)?))
             }
         }
     }
@@ -226,17 +100,7 @@ impl Joint {
         }
     }
 
-    /// [`Self::features`] without the floor.
-    pub fn log_densities(
-        &self,
-        queries: (&[f64], &[f64]),
-        marginals: (&[f64], &[f64]),
-        own: impl Fn(usize) -> Option<usize>,
-    ) -> Vec<f64> {
-        self.log_densities_above(f64::NEG_INFINITY, queries, marginals, own)
-    }
-
-    /// The same for a reader that does not tell values below `least` apart.
+    /// [`Self::features`] without the floor, for a reader that does not tell values below `least` apart.
     pub(crate) fn log_densities_above(
         &self,
         least: f64,
@@ -254,47 +118,14 @@ impl Joint {
                 kde.log_densities_above(least, &at(x), &at(y), |k| omitted(rows, own(seen[k])))
             }
             Joint::Mixed(mixed) => mixed.log_densities(&at(x), &at(y), |k| own(seen[k])),
-            Joint::Table { counts, columns, pseudo_count, rows, weights } => {
-                let total: f64 = counts.iter().sum();
-                let value = |&q: &usize| {
-                    let less = match omitted(rows, own(q)) {
-                        Own::Omit(k) => one_row(weights[k]),
-                        Own::Keep => 0.0,
-                    };
-                    let count = (counts[x[q] as usize * columns + y[q] as usize] - less).max(0.0);
-                    ((count + pseudo_count) / (total - less + pseudo_count * counts.len() as f64)).ln()
-                };
-                seen.iter().map(value).collect::<Vec<f64>>()
+            Joint::Table { counts, columns } => {
+                let cell = |q: usize| x[q] as usize * columns + y[q] as usize;
+                seen.iter().map(|&q| counts.log_share(cell(q), own(q))).collect()
             }
         };
         seen.iter().zip(values).for_each(|(&q, v)| out[q] = v);
         out
     }
-}
-
-/// Which kernel to leave out for a training row: its place among the rows behind the estimate.
-pub(super) fn omitted(rows: &[usize], own: Option<usize>) -> Own {
-    match own.and_then(|r| rows.binary_search(&r).ok()) {
-        Some(k) => Own::Omit(k),
-        None => Own::Keep,
-    }
-}
-
-/// Bandwidth of one variable, at least `least`. Fewer than four rows say nothing about their spread: the
-/// normal scale with the spread of all rows (1 in standardised units) is used.
-pub(super) fn line_bandwidth(sample: &Sample, params: &Params, least: f64) -> f64 {
-    if sample.total() < FEWEST_ROWS {
-        return (4.0 / (3.0 * sample.total())).powf(0.2).max(least);
-    }
-    let duplicates = sample.total() - sample.n_distinct() as f64;
-    let rule = match params.line {
-        // With many ties the criterion falls without limit as h falls.
-        LineBandwidth::LeastSquares if duplicates > sample.total() / 10.0 => LineBandwidth::Normal,
-        rule => rule,
-    };
-    let h = rule.choose(sample);
-    let fallback = || if least > 0.0 { least } else { 1e-3 };
-    if h.is_finite() && h > 0.0 { h.max(least) } else { fallback() }
 }
 
 /// Bandwidth matrix of two variables with eigenvalues at least `least²`. A constant variable gets a spike, a

@@ -23,14 +23,23 @@ pub enum Own {
     Omit(usize),
 }
 
+/// Gaussian kernels in D dimensions, in units of the bandwidth and measured from the first one: a large common shift costs
+/// no digits.
+#[derive(Debug, Clone, PartialEq)]
+struct Kernels<const D: usize> {
+    /// Centres, coordinate by coordinate.
+    centres: [Vec<f64>; D],
+    weights: Vec<f64>,
+    total: f64,
+    /// `log K(0)` in the units of the data.
+    log_peak: f64,
+}
+
 /// Density estimate of one variable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineKde {
-    /// Centres in units of the bandwidth, from the first one: a large common shift costs no digits.
-    centres: Vec<f64>,
+    kernels: Kernels<1>,
     origin: f64,
-    weights: Vec<f64>,
-    total: f64,
     h: f64,
 }
 
@@ -42,8 +51,11 @@ impl LineKde {
             return Err(Error::data("a density needs at least one value", "drop the column"));
         }
         let origin = sample.values()[0];
-        let centres = sample.values().iter().map(|x| (x - origin) / h).collect();
-        Ok(LineKde { centres, origin, weights: sample.weights().to_vec(), total: sample.total(), h })
+        let centres = [sample.values().iter().map(|x| (x - origin) / h).collect()];
+        let log_peak = -LOG_ROOT_TAU - h.ln();
+        let kernels =
+            Kernels { centres, weights: sample.weights().to_vec(), total: sample.total(), log_peak };
+        Ok(LineKde { kernels, origin, h })
     }
 
     /// The bandwidth.
@@ -53,12 +65,12 @@ impl LineKde {
 
     /// Total weight m of the rows behind the estimate.
     pub fn total(&self) -> f64 {
-        self.total
+        self.kernels.total
     }
 
     /// `log K(0)`, the kernel's peak: no value of the estimate is above it.
     pub fn log_peak(&self) -> f64 {
-        -LOG_ROOT_TAU - self.h.ln()
+        self.kernels.log_peak
     }
 
     /// `log p(x)`.
@@ -73,55 +85,33 @@ impl LineKde {
 
     /// As [`Self::log_densities`] for readers that do not tell values below `least` apart: those come out no higher.
     pub fn log_densities_above(&self, least: f64, queries: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
-        let at: Vec<f64> = queries.iter().map(|x| (x - self.origin) / self.h).collect();
-        let reader = Reader { weights: &self.weights, total: self.total, log_peak: self.log_peak(), least };
-        let sums = match reader.stencil() {
-            SHORT => line_sums::<SHORT>(&self.centres, &self.weights, &at),
-            _ => line_sums::<LONG>(&self.centres, &self.weights, &at),
-        };
-        reader.values(at.len(), sums, &own, |some| self.direct(&reader, some, &at, &own))
-    }
-
-    /// The values of some queries, kernel by kernel.
-    fn direct(
-        &self,
-        reader: &Reader<'_>,
-        some: &[usize],
-        at: &[f64],
-        own: impl Fn(usize) -> Own,
-    ) -> Vec<f64> {
-        let mut out = vec![0.0; some.len()];
-        let mut terms = reader.terms();
-        // Plain loops: what is called through iterators is not compiled for the wide instructions.
-        vectorised(
-            #[inline(always)]
-            || {
-                for (value, &q) in out.iter_mut().zip(some) {
-                    let m = terms.leave_out(own(q));
-                    let squares = |first: usize, out: &mut [f64; BLOCK]| {
-                        for (d, c) in out.iter_mut().zip(&self.centres[first..]) {
-                            *d = (at[q] - c) * (at[q] - c);
-                        }
-                    };
-                    *value = reader.log_peak + terms.log_mean(m, squares);
-                }
-            },
-        );
-        out
+        let at = [queries.iter().map(|x| (x - self.origin) / self.h).collect()];
+        Reader { kernels: &self.kernels, at, least }.values(own)
     }
 }
 
-/// Density estimate of two variables with a full bandwidth matrix `H = L L'`.
+/// Density estimate of two variables with a full bandwidth matrix `H = L L'`; centres and queries are `L⁻¹ (x - x_0)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlaneKde {
-    /// Centres `L⁻¹ (x - x_0)`, coordinate by coordinate.
-    first: Vec<f64>,
-    second: Vec<f64>,
-    origin: (f64, f64),
-    weights: Vec<f64>,
-    total: f64,
+    kernels: Kernels<2>,
+    whitening: Whitening,
     h: Symmetric,
+}
+
+/// `x_0` and `L` of the units of two variables.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Whitening {
+    origin: (f64, f64),
     factor: [f64; 3],
+}
+
+impl Whitening {
+    fn apply(&self, x: &[f64], y: &[f64]) -> [Vec<f64>; 2] {
+        let first: Vec<f64> = x.iter().map(|x| (x - self.origin.0) / self.factor[0]).collect();
+        let across = |(y, s): (&f64, &f64)| (y - self.origin.1 - self.factor[1] * s) / self.factor[2];
+        let second = y.iter().zip(&first).map(across).collect();
+        [first, second]
+    }
 }
 
 impl PlaneKde {
@@ -135,18 +125,13 @@ impl PlaneKde {
         let l11 = h.a.sqrt();
         let l21 = h.b / l11;
         let l22 = (h.c - l21 * l21).sqrt();
-        let mut kde = PlaneKde {
-            first: Vec::new(),
-            second: Vec::new(),
-            origin: (sample.x()[0], sample.y()[0]),
-            weights: sample.weights().to_vec(),
-            total: sample.total(),
-            h,
-            factor: [l11, l21, l22],
-        };
-        (kde.first, kde.second) =
-            sample.x().iter().zip(sample.y()).map(|(x, y)| kde.whitened(*x, *y)).unzip();
-        Ok(kde)
+        let whitening = Whitening { origin: (sample.x()[0], sample.y()[0]), factor: [l11, l21, l22] };
+        let centres = whitening.apply(sample.x(), sample.y());
+        // log K(0) = -log(2π |H|^½).
+        let log_peak = -2.0 * LOG_ROOT_TAU - l11.ln() - l22.ln();
+        let kernels =
+            Kernels { centres, weights: sample.weights().to_vec(), total: sample.total(), log_peak };
+        Ok(PlaneKde { kernels, whitening, h })
     }
 
     /// The bandwidth matrix.
@@ -156,12 +141,12 @@ impl PlaneKde {
 
     /// Total weight m of the rows behind the estimate.
     pub fn total(&self) -> f64 {
-        self.total
+        self.kernels.total
     }
 
-    /// `log K(0) = -log(2π |H|^½)`.
+    /// `log K(0)`, the kernel's peak: no value of the estimate is above it.
     pub fn log_peak(&self) -> f64 {
-        -2.0 * LOG_ROOT_TAU - self.factor[0].ln() - self.factor[2].ln()
+        self.kernels.log_peak
     }
 
     /// `log p(x, y)`.
@@ -182,49 +167,7 @@ impl PlaneKde {
         y: &[f64],
         own: impl Fn(usize) -> Own,
     ) -> Vec<f64> {
-        let (s, t): (Vec<f64>, Vec<f64>) = x.iter().zip(y).map(|(x, y)| self.whitened(*x, *y)).unzip();
-        let reader = Reader { weights: &self.weights, total: self.total, log_peak: self.log_peak(), least };
-        let centres = (&self.first[..], &self.second[..]);
-        let sums = match reader.stencil() {
-            SHORT => plane_sums::<SHORT>(centres, &self.weights, (&s, &t)),
-            _ => plane_sums::<LONG>(centres, &self.weights, (&s, &t)),
-        };
-        reader.values(s.len(), sums, &own, |some| self.direct(&reader, some, (&s, &t), &own))
-    }
-
-    /// The values of some queries, kernel by kernel.
-    fn direct(
-        &self,
-        reader: &Reader<'_>,
-        some: &[usize],
-        (s, t): (&[f64], &[f64]),
-        own: impl Fn(usize) -> Own,
-    ) -> Vec<f64> {
-        let mut out = vec![0.0; some.len()];
-        let mut terms = reader.terms();
-        vectorised(
-            #[inline(always)]
-            || {
-                for (value, &q) in out.iter_mut().zip(some) {
-                    let m = terms.leave_out(own(q));
-                    let squares = |from: usize, out: &mut [f64; BLOCK]| {
-                        let centres = self.first[from..].iter().zip(&self.second[from..]);
-                        for (d, (a, b)) in out.iter_mut().zip(centres) {
-                            let (u, v) = (s[q] - a, t[q] - b);
-                            *d = u.mul_add(u, v * v);
-                        }
-                    };
-                    *value = reader.log_peak + terms.log_mean(m, squares);
-                }
-            },
-        );
-        out
-    }
-
-    #[inline(always)]
-    fn whitened(&self, x: f64, y: f64) -> (f64, f64) {
-        let s = (x - self.origin.0) / self.factor[0];
-        (s, (y - self.origin.1 - self.factor[1] * s) / self.factor[2])
+        Reader { kernels: &self.kernels, at: self.whitening.apply(x, y), least }.values(own)
     }
 }
 
@@ -236,48 +179,82 @@ pub fn one_row(weight: f64) -> f64 {
     weight.min(1.0)
 }
 
-/// How values of an estimate are read off its sums of kernels.
-struct Reader<'a> {
-    weights: &'a [f64],
-    total: f64,
-    log_peak: f64,
+/// Values of an estimate at some queries, read off its sums of kernels.
+struct Reader<'a, const D: usize> {
+    kernels: &'a Kernels<D>,
+    /// The queries in units of the bandwidth, coordinate by coordinate.
+    at: [Vec<f64>; D],
     /// Values below it are not told apart.
     least: f64,
 }
 
-impl Reader<'_> {
+impl<const D: usize> Reader<'_, D> {
     /// Values from sums over the nodes of a grid where these have enough digits, else from direct sums.
-    fn values(
-        &self,
-        queries: usize,
-        sums: Option<Vec<f64>>,
-        own: impl Fn(usize) -> Own,
-        direct: impl Fn(&[usize]) -> Vec<f64>,
-    ) -> Vec<f64> {
-        let Some(sums) = sums else { return direct(&(0..queries).collect::<Vec<_>>()) };
-        let least_sum = 2.0 * least_share(self.stencil()) * self.total;
+    fn values(&self, own: impl Fn(usize) -> Own) -> Vec<f64> {
+        let Kernels { weights, total, log_peak, .. } = self.kernels;
+        let queries = self.at[0].len();
+        let sums = match self.stencil() {
+            SHORT => self.sums_on_nodes::<SHORT>(),
+            _ => self.sums_on_nodes::<LONG>(),
+        };
+        let Some(sums) = sums else { return self.direct(&(0..queries).collect::<Vec<_>>(), own) };
+        let least_sum = 2.0 * least_share(self.stencil()) * total;
         let too_low_to_matter = self.reached_by(self.stencil());
         let mut out = vec![0.0; queries];
         let mut again = Vec::new();
         for (q, sum) in sums.into_iter().enumerate() {
             let less = match own(q) {
                 Own::Keep => 0.0,
-                Own::Omit(i) => one_row(self.weights[i]),
+                Own::Omit(i) => one_row(weights[i]),
             };
             // Of a sum that is mostly the own kernel, leaving it out would leave mostly the error.
             if sum >= 2.0 * less && (sum >= least_sum || too_low_to_matter) {
-                out[q] = self.log_peak + ((sum - less) / (self.total - less)).ln();
+                out[q] = log_peak + ((sum - less) / (total - less)).ln();
             } else {
                 again.push(q);
             }
         }
-        again.iter().zip(direct(&again)).for_each(|(&q, v)| out[q] = v);
+        again.iter().zip(self.direct(&again, own)).for_each(|(&q, v)| out[q] = v);
+        out
+    }
+
+    /// Sums at all queries by way of nodes; `None` where direct sums are cheaper.
+    fn sums_on_nodes<const N: usize>(&self) -> Option<Vec<f64>> {
+        match (&self.kernels.centres[..], &self.at[..]) {
+            ([centres], [at]) => line_sums::<N>(centres, &self.kernels.weights, at),
+            ([first, second], [s, t]) => plane_sums::<N>((first, second), &self.kernels.weights, (s, t)),
+            _ => None,
+        }
+    }
+
+    /// The values of some queries, kernel by kernel.
+    fn direct(&self, some: &[usize], own: impl Fn(usize) -> Own) -> Vec<f64> {
+        let mut out = vec![0.0; some.len()];
+        let mut terms = self.terms();
+        let (first, second) = (&self.kernels.centres[0][..], &self.kernels.centres[D - 1][..]);
+        // Plain loops: what is called through iterators is not compiled for the wide instructions.
+        vectorised(
+            #[inline(always)]
+            || {
+                for (value, &q) in out.iter_mut().zip(some) {
+                    let m = terms.leave_out(own(q));
+                    let (s, t) = (self.at[0][q], self.at[D - 1][q]);
+                    let squares = |from: usize, out: &mut [f64; BLOCK]| {
+                        for (d, (a, b)) in out.iter_mut().zip(first[from..].iter().zip(&second[from..])) {
+                            let (u, v) = (s - a, t - b);
+                            *d = if D == 1 { u * u } else { u.mul_add(u, v * v) };
+                        }
+                    };
+                    *value = self.kernels.log_peak + terms.log_mean(m, squares);
+                }
+            },
+        );
         out
     }
 
     /// Whether all values that are told apart are precise on such stencils.
     fn reached_by(&self, stencil: usize) -> bool {
-        self.least > self.log_peak + (2.0 * least_share(stencil)).ln()
+        self.least > self.kernels.log_peak + (2.0 * least_share(stencil)).ln()
     }
 
     /// The short stencil, unless the long one saves direct sums.
@@ -287,9 +264,10 @@ impl Reader<'_> {
 
     /// The terms of direct sums.
     fn terms(&self) -> Terms {
-        let digits_matter = self.least < self.log_peak + SAFE.ln() - self.total.ln();
+        let Kernels { weights, total, log_peak, .. } = self.kernels;
+        let digits_matter = self.least < log_peak + SAFE.ln() - total.ln();
         let safe = if digits_matter { SAFE } else { -1.0 };
-        Terms { weights: self.weights.to_vec(), total: self.total, safe, left_out: None }
+        Terms { weights: weights.clone(), total: *total, safe, left_out: None }
     }
 }
 

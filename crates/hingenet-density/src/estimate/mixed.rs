@@ -1,9 +1,11 @@
 //! Joint density of a discrete and a continuous feature: `p(x, a) = P(a) p(x|a)`, where p(x|a) is a kernel
 //! estimate on the rows with value a, shrunk towards the density of all rows.
 
-use super::joint::{line_bandwidth, omitted};
+use super::counts::Counts;
 use super::kernel::{LineKde, Own};
+use super::marginal::{line_bandwidth, omitted};
 use super::sample::Sample;
+use crate::columns::Columns;
 use crate::params::Params;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::log::log_add;
@@ -15,37 +17,33 @@ pub struct Mixed {
     discrete_first: bool,
     cells: Vec<Option<Cell>>,
     whole: LineKde,
-    /// Weighted count of each value.
-    counts: Vec<f64>,
-    pseudo_count: f64,
+    levels: Counts,
     shrinkage: f64,
     floor: f64,
-    rows: Vec<usize>,
 }
 
 /// Rows with one value of the discrete feature.
 #[derive(Debug, Clone)]
 struct Cell {
     kde: LineKde,
-    /// Place of each row of the class within the cell.
+    /// Place of each row of the cell among the rows of the class.
     rows: Vec<usize>,
 }
 
 impl Mixed {
-    /// Estimates from complete rows: codes `a` below `levels` and values `x`. The bandwidth is that of the
-    /// values centred within the cells, rescaled by `(m/m_a)^(1/5)` for the cell of m_a rows.
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn estimate(
-        a: Vec<f64>,
-        levels: usize,
-        x: Vec<f64>,
-        weights: Vec<f64>,
+    /// Estimates from rows where both features are seen, the discrete one with its number of levels. The bandwidth is that
+    /// of the values centred within the cells, rescaled by `(m/m_a)^(1/5)` for the cell of m_a rows.
+    pub(super) fn estimate(
+        columns: &Columns,
+        (discrete, levels): (usize, usize),
+        continuous: usize,
         rows: Vec<usize>,
-        discrete_first: bool,
         params: &Params,
-        least: f64,
     ) -> Result<Self> {
-        let of_level = |l: usize| (0..a.len()).filter(|&k| a[k] as usize == l).collect::<Vec<usize>>();
+        let code = |r: usize| columns.feature(discrete)[r] as usize;
+        let (weights, least) = (columns.weights_of(&rows), columns.least_bandwidth());
+        let x: Vec<f64> = rows.iter().map(|&r| columns.feature(continuous)[r]).collect();
+        let of_level = |l: usize| (0..rows.len()).filter(|&k| code(rows[k]) == l).collect::<Vec<usize>>();
         let members: Vec<Vec<usize>> = (0..levels).map(of_level).collect();
         let part = |ks: &[usize]| {
             Sample::weighted(ks.iter().map(|&k| x[k]).collect(), ks.iter().map(|&k| weights[k]).collect())
@@ -59,42 +57,35 @@ impl Mixed {
         let h = line_bandwidth(&pooled, params, least);
         let whole = Sample::weighted(x.clone(), weights.clone());
         let whole = LineKde::new(&whole, line_bandwidth(&whole, params, least))?;
-        let mut cells = Vec::with_capacity(levels);
-        let mut counts = Vec::with_capacity(levels);
-        for ks in &members {
+        let cell = |ks: &Vec<usize>| {
             let sample = part(ks);
-            counts.push(sample.total());
-            cells.push(if ks.is_empty() {
-                None
-            } else {
-                let widened = h * (pooled.total() / sample.total()).powf(0.2);
-                Some(Cell { kde: LineKde::new(&sample, widened)?, rows: ks.clone() })
-            });
-        }
-        let peak = LineKde::new(&pooled, h)?.log_peak();
-        let floor = params.floor.log_value(peak, pooled.total());
-        let (pseudo_count, shrinkage) = (params.pseudo_count, params.shrinkage);
-        Ok(Mixed { discrete_first, cells, whole, counts, pseudo_count, shrinkage, floor, rows })
+            let widened = h * (pooled.total() / sample.total()).powf(0.2);
+            Ok(Cell { kde: LineKde::new(&sample, widened)?, rows: ks.clone() })
+        };
+        let cells = members.iter().map(|ks| (!ks.is_empty()).then(|| cell(ks)).transpose());
+        let cells = cells.collect::<Result<Vec<Option<Cell>>>>()?;
+        let floor = params.floor.log_value(LineKde::new(&pooled, h)?.log_peak(), pooled.total());
+        let levels = Counts::new(levels, rows, weights, params.pseudo_count, code);
+        let discrete_first = discrete < continuous;
+        Ok(Mixed { discrete_first, cells, whole, levels, shrinkage: params.shrinkage, floor })
     }
 
     /// Log densities at complete queries, in the order of the pair.
-    pub(crate) fn log_densities(
+    pub(super) fn log_densities(
         &self,
         x: &[f64],
         y: &[f64],
         own: impl Fn(usize) -> Option<usize>,
     ) -> Vec<f64> {
         let (codes, values) = if self.discrete_first { (x, y) } else { (y, x) };
-        let place = |q: usize| omitted(&self.rows, own(q));
+        let place = |q: usize| omitted(self.levels.rows(), own(q));
         let whole = self.whole.log_densities(values, place);
         (0..codes.len()).map(|q| self.log_density(codes[q] as usize, values[q], whole[q], place(q))).collect()
     }
 
     /// Only kernels are left out, the counts stay (see `Densities::features`).
     fn log_density(&self, level: usize, x: f64, log_whole: f64, own: Own) -> f64 {
-        let (count, cells) = (self.counts[level], self.counts.len() as f64);
-        let total: f64 = self.counts.iter().sum();
-        let log_value = ((count + self.pseudo_count) / (total + self.pseudo_count * cells)).ln();
+        let count = self.levels.count(level);
         let log_cell = match &self.cells[level] {
             Some(cell) => {
                 let in_cell = match own {
@@ -107,11 +98,11 @@ impl Mixed {
         };
         let log_shrunk =
             if self.shrinkage > 0.0 { self.shrinkage.ln() + log_whole } else { f64::NEG_INFINITY };
-        log_value + log_add(log_cell, log_shrunk) - (count + self.shrinkage).ln()
+        self.levels.log_share(level, None) + log_add(log_cell, log_shrunk) - (count + self.shrinkage).ln()
     }
 
     /// Smallest log density.
-    pub(crate) fn floor(&self) -> f64 {
+    pub(super) fn floor(&self) -> f64 {
         self.floor
     }
 

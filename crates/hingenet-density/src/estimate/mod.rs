@@ -2,11 +2,14 @@
 //! pairs of features behind the log-density features of the classifiers.
 
 pub mod bandwidth;
+mod counts;
 pub mod features;
 mod joint;
 pub mod kernel;
 mod kernel_grid;
+mod marginal;
 mod mixed;
 pub mod sample;
 
-pub use joint::{Joint, Marginal};
+pub use joint::Joint;
+pub use marginal::Marginal;

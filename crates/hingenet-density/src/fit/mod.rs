@@ -1,4 +1,4 @@
-//! Fitting: rows in, densities, kept pairs and linear class scores out.
+//! Fitting: rows in, densities, kept pairs and linear class scores out, then their tables.
 
 mod generative;
 pub mod machines;
@@ -7,7 +7,9 @@ mod slb;
 mod training;
 
 use crate::calibration::Calibration;
+use crate::classifier::{DensityClassifier, Summary};
 use crate::columns::Columns;
+use crate::compile::{Compiled, compile};
 use crate::estimate::features::Densities;
 use crate::params::{ClassWeights, Params, Threshold};
 use crate::structure::Kept;
@@ -16,6 +18,8 @@ use crate::terms::raw::{Linear, Product, RawTerm, Weighted};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
+use hingenet_data::classifier::Training;
+use std::collections::BTreeMap;
 
 pub use training::{TrainingSet, training_set};
 
@@ -70,7 +74,77 @@ impl ExactModel {
     }
 }
 
-/// Fits the variant that the parameters name.
+/// A fitted classifier, how its solvers ended, and what cross-validation chose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// The classifier.
+    pub model: DensityClassifier,
+    /// How each SVM ended.
+    pub reports: Vec<SolverReport>,
+    /// Options chosen by inner cross-validation.
+    pub chosen: BTreeMap<String, f64>,
+}
+
+/// Fits the variant that the parameters name and compiles it.
+pub fn fit(training: &Training<'_>, params: &Params, control: &Control) -> Result<Fit> {
+    params.check(training.classes.len())?;
+    let (units, columns) = Columns::learn(training, params, control)?;
+    let exact = fit_exact(&columns, params, control)?;
+    let compiled = compile(&exact, &columns, params.floor, params.seed, control)?;
+    if compiled.error > 1e-3 {
+        control.warn(&format!(
+            "lookup tables differ from exact scores by {:.1e} of their standard deviation",
+            compiled.error
+        ));
+    }
+    let place = |p: &(usize, usize)| compiled.pairs.iter().position(|t| t.pair == *p);
+    let places = |pairs: &Vec<(usize, usize)>| pairs.iter().filter_map(place).collect();
+    let class_pairs = exact.kept.of_class.iter().map(places).collect();
+    let summary = summary(&exact, &compiled);
+    let chosen = chosen(&summary, params);
+    let model = DensityClassifier {
+        variant: params.variant,
+        n_classes: columns.n_classes(),
+        units,
+        base: exact.scores.base,
+        lines: compiled.lines,
+        pairs: compiled.pairs,
+        class_pairs,
+        calibration: exact.calibration,
+        summary,
+    };
+    Ok(Fit { model, reports: exact.reports, chosen })
+}
+
+fn summary(exact: &ExactModel, compiled: &Compiled) -> Summary {
+    let layers = compiled.pairs.iter().flat_map(|t| &t.layers);
+    Summary {
+        fraction: match exact.threshold {
+            Some(Threshold::Fraction(f)) => Some(f),
+            _ => None,
+        },
+        balanced: exact.class_weights == Some(ClassWeights::Balanced),
+        kept: exact.kept.len(),
+        table_numbers: compiled.lines.iter().map(|t| t.values.len()).sum::<usize>()
+            + layers.map(|l| l.values.len()).sum::<usize>(),
+        table_error: compiled.error,
+        reports: exact.reports.clone(),
+    }
+}
+
+/// The fraction of pairs and whether classes were balanced, where that was left to cross-validation.
+fn chosen(summary: &Summary, params: &Params) -> BTreeMap<String, f64> {
+    let mut chosen = BTreeMap::new();
+    if matches!(params.threshold, Threshold::CrossValidated(_)) {
+        chosen.extend(summary.fraction.map(|f| ("fraction".to_string(), f)));
+    }
+    if params.class_weights == ClassWeights::CrossValidated && !params.variant.is_generative() {
+        chosen.insert("balanced".into(), f64::from(u8::from(summary.balanced)));
+    }
+    chosen
+}
+
+/// Fits the variant that the parameters name, as exact densities and scores.
 pub fn fit_exact(columns: &Columns, params: &Params, control: &Control) -> Result<ExactModel> {
     params.check(columns.n_classes())?;
     if params.variant.is_generative() {

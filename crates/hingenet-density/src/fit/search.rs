@@ -137,17 +137,8 @@ fn run_fold(
                 run.errors.push(run.errors[before]);
                 continue;
             }
-            let data = MachineRows {
-                features: &set.features,
-                raw: &set.densities.raw,
-                class: part.class(),
-                weights: part.weights(),
-                rows: &set.rows,
-                available: &available,
-                kept: kept_now,
-                anchor: anchor.as_ref(),
-                class_weights: &class_weights(rule, &part),
-            };
+            let class_weights = class_weights(rule, &part);
+            let data = set.machine_rows(&part, (&available, kept_now), anchor.as_ref(), &class_weights);
             let trained = train(data, params, SEARCH_GAP.max(params.gap), warm[w].as_deref(), &quiet)?;
             let outputs = trained.scores.evaluate(&judged);
             run.errors.push(balanced_error(&outputs, judge.class(), judge.weights(), judge.n_classes()));

@@ -1,6 +1,6 @@
 //! SLB, SLB-all and LU: HSIC filter, densities, linear SVM on the log densities (Algorithm 1 of the paper).
 
-use super::machines::{MachineRows, train};
+use super::machines::train;
 use super::search::{choose, class_weights, select, svm_out_of_fold};
 use super::training::training_set;
 use super::{Calibration, ExactModel};
@@ -19,17 +19,7 @@ pub(super) fn fit(columns: &Columns, params: &Params, control: &Control) -> Resu
     let set = training_set(columns, &kept, params, control)?;
     control.progress("training", 2, 3)?;
     let weights = class_weights(&choice.class_weights, columns);
-    let data = MachineRows {
-        features: &set.features,
-        raw: &set.densities.raw,
-        class: columns.class(),
-        weights: columns.weights(),
-        rows: &set.rows,
-        available: &kept,
-        kept: &kept,
-        anchor: anchor.as_ref(),
-        class_weights: &weights,
-    };
+    let data = set.machine_rows(columns, (&kept, &kept), anchor.as_ref(), &weights);
     let trained = train(data, params, params.gap, None, control)?;
     let out_of_fold = if choice.out_of_fold.is_empty() {
         svm_out_of_fold(columns, data, params, control)?

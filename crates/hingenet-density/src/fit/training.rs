@@ -1,5 +1,6 @@
 //! Densities of the training rows and the features the SVM is trained on.
 
+use super::machines::MachineRows;
 use crate::columns::Columns;
 use crate::estimate::features::{ClassFeatures, Densities, Features};
 use crate::params::{Params, TrainingFeatures};
@@ -18,6 +19,29 @@ pub struct TrainingSet {
     pub features: Features,
     /// Rows for the SVM.
     pub rows: Vec<usize>,
+}
+
+impl TrainingSet {
+    /// The rows as machines see them that use the pairs `kept` among those `available`.
+    pub fn machine_rows<'a>(
+        &'a self,
+        columns: &'a Columns,
+        (available, kept): (&'a Kept, &'a Kept),
+        anchor: Option<&'a Kept>,
+        class_weights: &'a [f64],
+    ) -> MachineRows<'a> {
+        MachineRows {
+            features: &self.features,
+            raw: &self.densities.raw,
+            class: columns.class(),
+            weights: columns.weights(),
+            rows: &self.rows,
+            available,
+            kept,
+            anchor,
+            class_weights,
+        }
+    }
 }
 
 /// Makes the training features in the asked way.

@@ -189,7 +189,7 @@ fn log_p(all: &AllPairs, i: usize, j: usize) -> f64 {
 
 fn sample(columns: &Columns, i: usize, rows: &[usize]) -> Sample {
     let values = rows.iter().map(|&r| columns.feature(i)[r]).collect();
-    Sample::weighted(values, rows.iter().map(|&r| columns.weights()[r]).collect())
+    Sample::weighted(values, columns.weights_of(rows))
 }
 
 fn kernel(columns: &Columns, i: usize, sample: &Sample) -> DependenceKernel {

@@ -13,27 +13,17 @@ use hingenet_density::params::{
     Anchor, Augment, ClassWeights, Multiclass, Penalty, Prior, Threshold, TrainingFeatures,
 };
 use hingenet_density::transform::{LogDensity, OwnDensities};
-use hingenet_density::{DensityClassifier, Params, Variant};
-use std::collections::BTreeMap;
+use hingenet_density::{DensityClassifier, Fit, Params, Variant};
 
-/// Fits a density classifier; also what inner cross-validation chose.
+/// Fits a density classifier.
 pub fn fit(
     variant: Variant,
     spec: &ModelSpec,
     data: &Dataset,
     options: FitOptions,
     control: &Control,
-) -> Result<(DensityClassifier, BTreeMap<String, f64>)> {
-    let params = params(variant, spec, data, options)?;
-    let model = DensityClassifier::fit(&data.training(), &params, control)?;
-    let mut chosen = BTreeMap::new();
-    if variant == Variant::Slb && spec.text("fraction").is_none() {
-        chosen.extend(model.summary().fraction.map(|f| ("fraction".to_string(), f)));
-    }
-    if !variant.is_generative() && spec.text("class_weights").is_none() {
-        chosen.insert("balanced".into(), f64::from(u8::from(model.summary().balanced)));
-    }
-    Ok((model, chosen))
+) -> Result<Fit> {
+    hingenet_density::fit(&data.training(), &params(variant, spec, data, options)?, control)
 }
 
 /// Fits the feature map of SLB alone: the model `slb` (whose tables give the log densities of new rows) and,

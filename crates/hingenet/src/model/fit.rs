@@ -77,9 +77,9 @@ pub(super) fn fit_rows(
             (Fitted::Discrete(fitted), report, chosen)
         }
         Recipe::Density(variant) => {
-            let (fitted, chosen) = density::fit(variant, spec, data, options, control)?;
-            let report = worst(&fitted.summary().reports);
-            (Fitted::Density(fitted), report, chosen)
+            let fit = density::fit(variant, spec, data, options, control)?;
+            let report = worst(&fit.reports);
+            (Fitted::Density(fit.model), report, fit.chosen)
         }
         Recipe::Gaussian { rule, fisher } => {
             let fit = gaussian::fit(rule, fisher, spec, data, options, control)?;

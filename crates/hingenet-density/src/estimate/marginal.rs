@@ -1,0 +1,129 @@
+//! Class-conditional density of one feature, continuous or discrete, as a log-density feature with its floor. A missing
+//! cell gives 0, the log of 1.
+
+use super::bandwidth::LineBandwidth;
+use super::counts::Counts;
+use super::kernel::{LineKde, Own};
+use super::sample::Sample;
+use crate::columns::{Columns, Kind};
+use crate::params::Params;
+use hingenet_base::error::Result;
+
+/// Fewest rows for data-driven bandwidths; below it the spread of all classes is used.
+pub(super) const FEWEST_ROWS: f64 = 4.0;
+
+/// Density of one feature in one class.
+#[derive(Debug, Clone)]
+pub enum Marginal {
+    /// Kernel estimate and floor.
+    Kernel {
+        /// The estimate.
+        kde: LineKde,
+        /// Smallest log density.
+        floor: f64,
+        /// Training rows behind it, ascending.
+        rows: Vec<usize>,
+    },
+    /// Smoothed frequencies.
+    Frequencies(Counts),
+}
+
+impl Marginal {
+    /// Estimates the density of feature `i` from the given rows of `columns` (those of one class). Without
+    /// an observed row, all rows are used.
+    pub fn estimate(columns: &Columns, i: usize, class_rows: &[usize], params: &Params) -> Result<Self> {
+        let column = columns.feature(i);
+        let observed = |rows: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
+            rows.filter(|&r| !column[r].is_nan()).collect()
+        };
+        let mut rows = observed(&mut class_rows.iter().copied());
+        if rows.is_empty() {
+            rows = observed(&mut (0..columns.n_rows()));
+        }
+        let weights = columns.weights_of(&rows);
+        match columns.kinds()[i] {
+            Kind::Continuous => {
+                let sample = Sample::weighted(rows.iter().map(|&r| column[r]).collect(), weights);
+                let kde = LineKde::new(&sample, line_bandwidth(&sample, params, columns.least_bandwidth()))?;
+                let floor = params.floor.log_value(kde.log_peak(), kde.total());
+                Ok(Marginal::Kernel { kde, floor, rows })
+            }
+            Kind::Discrete(levels) => {
+                let level = |r: usize| column[r] as usize;
+                Ok(Marginal::Frequencies(Counts::new(levels, rows, weights, params.pseudo_count, level)))
+            }
+        }
+    }
+
+    /// Feature values at the queries: floored log densities, 0 where the cell is missing. `own` names the
+    /// training row a query is, where its own kernel is to be left out.
+    pub fn features(&self, queries: &[f64], own: impl Fn(usize) -> Option<usize>) -> Vec<f64> {
+        let floor = self.floor();
+        let mut values = self.log_densities_above(floor, queries, own);
+        values.iter_mut().zip(queries).filter(|(_, x)| !x.is_nan()).for_each(|(v, _)| *v = v.max(floor));
+        values
+    }
+
+    /// Smallest log density.
+    pub fn floor(&self) -> f64 {
+        match self {
+            Marginal::Kernel { floor, .. } => *floor,
+            Marginal::Frequencies(_) => f64::NEG_INFINITY,
+        }
+    }
+
+    /// [`Self::features`] without the floor, for a reader that does not tell values below `least` apart.
+    pub(crate) fn log_densities_above(
+        &self,
+        least: f64,
+        queries: &[f64],
+        own: impl Fn(usize) -> Option<usize>,
+    ) -> Vec<f64> {
+        let seen: Vec<usize> = (0..queries.len()).filter(|&q| !queries[q].is_nan()).collect();
+        let mut out = vec![0.0; queries.len()];
+        match self {
+            Marginal::Kernel { kde, rows, .. } => {
+                let x: Vec<f64> = seen.iter().map(|&q| queries[q]).collect();
+                let values = kde.log_densities_above(least, &x, |k| omitted(rows, own(seen[k])));
+                seen.iter().zip(values).for_each(|(&q, v)| out[q] = v);
+            }
+            Marginal::Frequencies(counts) => {
+                seen.into_iter().for_each(|q| out[q] = counts.log_share(queries[q] as usize, own(q)));
+            }
+        }
+        out
+    }
+
+    /// The kernel estimate of a continuous feature.
+    pub fn kde(&self) -> Option<&LineKde> {
+        match self {
+            Marginal::Kernel { kde, .. } => Some(kde),
+            Marginal::Frequencies(_) => None,
+        }
+    }
+}
+
+/// Which kernel to leave out for a training row: its place among the rows behind the estimate.
+pub(super) fn omitted(rows: &[usize], own: Option<usize>) -> Own {
+    match own.and_then(|r| rows.binary_search(&r).ok()) {
+        Some(k) => Own::Omit(k),
+        None => Own::Keep,
+    }
+}
+
+/// Bandwidth of one variable, at least `least`. Fewer than four rows say nothing about their spread: the
+/// normal scale with the spread of all rows (1 in standardised units) is used.
+pub(super) fn line_bandwidth(sample: &Sample, params: &Params, least: f64) -> f64 {
+    if sample.total() < FEWEST_ROWS {
+        return (4.0 / (3.0 * sample.total())).powf(0.2).max(least);
+    }
+    let duplicates = sample.total() - sample.n_distinct() as f64;
+    let rule = match params.line {
+        // With many ties the criterion falls without limit as h falls.
+        LineBandwidth::LeastSquares if duplicates > sample.total() / 10.0 => LineBandwidth::Normal,
+        rule => rule,
+    };
+    let h = rule.choose(sample);
+    let fallback = || if least > 0.0 { least } else { 1e-3 };
+    if h.is_finite() && h > 0.0 { h.max(least) } else { fallback() }
+}
