@@ -8,7 +8,8 @@ use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
-use hingenet_data::classifier::{Classifier, Training};
+use hingenet_data::classifier::Classifier;
+use hingenet_data::rows::Rows;
 use hingenet_density::estimate::bandwidth::{PlaneBandwidth, normal_scale_plane};
 use hingenet_density::estimate::kernel::{Own, PlaneKde};
 use hingenet_density::estimate::sample::{PairSample, Sample};
@@ -127,11 +128,10 @@ fn fit() {
     let (table, class) = networks.sample([500, 500], 1).unwrap();
     let (test, test_class) = networks.sample([500, 500], 2).unwrap();
     let names = vec!["no".to_string(), "yes".to_string()];
-    let training = Training { features: &table, class: &class, classes: &names, weights: None };
+    let rows = Rows::new(&table, &class, &names, None).unwrap();
     for variant in [Variant::Slb, Variant::Lu, Variant::KdeNaiveBayes, Variant::KdeTan] {
         let start = Instant::now();
-        let model =
-            hingenet_density::fit(&training, &Params::new(variant), &Control::default()).unwrap().model;
+        let model = hingenet_density::fit(&rows, &Params::new(variant), &Control::default()).unwrap().model;
         let seconds = start.elapsed().as_secs_f64();
         let p = model.log_proba(&test).unwrap();
         let wrong =

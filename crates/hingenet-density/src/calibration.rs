@@ -2,7 +2,10 @@
 //! stretches the scores, fitted on out-of-fold scores with Platt's smoothed targets; the most probable
 //! class is always the one the scores decide for.
 
+use crate::terms::class_scores;
 use hingenet_base::numeric::log::log_normalise;
+use hingenet_data::select::calibration::{Targets, temperature};
+use hingenet_data::select::criterion::Judged;
 
 /// Factors of the class scores.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -28,67 +31,39 @@ impl Calibration {
                     if outputs.first().is_some_and(|d| *d > 0.0) { *positive } else { *negative }
                 }
             };
-        let mut scores: Vec<f64> =
-            crate::terms::class_scores(outputs).into_iter().map(|s| factor * s).collect();
+        let mut scores: Vec<f64> = class_scores(outputs).into_iter().map(|s| factor * s).collect();
         log_normalise(&mut scores);
         scores
     }
 
     /// Fits the factors to out-of-fold outputs; rows without outputs are skipped. No rows give factor 1.
     pub fn fit(outputs: &[Vec<f64>], class: &[usize], weights: &[f64]) -> Self {
-        let n_outputs = outputs.iter().map(Vec::len).max().unwrap_or(0);
-        let all: Vec<usize> = (0..outputs.len()).filter(|&r| !outputs[r].is_empty()).collect();
-        let targets = smoothed_targets(&all, outputs, class, weights);
-        if n_outputs == 1 {
-            let side = |positive: bool| -> Vec<usize> {
-                all.iter().copied().filter(|&r| (outputs[r][0] > 0.0) == positive).collect()
-            };
+        let scores: Vec<Vec<f64>> = outputs.iter().map(|o| class_scores(o)).collect();
+        let judged = |side: &dyn Fn(usize) -> bool| -> Vec<Judged<'_>> {
+            let rows = (0..outputs.len()).filter(|&r| !outputs[r].is_empty() && side(r));
+            rows.map(|r| (&scores[r][..], class[r], weights[r])).collect()
+        };
+        let all = judged(&|_| true);
+        let mut totals = vec![0.0; scores.iter().map(Vec::len).max().unwrap_or(0)];
+        all.iter().for_each(|(_, y, w)| totals[*y] += w);
+        let targets = Targets::platt(&totals);
+        if outputs.iter().map(Vec::len).max() == Some(1) {
             return Calibration::TwoSlopes {
-                negative: factor(&side(false), outputs, class, weights, &targets),
-                positive: factor(&side(true), outputs, class, weights, &targets),
+                negative: factor(&judged(&|r| outputs[r][0] <= 0.0), &targets),
+                positive: factor(&judged(&|r| outputs[r][0] > 0.0), &targets),
             };
         }
-        Calibration::Temperature(factor(&all, outputs, class, weights, &targets))
+        Calibration::Temperature(factor(&all, &targets))
     }
 }
 
-/// `(N_y + 1)/(N_y + 2)`, the target of the own class, for each class.
-fn smoothed_targets(rows: &[usize], outputs: &[Vec<f64>], class: &[usize], weights: &[f64]) -> Vec<f64> {
-    let k = rows.first().map_or(2, |&r| crate::terms::class_scores(&outputs[r]).len());
-    let mut counts = vec![0.0; k];
-    rows.iter().for_each(|&r| counts[class[r]] += weights[r]);
-    counts.iter().map(|n| (n + 1.0) / (n + 2.0)).collect()
-}
-
-/// The factor a > 0 that maximises `Σ_rows Σ_c T_c log P_a(c)`: the likelihood is concave in a, so its slope
-/// is bisected on a logarithmic scale around the inverse of the mean score spread.
-fn factor(rows: &[usize], outputs: &[Vec<f64>], class: &[usize], weights: &[f64], targets: &[f64]) -> f64 {
-    let scores: Vec<(Vec<f64>, usize, f64)> =
-        rows.iter().map(|&r| (crate::terms::class_scores(&outputs[r]), class[r], weights[r])).collect();
-    let spread = scores.iter().map(|(s, _, w)| w * s.iter().fold(0.0f64, |m, v| m.max(v.abs()))).sum::<f64>()
-        / scores.iter().map(|(_, _, w)| w).sum::<f64>().max(f64::MIN_POSITIVE);
+/// The factor 1/T with the largest likelihood of the targets, sought around the inverse of the mean score spread.
+fn factor(rows: &[Judged<'_>], targets: &Targets) -> f64 {
+    let largest = |scores: &[f64]| scores.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let spread = rows.iter().map(|(s, _, w)| w * largest(s)).sum::<f64>()
+        / rows.iter().map(|(_, _, w)| w).sum::<f64>().max(f64::MIN_POSITIVE);
     if !(spread > 0.0 && spread.is_finite()) {
         return 1.0;
     }
-    let slope =
-        |a: f64| -> f64 { scores.iter().map(|(s, y, w)| w * likelihood_slope(s, *y, targets[*y], a)).sum() };
-    let (mut low, mut high) = (-7.0f64, 9.0f64);
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if slope(middle.exp() / spread) > 0.0 {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    (0.5 * (low + high)).exp() / spread
-}
-
-/// Derivative in a of `Σ_c T_c log P_a(c)`: `Σ_c T_c s_c - Σ_c P_a(c) s_c`.
-fn likelihood_slope(scores: &[f64], class: usize, target: f64, a: f64) -> f64 {
-    let mut p: Vec<f64> = scores.iter().map(|s| a * s).collect();
-    hingenet_base::numeric::log::softmax(&mut p);
-    let other = (1.0 - target) / (scores.len() - 1).max(1) as f64;
-    let wanted = |c: usize| if c == class { target } else { other };
-    (0..scores.len()).map(|c| (wanted(c) - p[c]) * scores[c]).sum()
+    1.0 / temperature(rows, targets, ((-7f64).exp() / spread, 9f64.exp() / spread))
 }

@@ -1,13 +1,13 @@
 //! Training rows in the units of the family: numeric features standardised by all training rows, discrete
-//! ones as codes, equal rows merged into weights and sorted, so that order and repetition never matter.
+//! ones as codes.
 
 use crate::params::Params;
 use crate::structure::dependence::FEWEST_PAIR_ROWS;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
-use hingenet_data::classifier::Training;
+use hingenet_data::rows::Rows;
+use hingenet_data::select::folds::{Order, stratified};
 use hingenet_data::table::{Column, ColumnData, Table};
-use std::cmp::Ordering;
 
 /// What a feature is to the densities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -206,60 +206,23 @@ impl Columns {
         Ok(Columns { kinds, values, class, weights, n_classes, least_bandwidth: 0.0 })
     }
 
-    /// Drops rows of weight zero, encodes, merges equal rows and sorts them.
-    pub fn learn(training: &Training<'_>, params: &Params, control: &Control) -> Result<(Units, Self)> {
-        let table = training.features;
-        require_len("class codes", table.n_rows(), training.class.len())?;
-        let ones = vec![1.0; table.n_rows()];
-        let weights = training.weights.unwrap_or(&ones);
-        require_len("sample weights", table.n_rows(), weights.len())?;
-        for (row, w) in weights.iter().enumerate() {
-            if !(w.is_finite() && *w >= 0.0) {
-                return Err(Error::data(
-                    format!("sample weight of row {} is {w}", row + 1),
-                    "weights must be finite and not negative",
-                ));
-            }
-        }
-        if table.n_columns() == 0 {
-            return Err(Error::data("there are no feature columns", "give at least one feature"));
-        }
-        let class = class_codes(training)?;
-        let (cells, class, weights) = merge(raw_cells(table)?, class, weights);
-        let units = Units::learn(table, &cells, &weights, params, control);
-        let values = units.encode_cells(&cells);
+    /// Learns the units of the columns and encodes the rows; every class must have some.
+    pub fn learn(rows: &Rows<'_>, params: &Params, control: &Control) -> Result<(Units, Self)> {
+        require_enough_rows(rows, params, control)?;
+        let (cells, weights) = (raw_cells(rows.features())?, rows.all_weights());
+        let units = Units::learn(rows.features(), &cells, &weights, params, control);
         let columns = Columns {
             kinds: units.kinds(),
-            values,
-            class,
+            values: units.encode_cells(&cells),
+            class: rows.class_codes(),
             weights,
-            n_classes: training.classes.len(),
+            n_classes: rows.n_classes(),
             least_bandwidth: 1e-3,
         };
-        columns.require_two_classes(training.classes)?;
-        require_enough_rows(training, params, control)?;
         if columns.n_features() == 0 {
             return Err(Error::data("every feature is constant", "give a feature that varies"));
         }
         Ok((units, columns))
-    }
-
-    fn require_two_classes(&self, names: &[String]) -> Result<()> {
-        let present: Vec<usize> = (0..self.n_classes).filter(|&y| self.class.contains(&y)).collect();
-        match present.as_slice() {
-            [] => Err(Error::data("there are no training rows", "give rows with a positive weight")),
-            [one] => Err(Error::data(
-                format!("the target has one class only (`{}`)", names[*one]),
-                "a classifier needs rows of two classes",
-            )),
-            _ => match (0..self.n_classes).find(|y| !present.contains(y)) {
-                None => Ok(()),
-                Some(y) => Err(Error::data(
-                    format!("class `{}` has no training row", names[y]),
-                    "drop the class or add rows",
-                )),
-            },
-        }
     }
 
     /// Number of features.
@@ -339,68 +302,37 @@ impl Columns {
 
     /// Stratified folds: fold number of every row, each class dealt out in a random order.
     pub fn folds(&self, k: usize, seed: u64) -> Vec<usize> {
-        let mut fold = vec![0; self.n_rows()];
-        let mut next = 0;
-        for y in 0..self.n_classes {
-            let mut rows = self.rows_of(y);
-            hingenet_base::numeric::random::Random::stream(seed, y as u64).shuffle(&mut rows);
-            for row in rows {
-                fold[row] = next % k;
-                next += 1;
-            }
-        }
-        fold
+        stratified(self.class.iter().map(|y| Some(*y)), k, Order::ShuffledByClass(seed))
     }
-}
-
-fn class_codes(training: &Training<'_>) -> Result<Vec<usize>> {
-    let missing =
-        |row: usize| Error::data(format!("row {} has no class", row + 1), "remove rows without a class");
-    training.class.iter().enumerate().map(|(row, c)| c.ok_or_else(|| missing(row))).collect()
 }
 
 /// Fewest rows of a class with densities of its own.
 const FEWEST_ROWS: f64 = 4.0;
 
-/// Refuses classes with fewer than 4 rows unless they are allowed; warns of classes with fewer than 20.
-fn require_enough_rows(training: &Training<'_>, params: &Params, control: &Control) -> Result<()> {
-    let (counts, names) = (training.class_rows(), training.classes);
-    if let Some(y) = counts.iter().position(|n| *n < FEWEST_ROWS && !params.tiny_classes) {
-        return Err(training.too_few_rows(y, counts[y], "densities need 4"));
+/// Refuses classes without rows, and with fewer than 4 unless they are allowed; warns of classes with fewer than 20.
+fn require_enough_rows(rows: &Rows<'_>, params: &Params, control: &Control) -> Result<()> {
+    let (counts, totals) = (rows.class_counts(), rows.class_totals());
+    let mut few = Vec::new();
+    for (y, name) in rows.classes().iter().enumerate() {
+        if counts[y] == 0 {
+            let problem = format!("class `{name}` has no training row");
+            return Err(Error::data(problem, "drop the class or add rows"));
+        }
+        if !params.tiny_classes {
+            rows.require_class_rows(y, FEWEST_ROWS, "densities need 4")?;
+        }
+        let n = (counts[y] as f64).max(totals[y].floor());
+        if n < FEWEST_PAIR_ROWS {
+            few.push(format!("`{name}` ({n})"));
+        }
     }
-    let listed = |(n, name): (&f64, &String)| format!("`{name}` ({n})");
-    let few = counts.iter().zip(names).filter(|(n, _)| **n < FEWEST_PAIR_ROWS).map(listed);
-    let few = few.collect::<Vec<_>>().join(", ");
     if !few.is_empty() {
         let rule = if params.pairs_in_small_classes {
             "their pair densities are uncertain"
         } else {
             "they get no pair densities unless they are asked for"
         };
-        control.warn(&format!("classes with fewer than 20 rows: {few}; {rule}"));
+        control.warn(&format!("classes with fewer than 20 rows: {}; {rule}", few.join(", ")));
     }
     Ok(())
-}
-
-type Merged = (Vec<Vec<f64>>, Vec<usize>, Vec<f64>);
-
-fn merge(features: Vec<Vec<f64>>, class: Vec<usize>, weights: &[f64]) -> Merged {
-    let compare = |a: usize, b: usize| -> Ordering {
-        let cells = || features.iter().map(|f| f[a].total_cmp(&f[b])).find(|o| o.is_ne());
-        class[a].cmp(&class[b]).then_with(|| cells().unwrap_or(Ordering::Equal))
-    };
-    let mut order: Vec<usize> = (0..class.len()).filter(|&r| weights[r] > 0.0).collect();
-    order.sort_by(|&a, &b| compare(a, b));
-    let (mut kept, mut totals): (Vec<usize>, Vec<f64>) = (Vec::new(), Vec::new());
-    for row in order {
-        match (kept.last(), totals.last_mut()) {
-            (Some(&last), Some(total)) if compare(last, row).is_eq() => *total += weights[row],
-            _ => {
-                kept.push(row);
-                totals.push(weights[row]);
-            }
-        }
-    }
-    let values = features.iter().map(|f| kept.iter().map(|&r| f[r]).collect()).collect();
-    (values, kept.iter().map(|&r| class[r]).collect(), totals)
 }

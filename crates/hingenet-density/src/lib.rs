@@ -23,5 +23,5 @@ pub mod transform;
 
 pub use classifier::{DensityClassifier, Summary};
 pub use describe::{Curve, Surface};
-pub use fit::{Fit, fit};
+pub use fit::fit;
 pub use params::{Params, Variant};

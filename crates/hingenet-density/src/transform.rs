@@ -11,7 +11,7 @@ use crate::structure::Kept;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::sum::ordered_chunks;
-use hingenet_data::classifier::Training;
+use hingenet_data::rows::Rows;
 use hingenet_data::table::Table;
 use std::cmp::Ordering;
 
@@ -160,15 +160,10 @@ impl DensityClassifier {
         self.units.used().into_iter().enumerate().map(scale).collect()
     }
 
-    /// Exact log densities of the training rows, each row left out of its own class. `training` are the rows
+    /// Exact log densities of the training rows, each row left out of its own class. `rows` are those
     /// of the fit.
-    pub fn own_densities(
-        &self,
-        training: &Training<'_>,
-        params: &Params,
-        control: &Control,
-    ) -> Result<OwnDensities> {
-        let (units, columns) = Columns::learn(training, params, &control.quiet().on_warning(|_| ()))?;
+    pub fn own_densities(&self, rows: &Rows<'_>, params: &Params, control: &Control) -> Result<OwnDensities> {
+        let (units, columns) = Columns::learn(rows, params, &control.quiet().on_warning(|_| ()))?;
         if units != self.units {
             return Err(Error::data("these are not the training rows", "give the rows of the fit"));
         }

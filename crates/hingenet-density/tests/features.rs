@@ -6,7 +6,8 @@ use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
-use hingenet_data::classifier::{Classifier, Training};
+use hingenet_data::classifier::Classifier;
+use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_density::columns::{Columns, Kind};
 use hingenet_density::estimate::features::{ClassFeatures, Features};
@@ -80,9 +81,9 @@ fn a_row_of_weight_two_is_a_row_given_twice() {
     let params = fixed(0.5);
     let control = Control::default();
     let names = classes();
-    let weighted = Training { features: &table, class: &class, classes: &names, weights: Some(&weights) };
+    let weighted = Rows::new(&table, &class, &names, Some(&weights)).unwrap();
     let (twice, twice_class) = (table.rows(&rows), class.rows(&rows));
-    let repeated = Training { features: &twice, class: &twice_class, classes: &names, weights: None };
+    let repeated = Rows::new(&twice, &twice_class, &names, None).unwrap();
     let a = hingenet_density::fit(&weighted, &params, &control).unwrap().model;
     let b = hingenet_density::fit(&repeated, &params, &control).unwrap().model;
     assert!(a == b, "the models differ");
@@ -260,11 +261,11 @@ fn tables_agree_with_exact_scores_on_new_rows() {
         };
         let control = Control::default();
         let names = classes();
-        let training = Training { features: &table, class: &class, classes: &names, weights: None };
-        let model = hingenet_density::fit(&training, &params, &control).unwrap().model;
+        let rows = Rows::new(&table, &class, &names, None).unwrap();
+        let model = hingenet_density::fit(&rows, &params, &control).unwrap().model;
         assert!(model.summary().table_error <= 1e-3, "{}", model.summary().table_error);
         model.check().unwrap();
-        let (units, columns) = Columns::learn(&training, &params, &control).unwrap();
+        let (units, columns) = Columns::learn(&rows, &params, &control).unwrap();
         let exact = fit_exact(&columns, &params, &control).unwrap();
         let want = exact.outputs(&units.encode(&test).unwrap(), &control).unwrap();
         let got = model.decision_values(&test).unwrap();
@@ -281,8 +282,8 @@ fn tables_agree_with_exact_scores_on_new_rows() {
 fn explanations_add_up_and_curves_cover_the_features() {
     let (table, class) = two_class_table(60, 3, 21);
     let names = classes();
-    let training = Training { features: &table, class: &class, classes: &names, weights: None };
-    let model = hingenet_density::fit(&training, &fixed(0.5), &Control::default()).unwrap().model;
+    let rows = Rows::new(&table, &class, &names, None).unwrap();
+    let model = hingenet_density::fit(&rows, &fixed(0.5), &Control::default()).unwrap().model;
     let decisions = model.decision_values(&table).unwrap();
     for row in [0, 17, 90] {
         let explanation = model.explain(&table, row).unwrap();
@@ -303,8 +304,8 @@ fn explanations_add_up_and_curves_cover_the_features() {
 fn curves_and_surfaces_are_the_terms_of_explanations() {
     let (table, class) = two_class_table(60, 3, 21);
     let names = classes();
-    let training = Training { features: &table, class: &class, classes: &names, weights: None };
-    let model = hingenet_density::fit(&training, &fixed(1.0), &Control::default()).unwrap().model;
+    let rows = Rows::new(&table, &class, &names, None).unwrap();
+    let model = hingenet_density::fit(&rows, &fixed(1.0), &Control::default()).unwrap().model;
     let (curves, surfaces) = (model.curves(), model.surfaces());
     let surface = &surfaces[0];
     let (a, b) = surface.columns;
@@ -342,7 +343,7 @@ fn missing_features_are_marginalised() {
     let networks = Networks::forest(5, Shape::Simple, 22).unwrap();
     let (table, class) = networks.sample([150, 150], 3).unwrap();
     let names = classes();
-    let training = Training { features: &table, class: &class, classes: &names, weights: None };
+    let rows = Rows::new(&table, &class, &names, None).unwrap();
     let blank = |columns: &[usize]| {
         let cells = |i: usize, c: &Column| {
             let hide = columns.contains(&i);
@@ -354,8 +355,7 @@ fn missing_features_are_marginalised() {
         .unwrap()
     };
     for variant in [Variant::KdeTan, Variant::KdeNaiveBayes, Variant::KdeForest] {
-        let model =
-            hingenet_density::fit(&training, &Params::new(variant), &Control::default()).unwrap().model;
+        let model = hingenet_density::fit(&rows, &Params::new(variant), &Control::default()).unwrap().model;
         let nothing = model.decision_values(&blank(&[0, 1, 2, 3, 4])).unwrap();
         assert!((nothing[0][0] - 0.5f64.ln()).abs() < 1e-9, "the prior remains");
         for column in 0..5 {
@@ -365,7 +365,7 @@ fn missing_features_are_marginalised() {
         let explanation = model.explain(&blank(&[1]), 4).unwrap();
         assert_eq!(explanation.terms.len(), 4);
     }
-    let model = hingenet_density::fit(&training, &fixed(0.3), &Control::default()).unwrap().model;
+    let model = hingenet_density::fit(&rows, &fixed(0.3), &Control::default()).unwrap().model;
     assert!(model.log_proba(&blank(&[0, 3])).unwrap().iter().all(|p| p.is_finite() && *p <= 0.0));
 }
 
@@ -389,9 +389,9 @@ fn an_inner_node_is_integrated_out() {
             .unwrap();
     let class = Codes::from_options(2, class.into_iter());
     let names = classes();
-    let training = Training { features: &table, class: &class, classes: &names, weights: None };
+    let rows = Rows::new(&table, &class, &names, None).unwrap();
     let model =
-        hingenet_density::fit(&training, &Params::new(Variant::KdeTan), &Control::default()).unwrap().model;
+        hingenet_density::fit(&rows, &Params::new(Variant::KdeTan), &Control::default()).unwrap().model;
     let row = |b: Vec<f64>| {
         let m = b.len();
         Table::new(vec![
@@ -441,7 +441,7 @@ fn incomplete_training_rows_mixed_columns_and_three_classes_work() {
     .unwrap();
     let codes = Codes::from_options(3, class.iter().map(|c| Some(*c)));
     let names: Vec<String> = ["a", "b", "c"].iter().map(|s| s.to_string()).collect();
-    let training = Training { features: &table, class: &codes, classes: &names, weights: None };
+    let rows = Rows::new(&table, &codes, &names, None).unwrap();
     for variant in [
         Variant::Slb,
         Variant::SlbAll,
@@ -458,7 +458,7 @@ fn incomplete_training_rows_mixed_columns_and_three_classes_work() {
             },
             ..Params::new(variant)
         };
-        let model = hingenet_density::fit(&training, &params, &Control::default()).unwrap().model;
+        let model = hingenet_density::fit(&rows, &params, &Control::default()).unwrap().model;
         let p = model.log_proba(&table).unwrap();
         let right =
             (0..n).filter(|&r| hingenet_base::numeric::log::argmax(&p[3 * r..3 * r + 3]) == class[r]).count();
@@ -474,18 +474,17 @@ fn incomplete_training_rows_mixed_columns_and_three_classes_work() {
 fn the_search_runs_and_every_kind_of_training_feature_works() {
     let (table, class) = two_class_table(45, 3, 25);
     let names = classes();
-    let training = Training { features: &table, class: &class, classes: &names, weights: None };
-    let model =
-        hingenet_density::fit(&training, &Params::new(Variant::Slb), &Control::default()).unwrap().model;
+    let rows = Rows::new(&table, &class, &names, None).unwrap();
+    let model = hingenet_density::fit(&rows, &Params::new(Variant::Slb), &Control::default()).unwrap().model;
     assert!(model.summary().fraction.is_some());
     for kind in [TrainingFeatures::Resubstitution, TrainingFeatures::CrossFit, TrainingFeatures::Split] {
         let params = Params { training_features: kind, ..fixed(0.5) };
-        let model = hingenet_density::fit(&training, &params, &Control::default()).unwrap().model;
+        let model = hingenet_density::fit(&rows, &params, &Control::default()).unwrap().model;
         let right = correct(&model, &table, &class);
         assert!(right >= 60, "{kind:?}: {right} of 90");
     }
     let sparse = Params { penalty: Penalty::OneNorm, gap: 1e-6, ..fixed(1.0) };
-    let model = hingenet_density::fit(&training, &sparse, &Control::default()).unwrap().model;
+    let model = hingenet_density::fit(&rows, &sparse, &Control::default()).unwrap().model;
     assert!(correct(&model, &table, &class) >= 60);
 }
 
@@ -509,8 +508,8 @@ fn degenerate_columns_and_tiny_classes_are_survived() {
     let names = classes();
     for variant in [Variant::SlbAll, Variant::KdeNaiveBayes, Variant::KdeTan, Variant::KdeForest] {
         let params = Params { class_weights: ClassWeights::None, ..Params::new(variant) };
-        let training = Training { features: &wide, class: &class, classes: &names, weights: None };
-        let model = hingenet_density::fit(&training, &params, &Control::default()).unwrap().model;
+        let rows = Rows::new(&wide, &class, &names, None).unwrap();
+        let model = hingenet_density::fit(&rows, &params, &Control::default()).unwrap().model;
         let p = model.log_proba(&wide).unwrap();
         assert!(p.iter().all(|v| v.is_finite() && *v <= 0.0), "{variant:?}");
         // Four rows of one class, then one, which must be allowed.
@@ -518,8 +517,8 @@ fn degenerate_columns_and_tiny_classes_are_survived() {
         for small in [4, 1] {
             let rows: Vec<usize> = (0..30).chain(30..30 + small).collect();
             let (few, few_class) = (wide.rows(&rows), class.rows(&rows));
-            let training = Training { features: &few, class: &few_class, classes: &names, weights: None };
-            let model = hingenet_density::fit(&training, &params, &Control::default()).unwrap().model;
+            let rows = Rows::new(&few, &few_class, &names, None).unwrap();
+            let model = hingenet_density::fit(&rows, &params, &Control::default()).unwrap().model;
             assert!(model.log_proba(&wide).unwrap().iter().all(|v| v.is_finite()), "{variant:?}, {small}");
         }
     }
@@ -540,14 +539,17 @@ fn bad_input_is_refused_with_a_clear_error() {
     let names = classes();
     let control = Control::default();
     let fit = |params: &Params, table: &Table, class: &Codes, weights: Option<&[f64]>| {
-        let training = Training { features: table, class, classes: &names, weights };
-        hingenet_density::fit(&training, params, &control).map(|_| ()).unwrap_err().to_string()
+        let rows = Rows::new(table, class, &names, weights);
+        rows.and_then(|rows| hingenet_density::fit(&rows, params, &control))
+            .map(|_| ())
+            .unwrap_err()
+            .to_string()
     };
     let slb = Params::new(Variant::Slb);
     let one_class = Codes::from_options(2, (0..60).map(|_| Some(0)));
     assert!(fit(&slb, &table, &one_class, None).contains("one class only (`no`)"));
     let unlabelled = Codes::from_options(2, (0..60).map(|i| (i != 7).then_some(i % 2)));
-    assert!(fit(&slb, &table, &unlabelled, None).contains("row 8 has no class"));
+    assert!(fit(&slb, &table, &unlabelled, None).contains("class of row 8 is missing"));
     assert!(fit(&slb, &Table::without_columns(60), &class, None).contains("no feature columns"));
     let few: Vec<usize> = (0..33).collect();
     let message = fit(&slb, &table.rows(&few), &class.rows(&few), None);
@@ -574,8 +576,8 @@ fn bad_input_is_refused_with_a_clear_error() {
     assert!(bad(&|s| s.threshold = Threshold::Lambda(-1.0)).contains("lambda"));
     assert!(bad(&|s| s.folds = Some(31)).contains("folds = 31"));
     assert!(bad(&|s| s.class_weights = ClassWeights::Given(vec![1.0])).contains("class weights"));
-    let training = Training { features: &table, class: &class, classes: &names, weights: None };
-    let model = hingenet_density::fit(&training, &fixed(0.0), &control).unwrap().model;
+    let rows = Rows::new(&table, &class, &names, None).unwrap();
+    let model = hingenet_density::fit(&rows, &fixed(0.0), &control).unwrap().model;
     assert!(model.log_proba(&table.select(&[0])).unwrap_err().to_string().contains("feature columns"));
     assert!(Columns::raw(vec![Kind::Continuous], vec![vec![1.0]], vec![0, 1], 2).is_err());
 }
@@ -587,8 +589,8 @@ fn results_have_the_same_bits_on_1_2_and_8_threads() {
     let fit = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let training = Training { features: &table, class: &class, classes: &names, weights: None };
-            hingenet_density::fit(&training, &Params::new(Variant::Slb), &Control::default()).unwrap().model
+            let rows = Rows::new(&table, &class, &names, None).unwrap();
+            hingenet_density::fit(&rows, &Params::new(Variant::Slb), &Control::default()).unwrap().model
         })
     };
     let one = fit(1);
@@ -612,10 +614,9 @@ fn slb_beats_lu_where_only_pairs_tell_the_classes_apart() {
     };
     let ((train, train_class), (test, test_class)) = (draw(150), draw(200));
     let names = classes();
-    let training = Training { features: &train, class: &train_class, classes: &names, weights: None };
+    let rows = Rows::new(&train, &train_class, &names, None).unwrap();
     let right = |variant: Variant| {
-        let model =
-            hingenet_density::fit(&training, &Params::new(variant), &Control::default()).unwrap().model;
+        let model = hingenet_density::fit(&rows, &Params::new(variant), &Control::default()).unwrap().model;
         correct(&model, &test, &test_class)
     };
     assert!(right(Variant::Slb) > 320 && right(Variant::Lu) < 260 && right(Variant::KdeTan) > 320);

@@ -4,7 +4,8 @@ mod support;
 
 use hingenet_base::control::Control;
 use hingenet_base::numeric::random::Random;
-use hingenet_data::classifier::{Classifier, Training};
+use hingenet_data::classifier::Classifier;
+use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_density::columns::Columns;
 use hingenet_density::fit::fit_exact;
@@ -23,8 +24,8 @@ fn fixed(fraction: f64) -> Params {
 
 fn fit(table: &Table, class: &Codes, params: &Params) -> DensityClassifier {
     let names = classes();
-    let training = Training { features: table, class, classes: &names, weights: None };
-    hingenet_density::fit(&training, params, &Control::default()).unwrap().model
+    let rows = Rows::new(table, class, &names, None).unwrap();
+    hingenet_density::fit(&rows, params, &Control::default()).unwrap().model
 }
 
 fn augmented() -> Params {
@@ -74,8 +75,8 @@ fn raw_terms_are_part_of_the_curves_and_maps_and_explanations_add_up() {
 fn tables_with_raw_terms_agree_with_exact_scores() {
     let ((table, class), (test, _)) = (mixed_table(160, 41), mixed_table(60, 42));
     let names = classes();
-    let training = Training { features: &table, class: &class, classes: &names, weights: None };
-    let (units, columns) = Columns::learn(&training, &augmented(), &Control::default()).unwrap();
+    let rows = Rows::new(&table, &class, &names, None).unwrap();
+    let (units, columns) = Columns::learn(&rows, &augmented(), &Control::default()).unwrap();
     let exact = fit_exact(&columns, &augmented(), &Control::default()).unwrap();
     // Two numbers and at most their product; the code has no raw term.
     assert!((2..=3).contains(&exact.densities.raw.terms.len()));
@@ -131,13 +132,13 @@ fn raw_columns_help_where_the_truth_is_linear() {
 fn raw_terms_are_refused_where_they_have_no_place() {
     let (table, class) = two_class_table(30, 2, 46);
     let names = classes();
-    let training = Training { features: &table, class: &class, classes: &names, weights: None };
+    let rows = Rows::new(&table, &class, &names, None).unwrap();
     for (variant, augment, hint) in [
         (Variant::Lu, Augment::RawAndProducts, "no pairs"),
         (Variant::KdeTan, Augment::Raw, "terms of a machine"),
     ] {
         let params = Params { augment, ..Params::new(variant) };
-        let error = hingenet_density::fit(&training, &params, &Control::default()).unwrap_err();
+        let error = hingenet_density::fit(&rows, &params, &Control::default()).unwrap_err();
         assert!(error.to_string().contains(hint), "{error}");
     }
 }
@@ -205,8 +206,8 @@ fn three_class_table(n: usize, seed: u64) -> (Table, Codes) {
 fn exact_outputs(table: &Table, class: &Codes, k: usize, params: &Params) -> Vec<Vec<f64>> {
     let names: Vec<String> = (0..k).map(|c| format!("c{c}")).collect();
     let control = Control::default();
-    let training = Training { features: table, class, classes: &names, weights: None };
-    let (units, columns) = Columns::learn(&training, params, &control).unwrap();
+    let rows = Rows::new(table, class, &names, None).unwrap();
+    let (units, columns) = Columns::learn(&rows, params, &control).unwrap();
     let model = fit_exact(&columns, params, &control).unwrap();
     assert!(model.reports.iter().all(|r| r.converged), "{:?}", model.reports);
     model.outputs(&units.encode(table).unwrap(), &control).unwrap()
@@ -255,10 +256,9 @@ fn a_machine_around_a_tree_moves_away_from_it_for_the_margin() {
 fn anchors_need_a_machine_with_pairs_and_the_two_norm() {
     let (table, class) = two_class_table(30, 2, 55);
     let names = classes();
-    let training = Training { features: &table, class: &class, classes: &names, weights: None };
-    let error = |params: Params| {
-        hingenet_density::fit(&training, &params, &Control::default()).unwrap_err().to_string()
-    };
+    let rows = Rows::new(&table, &class, &names, None).unwrap();
+    let error =
+        |params: Params| hingenet_density::fit(&rows, &params, &Control::default()).unwrap_err().to_string();
     let anchored = |variant: Variant| Params { anchor: Anchor::Tan, ..Params::new(variant) };
     assert!(error(anchored(Variant::Lu)).contains("no pairs"));
     assert!(error(anchored(Variant::KdeTan)).contains("generative itself"));
@@ -271,11 +271,11 @@ fn anchors_need_a_machine_with_pairs_and_the_two_norm() {
 fn every_way_to_tell_three_classes_apart_is_a_sum_of_terms() {
     let (table, class) = three_class_table(60, 56);
     let names: Vec<String> = (0..3).map(|c| format!("c{c}")).collect();
-    let training = Training { features: &table, class: &class, classes: &names, weights: None };
+    let rows = Rows::new(&table, &class, &names, None).unwrap();
     for multiclass in [Multiclass::OneVsRest, Multiclass::CrammerSinger] {
         for anchor in [Anchor::None, Anchor::NaiveBayes] {
             let params = Params { multiclass, anchor, augment: Augment::Raw, ..fixed(0.3) };
-            let model = hingenet_density::fit(&training, &params, &Control::default()).unwrap().model;
+            let model = hingenet_density::fit(&rows, &params, &Control::default()).unwrap().model;
             assert!(model.summary().reports.iter().all(|r| r.converged), "{:?}", model.summary().reports);
             let p = model.log_proba(&table).unwrap();
             let found = |r: usize| hingenet_base::numeric::log::argmax(&p[3 * r..3 * r + 3]);
@@ -289,7 +289,7 @@ fn every_way_to_tell_three_classes_apart_is_a_sum_of_terms() {
         }
     }
     let sparse = Params { multiclass: Multiclass::CrammerSinger, penalty: Penalty::GroupNorm, ..fixed(0.3) };
-    let error = hingenet_density::fit(&training, &sparse, &Control::default()).unwrap_err();
+    let error = hingenet_density::fit(&rows, &sparse, &Control::default()).unwrap_err();
     assert!(error.to_string().contains("crammer_singer"), "{error}");
 }
 

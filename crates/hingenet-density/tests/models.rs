@@ -4,7 +4,8 @@ mod support;
 
 use hingenet_base::control::Control;
 use hingenet_base::numeric::random::Random;
-use hingenet_data::classifier::{Classifier, Training};
+use hingenet_data::classifier::Classifier;
+use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_density::columns::{Columns, Kind};
 use hingenet_density::estimate::bandwidth::LineBandwidth;
@@ -105,9 +106,9 @@ fn calibrated_probabilities_do_not_count_a_copied_feature_five_times() {
                 .unwrap()
         };
         let features = wide(&table);
-        let training = Training { features: &features, class: &class, classes: &names, weights: None };
+        let rows = Rows::new(&features, &class, &names, None).unwrap();
         let params = Params::new(Variant::KdeNaiveBayes);
-        let model = hingenet_density::fit(&training, &params, &Control::default()).unwrap().model;
+        let model = hingenet_density::fit(&rows, &params, &Control::default()).unwrap().model;
         (model.decision_values(&wide(&test)).unwrap(), model.log_proba(&wide(&test)).unwrap())
     };
     let ((one, p_one), (five, p_five)) = (probabilities(1), probabilities(5));
@@ -161,10 +162,10 @@ fn many_ties_refuse_least_squares_bandwidths() {
     let table =
         Table::new(table.columns().iter().map(|c| Column::numeric(c.name(), rounded(c))).collect()).unwrap();
     let names = classes();
-    let training = Training { features: &table, class: &class, classes: &names, weights: None };
+    let rows = Rows::new(&table, &class, &names, None).unwrap();
     let fit = |line: LineBandwidth| {
         let params = Params { line, ..Params::new(Variant::KdeNaiveBayes) };
-        hingenet_density::fit(&training, &params, &Control::default()).unwrap().model
+        hingenet_density::fit(&rows, &params, &Control::default()).unwrap().model
     };
     assert!(fit(LineBandwidth::LeastSquares) == fit(LineBandwidth::Normal));
     assert!(fit(LineBandwidth::Normal) != fit(LineBandwidth::PlugIn));
@@ -198,15 +199,15 @@ fn generated_networks_have_the_stated_parents() {
 fn small_classes_get_pairs_only_when_asked() {
     let (table, class) = two_class_table(15, 3, 10);
     let names = classes();
-    let training = Training { features: &table, class: &class, classes: &names, weights: None };
+    let rows = Rows::new(&table, &class, &names, None).unwrap();
     let (send, warnings) = std::sync::mpsc::channel();
     let control = Control::default().on_warning(move |text| drop(send.send(text.to_string())));
     let params = Params::new(Variant::SlbAll);
-    let without = hingenet_density::fit(&training, &params, &control).unwrap().model;
+    let without = hingenet_density::fit(&rows, &params, &control).unwrap().model;
     assert_eq!(without.summary().kept, 0);
     assert!(warnings.try_iter().any(|w| w.contains("fewer than 20 rows")));
     let asked = Params { pairs_in_small_classes: true, ..params };
-    let with = hingenet_density::fit(&training, &asked, &Control::default()).unwrap().model;
+    let with = hingenet_density::fit(&rows, &asked, &Control::default()).unwrap().model;
     assert_eq!(with.summary().kept, 6);
     assert!(with.log_proba(&table).unwrap().iter().all(|p| p.is_finite()));
 }
@@ -221,10 +222,9 @@ fn codes_may_be_missing_at_prediction() {
     ])
     .unwrap();
     let class = Codes::from_options(2, (0..80).map(|r| Some(r % 2)));
-    let training = Training { features: &table, class: &class, classes: &names, weights: None };
+    let rows = Rows::new(&table, &class, &names, None).unwrap();
     for variant in [Variant::SlbAll, Variant::Lu, Variant::KdeTan] {
-        let model =
-            hingenet_density::fit(&training, &Params::new(variant), &Control::default()).unwrap().model;
+        let model = hingenet_density::fit(&rows, &Params::new(variant), &Control::default()).unwrap().model;
         let blank = Table::new(vec![
             Column::categorical("code", names.clone(), Codes::from_options(2, [None, Some(1)].into_iter())),
             Column::numeric("x", vec![0.5, f64::NAN]),
@@ -254,10 +254,10 @@ fn counts_do_not_tell_a_machine_the_class_of_a_row() {
     };
     let ((train, class), (test, truth)) = (draw(200), draw(1000));
     let names = classes();
-    let training = Training { features: &train, class: &class, classes: &names, weights: None };
+    let rows = Rows::new(&train, &class, &names, None).unwrap();
     for variant in [Variant::Lu, Variant::SlbAll] {
         let params = Params { class_weights: ClassWeights::None, ..Params::new(variant) };
-        let model = hingenet_density::fit(&training, &params, &Control::default()).unwrap().model;
+        let model = hingenet_density::fit(&rows, &params, &Control::default()).unwrap().model;
         let p = model.log_proba(&test).unwrap();
         let right = (0..1000).filter(|&r| Some(usize::from(p[2 * r + 1] > p[2 * r])) == truth.get(r)).count();
         // The numeric column alone tells 77 of 100 rows.

@@ -4,7 +4,8 @@
 mod support;
 
 use hingenet_base::control::Control;
-use hingenet_data::classifier::{Classifier, Training};
+use hingenet_data::classifier::Classifier;
+use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_density::columns::{Columns, Kind};
 use hingenet_density::estimate::bandwidth::Symmetric;
@@ -47,10 +48,10 @@ fn fit(
     params: &Params,
 ) -> (hingenet_base::error::Result<DensityClassifier>, Vec<String>) {
     let names = classes();
-    let training = Training { features: table, class, classes: &names, weights: None };
+    let rows = Rows::new(table, class, &names, None).unwrap();
     let (send, warnings) = std::sync::mpsc::channel();
     let control = Control::default().on_warning(move |text| drop(send.send(text.to_string())));
-    let model = hingenet_density::fit(&training, params, &control).map(|fit| fit.model);
+    let model = hingenet_density::fit(&rows, params, &control).map(|fit| fit.model);
     drop(control);
     (model, warnings.try_iter().collect())
 }
@@ -140,9 +141,8 @@ fn classes_with_few_rows_are_refused_by_name_or_warned_of() {
     let names = classes();
     for (weight, fits) in [(2.0, true), (1.0, false), (0.1, false)] {
         let weights: Vec<f64> = (0..33).map(|r| if r < 30 { 0.1 } else { weight }).collect();
-        let training =
-            Training { features: &few, class: &few_class, classes: &names, weights: Some(&weights) };
-        assert_eq!(hingenet_density::fit(&training, &lu, &Control::default()).is_ok(), fits, "{weight}");
+        let rows = Rows::new(&few, &few_class, &names, Some(&weights)).unwrap();
+        assert_eq!(hingenet_density::fit(&rows, &lu, &Control::default()).is_ok(), fits, "{weight}");
     }
 }
 

@@ -18,7 +18,8 @@ use crate::terms::raw::{Linear, Product, RawTerm, Weighted};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
-use hingenet_data::classifier::Training;
+use hingenet_data::rows::Rows;
+use hingenet_data::select::Fit;
 use std::collections::BTreeMap;
 
 pub use training::{TrainingSet, training_set};
@@ -74,21 +75,10 @@ impl ExactModel {
     }
 }
 
-/// A fitted classifier, how its solvers ended, and what cross-validation chose.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Fit {
-    /// The classifier.
-    pub model: DensityClassifier,
-    /// How each SVM ended.
-    pub reports: Vec<SolverReport>,
-    /// Options chosen by inner cross-validation.
-    pub chosen: BTreeMap<String, f64>,
-}
-
 /// Fits the variant that the parameters name and compiles it.
-pub fn fit(training: &Training<'_>, params: &Params, control: &Control) -> Result<Fit> {
-    params.check(training.classes.len())?;
-    let (units, columns) = Columns::learn(training, params, control)?;
+pub fn fit(rows: &Rows<'_>, params: &Params, control: &Control) -> Result<Fit<DensityClassifier>> {
+    params.check(rows.n_classes())?;
+    let (units, columns) = Columns::learn(rows, params, control)?;
     let exact = fit_exact(&columns, params, control)?;
     let compiled = compile(&exact, &columns, params.floor, params.seed, control)?;
     if compiled.error > 1e-3 {

@@ -10,6 +10,9 @@ use crate::structure::{Dependence, Kept};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::log::argmax;
+use hingenet_data::select::criterion::balanced_error;
+use hingenet_data::select::folds::{at_most, split};
+use hingenet_data::select::search::first_best;
 use rayon::prelude::*;
 
 /// Relative duality gap of the machines inside the search: errors do not change below it.
@@ -59,14 +62,15 @@ pub fn class_weights(rule: &ClassWeights, columns: &Columns) -> Vec<f64> {
 
 /// Number of folds: the given one (an error if a class has fewer rows), else 5 or what the smallest class allows.
 fn n_folds(columns: &Columns, params: &Params) -> Result<usize> {
-    let smallest = (0..columns.n_classes()).map(|y| columns.rows_of(y).len()).min().unwrap_or(0);
+    let counts: Vec<usize> = (0..columns.n_classes()).map(|y| columns.rows_of(y).len()).collect();
     match params.folds {
         Some(folds) => {
+            let smallest = at_most(folds, &counts);
             let expected = format!("at most {smallest}, the rows of the smallest class");
             require("folds", folds, &expected, folds <= smallest)?;
             Ok(folds)
         }
-        None => Ok(smallest.min(5)),
+        None => Ok(at_most(5, &counts)),
     }
 }
 
@@ -91,7 +95,8 @@ pub fn choose(columns: &Columns, params: &Params, control: &Control) -> Result<C
     let n_candidates = thresholds.len() * weights.len();
     let errors: Vec<f64> =
         (0..n_candidates).map(|c| runs.iter().map(|r| r.errors[c]).sum::<f64>() / folds as f64).collect();
-    let best = (0..n_candidates).fold(0, |best, c| if errors[c] < errors[best] - 1e-12 { c } else { best });
+    // Sums of shares that are equal may differ in their last bits.
+    let best = first_best(&errors.iter().map(|e| -e).collect::<Vec<_>>(), 1e-12);
     let mut out_of_fold = vec![Vec::new(); columns.n_rows()];
     for run in &runs {
         run.held.iter().zip(&run.outputs[best]).for_each(|(&r, o)| out_of_fold[r].clone_from(o));
@@ -120,7 +125,7 @@ fn run_fold(
     params: &Params,
     control: &Control,
 ) -> Result<FoldRun> {
-    let (learn, held): (Vec<usize>, Vec<usize>) = (0..columns.n_rows()).partition(|&r| fold[r] != f);
+    let (learn, held) = split(fold, f);
     let (part, judge) = (columns.subset(&learn), columns.subset(&held));
     let quiet = control.quiet();
     let Selected { kept, anchor } = select(&part, thresholds, params, &quiet)?;
@@ -141,7 +146,9 @@ fn run_fold(
             let data = set.machine_rows(&part, (&available, kept_now), anchor.as_ref(), &class_weights);
             let trained = train(data, params, SEARCH_GAP.max(params.gap), warm[w].as_deref(), &quiet)?;
             let outputs = trained.scores.evaluate(&judged);
-            run.errors.push(balanced_error(&outputs, judge.class(), judge.weights(), judge.n_classes()));
+            let decided = outputs.iter().zip(judge.class()).zip(judge.weights());
+            let decided = decided.map(|((out, y), w)| (decide(out), *y, *w));
+            run.errors.push(balanced_error(decided, judge.n_classes()));
             run.outputs.push(outputs);
             warm[w] = Some(trained.multipliers);
         }
@@ -205,24 +212,11 @@ fn union(kept: &[Kept]) -> Kept {
 }
 
 /// The class an output row decides for: positive means the second of two classes, else the largest score.
-pub fn decide(outputs: &[f64]) -> usize {
+fn decide(outputs: &[f64]) -> usize {
     match outputs {
         [d] => usize::from(*d > 0.0),
         many => argmax(many),
     }
-}
-
-/// Mean over the classes present of the share of their rows that are misclassified.
-pub fn balanced_error(outputs: &[Vec<f64>], class: &[usize], weights: &[f64], n_classes: usize) -> f64 {
-    let (mut wrong, mut total) = (vec![0.0; n_classes], vec![0.0; n_classes]);
-    for ((out, &y), w) in outputs.iter().zip(class).zip(weights) {
-        total[y] += w;
-        if decide(out) != y {
-            wrong[y] += w;
-        }
-    }
-    let present: Vec<f64> = wrong.iter().zip(&total).filter(|(_, t)| **t > 0.0).map(|(w, t)| w / t).collect();
-    if present.is_empty() { 0.0 } else { present.iter().sum::<f64>() / present.len() as f64 }
 }
 
 /// Out-of-fold outputs from features that are already there (their own kernels left out): only the SVM is

@@ -7,6 +7,7 @@ use crate::params::{Params, TrainingFeatures};
 use crate::structure::Kept;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
+use hingenet_data::select::folds::split;
 
 /// Folds of cross-fitted features.
 const CROSS_FIT_FOLDS: usize = 5;
@@ -61,8 +62,7 @@ pub fn training_set(
         }
         TrainingFeatures::Split => {
             let half = columns.folds(2, params.seed.wrapping_add(17));
-            let learn: Vec<usize> = all.iter().copied().filter(|&r| half[r] == 0).collect();
-            let rows = all.into_iter().filter(|&r| half[r] == 1).collect();
+            let (learn, rows) = split(&half, 1);
             let densities = Densities::estimate(&columns.subset(&learn), kept, params, control)?;
             let features = densities.features(columns.features(), false, control)?;
             Ok(TrainingSet { densities, features, rows })
@@ -87,7 +87,7 @@ fn cross_fitted(columns: &Columns, kept: &Kept, params: &Params, control: &Contr
     let classes = kept.of_class.iter().map(|p| empty(p.len())).collect();
     let mut out = Features { n_rows: n, classes, raw: Vec::new() };
     for f in 0..CROSS_FIT_FOLDS {
-        let (learn, held): (Vec<usize>, Vec<usize>) = (0..n).partition(|&r| fold[r] != f);
+        let (learn, held) = split(&fold, f);
         let densities = Densities::estimate(&columns.subset(&learn), kept, params, control)?;
         let part = densities.features(columns.subset(&held).features(), false, control)?;
         for (to, from) in out.classes.iter_mut().zip(&part.classes) {

@@ -4,7 +4,8 @@
 
 use hingenet_base::control::Control;
 use hingenet_base::numeric::random::Random;
-use hingenet_data::classifier::{Classifier, Training};
+use hingenet_data::classifier::Classifier;
+use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_density::columns::Columns;
 use hingenet_density::fit::fit_exact;
@@ -62,16 +63,16 @@ pub fn two_class_table(n: usize, d: usize, seed: u64) -> (Table, Codes) {
 /// The encoded training rows.
 pub fn columns_of(table: &Table, class: &Codes, params: &Params) -> Columns {
     let names = classes();
-    let training = Training { features: table, class, classes: &names, weights: None };
-    Columns::learn(&training, params, &Control::default()).unwrap().1
+    let rows = Rows::new(table, class, &names, None).unwrap();
+    Columns::learn(&rows, params, &Control::default()).unwrap().1
 }
 
 /// Exact decision values of the training rows, in their own order.
 pub fn exact(table: &Table, class: &Codes, params: &Params) -> Vec<f64> {
     let names = classes();
     let control = Control::default();
-    let training = Training { features: table, class, classes: &names, weights: None };
-    let (units, columns) = Columns::learn(&training, params, &control).unwrap();
+    let rows = Rows::new(table, class, &names, None).unwrap();
+    let (units, columns) = Columns::learn(&rows, params, &control).unwrap();
     let model = fit_exact(&columns, params, &control).unwrap();
     model.outputs(&units.encode(table).unwrap(), &control).unwrap().iter().map(|o| o[0]).collect()
 }

@@ -6,6 +6,7 @@ use super::{Dataset, FitOptions, Fitted, Model, ModelSpec};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_data::rows::Rows;
+use hingenet_data::select::Fit;
 use hingenet_data::table::{Table, UnseenPolicy};
 use hingenet_density::estimate::bandwidth::{LineBandwidth, PlaneBandwidth};
 use hingenet_density::estimate::kernel::Floor;
@@ -13,17 +14,17 @@ use hingenet_density::params::{
     Anchor, Augment, ClassWeights, Multiclass, Penalty, Prior, Threshold, TrainingFeatures,
 };
 use hingenet_density::transform::{LogDensity, OwnDensities};
-use hingenet_density::{DensityClassifier, Fit, Params, Variant};
+use hingenet_density::{DensityClassifier, Params, Variant};
 
 /// Fits a density classifier.
 pub fn fit(
     variant: Variant,
     spec: &ModelSpec,
-    data: &Dataset,
+    rows: &Rows<'_>,
     options: FitOptions,
     control: &Control,
-) -> Result<Fit> {
-    hingenet_density::fit(&data.training(), &params(variant, spec, data, options)?, control)
+) -> Result<Fit<DensityClassifier>> {
+    hingenet_density::fit(rows, &params(variant, spec, rows, options)?, control)
 }
 
 /// Fits the feature map of SLB alone: the model `slb` (whose tables give the log densities of new rows) and,
@@ -38,10 +39,10 @@ pub fn fit_log_densities(
     let cells = Cells { rows: data.n_rows(), missing: data.features.n_missing() };
     let model = fit_rows(spec, &rows, cells, options, control)?;
     let fitted = model.densities()?;
-    let params = params(fitted.variant(), spec, rows.dataset(), options)?;
+    let params = params(fitted.variant(), spec, &rows, options)?;
     let own = match params.training_features {
         TrainingFeatures::Resubstitution => OwnDensities::default(),
-        _ => fitted.own_densities(&rows.training(), &params, control)?,
+        _ => fitted.own_densities(&rows, &params, control)?,
     };
     Ok((model, own))
 }
@@ -71,7 +72,7 @@ impl Model {
     }
 }
 
-fn params(variant: Variant, spec: &ModelSpec, data: &Dataset, options: FitOptions) -> Result<Params> {
+fn params(variant: Variant, spec: &ModelSpec, rows: &Rows<'_>, options: FitOptions) -> Result<Params> {
     let mut params = Params { seed: options.seed, ..Params::new(variant) };
     params.anchor =
         spec.choice("anchor", &[("none", Anchor::None), ("nb", Anchor::NaiveBayes), ("tan", Anchor::Tan)])?;
@@ -86,14 +87,14 @@ fn params(variant: Variant, spec: &ModelSpec, data: &Dataset, options: FitOption
         params.threshold = Threshold::Fraction(fraction);
     }
     if let Some(text) = spec.text("class_weights") {
-        (params.class_weights, params.prior) = class_weights(text, spec, data)?;
+        (params.class_weights, params.prior) = class_weights(text, spec, rows)?;
     }
     params.cost = spec.number("c", params.cost)?;
     params.penalty = spec.choice(
         "penalty",
         &[("l2", Penalty::TwoNorm), ("l1", Penalty::OneNorm), ("group", Penalty::GroupNorm)],
     )?;
-    params.multiclass = multiclass(spec, params.anchor, data.classes.len())?;
+    params.multiclass = multiclass(spec, params.anchor, rows.n_classes())?;
     (params.tiny_classes, params.pairs_in_small_classes) = spec.choice(
         "small_classes",
         &[("refuse", (false, false)), ("allow", (true, false)), ("pairs", (true, true))],
@@ -136,7 +137,7 @@ fn multiclass(spec: &ModelSpec, anchor: Anchor, n_classes: usize) -> Result<Mult
 
 /// Class weights of a machine, and the class prior they mean for densities: `none`, `balanced`, or weights by
 /// name such as `ill:2;well:1`.
-fn class_weights(text: &str, spec: &ModelSpec, data: &Dataset) -> Result<(ClassWeights, Prior)> {
+fn class_weights(text: &str, spec: &ModelSpec, rows: &Rows<'_>) -> Result<(ClassWeights, Prior)> {
     let expected = "none, balanced, or weights by class such as ill:2;well:1";
     let bad = || spec.bad("class_weights", text, expected);
     match text {
@@ -144,23 +145,18 @@ fn class_weights(text: &str, spec: &ModelSpec, data: &Dataset) -> Result<(ClassW
         "balanced" => return Ok((ClassWeights::Balanced, Prior::Uniform)),
         _ => {}
     }
-    let mut weights = vec![1.0; data.classes.len()];
+    let mut weights = vec![1.0; rows.n_classes()];
     for part in text.split(';').filter(|part| !part.trim().is_empty()) {
         let (name, weight) = part.rsplit_once(':').ok_or_else(bad)?;
         let name = unescaped(name.trim()).ok_or_else(bad)?;
-        let class = data.classes.iter().position(|c| *c == name).ok_or_else(bad)?;
+        let class = rows.classes().iter().position(|c| *c == name).ok_or_else(bad)?;
         let weight: f64 = weight.trim().parse().map_err(|_| bad())?;
         if !(weight.is_finite() && weight > 0.0) {
             return Err(bad());
         }
         weights[class] = weight;
     }
-    let row = |m: usize| data.weights.as_ref().map_or(1.0, |w| w[m]);
-    let mut prior = vec![0.0; weights.len()];
-    data.class
-        .iter()
-        .enumerate()
-        .for_each(|(m, c)| c.into_iter().for_each(|c| prior[c] += row(m) * weights[c]));
+    let mut prior: Vec<f64> = rows.class_totals().iter().zip(&weights).map(|(n, w)| n * w).collect();
     let total: f64 = prior.iter().sum();
     prior.iter_mut().for_each(|p| *p /= total);
     Ok((ClassWeights::Given(weights), Prior::Given(prior)))

@@ -77,7 +77,7 @@ pub(super) fn fit_rows(
             (Fitted::Discrete(fitted), report, chosen)
         }
         Recipe::Density(variant) => {
-            let fit = density::fit(variant, spec, data, options, control)?;
+            let fit = density::fit(variant, spec, rows, options, control)?;
             let report = worst(&fit.reports);
             (Fitted::Density(fit.model), report, fit.chosen)
         }
