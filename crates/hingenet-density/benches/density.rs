@@ -4,6 +4,9 @@
 
 #![allow(clippy::print_stdout)]
 
+#[path = "../tests/support/mod.rs"]
+mod support;
+
 use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
@@ -20,6 +23,7 @@ use hingenet_density::{Params, Variant};
 use rayon::prelude::*;
 use std::path::Path;
 use std::time::Instant;
+use support::draw;
 
 fn main() {
     if let Some(folder) = std::env::args().skip_while(|a| a != "--data").nth(1) {
@@ -125,8 +129,8 @@ fn svm() {
 
 fn fit() {
     let networks = Networks::forest(20, Dependence::Simple, 6).unwrap();
-    let (table, class) = networks.sample([500, 500], 1).unwrap();
-    let (test, test_class) = networks.sample([500, 500], 2).unwrap();
+    let (table, class) = draw(&networks, [500, 500], 1);
+    let (test, test_class) = draw(&networks, [500, 500], 2);
     let names = vec!["no".to_string(), "yes".to_string()];
     let rows = Rows::new(&table, &class, &names, None).unwrap();
     for variant in [Variant::Slb, Variant::Lu, Variant::KdeNaiveBayes, Variant::KdeTan] {

@@ -5,6 +5,7 @@ use crate::params::Params;
 use crate::structure::dependence::FEWEST_PAIR_ROWS;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
+use hingenet_data::encode::{Divisor, Standard};
 use hingenet_data::rows::Rows;
 use hingenet_data::select::folds::{Order, stratified};
 use hingenet_data::table::{Column, ColumnData, Table};
@@ -23,13 +24,8 @@ pub enum Kind {
 pub enum Unit {
     /// Constant in training: not used.
     Dropped,
-    /// `(x - mean) / sd`.
-    Standard {
-        /// Mean of the training rows.
-        mean: f64,
-        /// Standard deviation (n - 1) of the training rows.
-        sd: f64,
-    },
+    /// A number in standard deviations (n - 1) from the mean of the training rows.
+    Standard(Standard),
     /// The values of a numeric column with few distinct values; others are treated as missing.
     Levels(Vec<f64>),
     /// A categorical column with so many categories.
@@ -41,7 +37,7 @@ impl Unit {
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Unit::Dropped => None,
-            Unit::Standard { .. } => Some(Kind::Continuous),
+            Unit::Standard(_) => Some(Kind::Continuous),
             Unit::Levels(values) => Some(Kind::Discrete(values.len())),
             Unit::Categories(n) => Some(Kind::Discrete(*n)),
         }
@@ -50,7 +46,7 @@ impl Unit {
     /// A raw cell in this unit; NaN (missing) stays NaN.
     fn encode(&self, x: f64) -> f64 {
         match self {
-            Unit::Standard { mean, sd } => ((x - mean) / sd).clamp(-1e150, 1e150),
+            Unit::Standard(standard) => standard.score(x),
             Unit::Levels(values) => level_code(values, x),
             Unit::Categories(n) => {
                 if x < *n as f64 {
@@ -66,7 +62,7 @@ impl Unit {
     /// `log` of the factor that turns a density of this feature into original units: `-log sd`.
     pub fn log_scale(&self) -> f64 {
         match self {
-            Unit::Standard { sd, .. } => -sd.ln(),
+            Unit::Standard(standard) => -standard.sd.ln(),
             _ => 0.0,
         }
     }
@@ -122,7 +118,7 @@ impl Units {
     pub fn encode(&self, table: &Table) -> Result<Vec<Vec<f64>>> {
         require_len("feature columns", self.units.len(), table.n_columns())?;
         for (column, unit) in table.columns().iter().zip(&self.units) {
-            let numeric = matches!(unit, Unit::Standard { .. } | Unit::Levels(_));
+            let numeric = matches!(unit, Unit::Standard(_) | Unit::Levels(_));
             let fits = *unit == Unit::Dropped || numeric == column.as_numeric().is_some();
             if !fits {
                 let problem = "the type differs from training";
@@ -165,23 +161,19 @@ fn level_code(values: &[f64], x: f64) -> f64 {
 }
 
 fn numeric_unit(cells: &[f64], weights: &[f64], discrete_values: usize) -> Unit {
-    let seen: Vec<(f64, f64)> =
-        cells.iter().zip(weights).filter(|(x, _)| !x.is_nan()).map(|(x, w)| (*x, *w)).collect();
-    let mut distinct: Vec<f64> = seen.iter().map(|(x, _)| *x).collect();
+    let mut distinct: Vec<f64> = cells.iter().copied().filter(|x| !x.is_nan()).collect();
     distinct.sort_by(f64::total_cmp);
     distinct.dedup();
     if distinct.len() < 2 {
         return Unit::Dropped;
     }
-    let n: f64 = seen.iter().map(|(_, w)| w).sum();
+    let n: f64 = cells.iter().zip(weights).filter(|(x, _)| !x.is_nan()).map(|(_, w)| w).sum();
     // A handful of rows with different values is not a discrete column.
     if distinct.len() <= discrete_values && (distinct.len() as f64) < n {
         return Unit::Levels(distinct);
     }
-    let (values, weights): (Vec<f64>, Vec<f64>) = seen.into_iter().unzip();
-    let sample = crate::estimate::sample::Sample::weighted(values, weights);
-    let sd = sample.sd();
-    if sd > 0.0 && sd.is_finite() { Unit::Standard { mean: sample.mean(), sd } } else { Unit::Dropped }
+    let standard = Standard::learn(cells, Some(weights), Divisor::OneLess);
+    if standard.is_constant() { Unit::Dropped } else { Unit::Standard(standard) }
 }
 
 /// Training rows: features column by column (NaN is missing), class codes and weights.

@@ -163,7 +163,7 @@ impl DensityClassifier {
     /// Positions of feature `i` in the units of its table column.
     fn original(&self, i: usize, positions: Vec<f64>) -> Vec<f64> {
         match &self.units.units()[self.units.used()[i]] {
-            Unit::Standard { mean, sd } => positions.iter().map(|z| mean + sd * z).collect(),
+            Unit::Standard(standard) => positions.iter().map(|z| standard.undo(*z)).collect(),
             Unit::Levels(values) => values.clone(),
             Unit::Categories(_) | Unit::Dropped => positions,
         }

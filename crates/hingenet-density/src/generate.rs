@@ -3,7 +3,6 @@
 
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::random::Random;
-use hingenet_data::table::{Codes, Column, Table};
 
 /// How a node depends on its parents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,25 +80,6 @@ impl Networks {
     /// Parents of every node in the network of class `y`.
     pub fn parents(&self, y: usize) -> &[Vec<usize>] {
         &self.classes[y.min(1)].parents
-    }
-
-    /// Draws rows: `counts[y]` of class y, features named x1, x2, ....
-    pub fn sample(&self, counts: [usize; 2], seed: u64) -> Result<(Table, Codes)> {
-        let d = self.classes[0].order.len();
-        let mut random = Random::stream(seed, 3);
-        let mut columns = vec![Vec::with_capacity(counts[0] + counts[1]); d];
-        let mut class = Vec::new();
-        for (y, count) in counts.into_iter().enumerate() {
-            for _ in 0..count {
-                let row = self.row(y, &mut random);
-                columns.iter_mut().zip(row).for_each(|(c, x)| c.push(x));
-                class.push(Some(y));
-            }
-        }
-        let name = |i: usize| format!("x{}", i + 1);
-        let table =
-            Table::new(columns.into_iter().enumerate().map(|(i, c)| Column::numeric(name(i), c)).collect())?;
-        Ok((table, Codes::from_options(2, class.into_iter())))
     }
 
     /// Draws a row of class `y` (0 or 1).

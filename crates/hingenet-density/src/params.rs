@@ -206,15 +206,6 @@ impl Params {
         }
     }
 
-    /// Paper mode: resubstitution features and no class weights.
-    pub fn paper(variant: Variant) -> Self {
-        Params {
-            training_features: TrainingFeatures::Resubstitution,
-            class_weights: ClassWeights::None,
-            ..Self::new(variant)
-        }
-    }
-
     /// Refuses parameters outside their ranges.
     pub fn check(&self, n_classes: usize) -> Result<()> {
         let positive = |name: &str, v: f64| require(name, v, "a finite number > 0", v.is_finite() && v > 0.0);

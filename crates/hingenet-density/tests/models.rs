@@ -15,7 +15,7 @@ use hingenet_density::generate::{Dependence, Networks};
 use hingenet_density::params::{ClassWeights, Threshold};
 use hingenet_density::structure::trees::{forests, trees};
 use hingenet_density::{Params, Variant};
-use support::{classes, columns_of, two_class_table};
+use support::{classes, columns_of, draw, two_class_table};
 
 /// A code of three values, a value that depends on it, and a code that depends on the first.
 fn mixed_columns(seed: u64) -> Columns {
@@ -186,12 +186,12 @@ fn generated_networks_have_the_stated_parents() {
         let equal = |n: &Networks| (0..20).filter(|&i| n.parents(0)[i] == n.parents(1)[i]).count();
         assert!(equal(&shared) >= 7 && equal(&shared) > equal(&separate));
         // Roots are standard normal, and the draws of a seed are always the same.
-        let (table, _) = forest.sample([2000, 0], 9).unwrap();
+        let (table, _) = draw(&forest, [2000, 0], 9);
         let root = forest.parents(0).iter().position(Vec::is_empty).unwrap();
         let x = table.column(root).as_numeric().unwrap().with_nan().to_vec();
         let variance = x.iter().map(|v| v * v).sum::<f64>() / 2000.0;
         assert!((variance - 1.0).abs() < 0.2, "{variance}");
-        assert!(table == forest.sample([2000, 0], 9).unwrap().0);
+        assert!(table == draw(&forest, [2000, 0], 9).0);
     }
 }
 

@@ -7,6 +7,7 @@ use crate::estimate::Joint;
 use crate::estimate::features::Features;
 use crate::estimate::kernel::Floor;
 use crate::fit::ExactModel;
+use crate::terms::raw::Weighted;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::random::Random;
@@ -103,6 +104,13 @@ struct PairWidth {
     class: usize,
     wide: [f64; 2],
     narrow: [f64; 2],
+}
+
+/// A class that uses a pair: the place of the pair in its list, and the weights of its density in the outputs.
+struct Use<'a> {
+    class: usize,
+    place: usize,
+    weights: &'a [f64],
 }
 
 /// For each pair the classes that keep it and its place in their lists.
@@ -212,10 +220,8 @@ impl Builder<'_> {
             (0..x.len()).flat_map(|q| columns.iter().map(move |c| c[q])).collect()
         };
         let raw = self.model.linear_term(i);
-        let mut centre = self.line_centre(i);
-        if let Some((place, term)) = &raw {
-            add_mean(&mut centre, &self.features.raw[*place], &term.weights, self.columns.weights());
-        }
+        let values = self.features.classes.iter().map(|class| &class.marginals[i][..]);
+        let centre = self.centre(values.zip(self.model.scores.marginals.iter().map(|u| &u[i][..])), &raw);
         let floors: Vec<f64> = marginals.iter().map(|m| m.floor().max(NO_FLOOR)).collect();
         let make = |axis: Axis| {
             let values = evaluate(&axis.nodes());
@@ -273,15 +279,18 @@ impl Builder<'_> {
         if own.is_empty() { seen(false) } else { own }
     }
 
-    fn line_centre(&self, i: usize) -> Vec<f64> {
+    /// Mean contribution of the training rows to each output: of densities, given as their values with their weights,
+    /// and of the raw term beside them.
+    fn centre<'b, T>(
+        &self,
+        densities: impl Iterator<Item = (&'b [f64], &'b [f64])>,
+        raw: &Option<(usize, Weighted<T>)>,
+    ) -> Vec<f64> {
         let mut centre = vec![0.0; self.n_outputs()];
-        for (y, class) in self.features.classes.iter().enumerate() {
-            add_mean(
-                &mut centre,
-                &class.marginals[i],
-                &self.model.scores.marginals[y][i],
-                self.columns.weights(),
-            );
+        densities
+            .for_each(|(values, weights)| add_mean(&mut centre, values, weights, self.columns.weights()));
+        if let Some((place, term)) = raw {
+            add_mean(&mut centre, &self.features.raw[*place], &term.weights, self.columns.weights());
         }
         centre
     }
@@ -294,22 +303,21 @@ impl Builder<'_> {
     }
 
     fn pair(&self, (i, j): (usize, usize), classes: &[(usize, usize)], tolerance: f64) -> PairTable {
-        let coefficients: Vec<(usize, usize, &[f64])> =
-            classes.iter().map(|&(y, p)| (y, p, self.model.scores.pairs[y][p].as_slice())).collect();
-        let mut centre = vec![0.0; self.n_outputs()];
-        for (y, p, v) in &coefficients {
-            add_mean(&mut centre, &self.features.classes[*y].pairs[*p], v, self.columns.weights());
-        }
+        let of_class = |&(class, place): &(usize, usize)| Use {
+            class,
+            place,
+            weights: &self.model.scores.pairs[class][place],
+        };
+        let uses: Vec<Use<'_>> = classes.iter().map(of_class).collect();
         let raw = self.model.product_term((i, j));
-        if let Some((place, term)) = &raw {
-            add_mean(&mut centre, &self.features.raw[*place], &term.weights, self.columns.weights());
-        }
+        let values = |u: &Use<'_>| &self.features.classes[u.class].pairs[u.place][..];
+        let centre = self.centre(uses.iter().map(|u| (values(u), u.weights)), &raw);
         let raw = raw.map(|(_, term)| term);
-        let (probe_x, probe_y) = self.pair_probes((i, j), &coefficients);
+        let (probe_x, probe_y) = self.pair_probes((i, j), &uses);
         let exact: Vec<Vec<f64>> =
-            coefficients.iter().map(|c| self.pair_values((i, j), c, &probe_x, &probe_y, true)).collect();
-        let shear = self.shear(&coefficients);
-        let widths = self.pair_widths((i, j), &coefficients, shear);
+            uses.iter().map(|u| self.pair_values((i, j), u, &probe_x, &probe_y, true)).collect();
+        let shear = self.shear(&uses);
+        let widths = self.pair_widths((i, j), &uses, shear);
         let (mut scale, mut capped) = (1.0, false);
         loop {
             let first = self.pair_axis((i, j), 0, 0.0, &widths, scale);
@@ -323,17 +331,17 @@ impl Builder<'_> {
             let (nx, ny) = (first.nodes(), second.nodes());
             let (grid_x, grid_y): (Vec<f64>, Vec<f64>) =
                 nx.iter().flat_map(|x| ny.iter().map(move |v| (*x, v + shear * x))).unzip();
-            let layer = |c: &(usize, usize, &[f64])| Layer {
-                class: c.0,
-                floor: self.model.densities.classes[c.0].joints[c.1].floor().max(NO_FLOOR),
-                weights: c.2.to_vec(),
+            let layer = |u: &Use<'_>| Layer {
+                class: u.class,
+                floor: self.joint(u).floor().max(NO_FLOOR),
+                weights: u.weights.to_vec(),
                 values: self
-                    .pair_values((i, j), c, &grid_x, &grid_y, false)
+                    .pair_values((i, j), u, &grid_x, &grid_y, false)
                     .iter()
                     .map(|v| *v as f32)
                     .collect(),
             };
-            let layers = coefficients.iter().map(layer).collect();
+            let layers = uses.iter().map(layer).collect();
             let (raw, centre) = (raw.clone(), centre.clone());
             let table = PairTable { pair: (i, j), first, second, shear, layers, raw, centre };
             let error = pair_error(&table, &probe_x, &probe_y, &exact);
@@ -350,16 +358,16 @@ impl Builder<'_> {
     fn pair_values(
         &self,
         (i, j): (usize, usize),
-        &(class, p, _): &(usize, usize, &[f64]),
+        u: &Use<'_>,
         x: &[f64],
         y: &[f64],
         floored: bool,
     ) -> Vec<f64> {
-        let densities = &self.model.densities.classes[class];
-        let joint = &densities.joints[p];
+        let joint = self.joint(u);
         // Only the product of marginals needs them; complete queries never fall back.
         let marginals = if matches!(joint, Joint::Independent) {
-            let t = |f: usize, q: &[f64]| densities.marginals[f].features(q, |_| None);
+            let marginals = &self.model.densities.classes[u.class].marginals;
+            let t = |f: usize, q: &[f64]| marginals[f].features(q, |_| None);
             (t(i, x), t(j, y))
         } else {
             (vec![0.0; x.len()], vec![0.0; y.len()])
@@ -373,11 +381,15 @@ impl Builder<'_> {
         values
     }
 
+    fn joint(&self, u: &Use<'_>) -> &Joint {
+        &self.model.densities.classes[u.class].joints[u.place]
+    }
+
     /// Slope of the kernels' ridge where some class's kernel is strongly correlated, else 0.
-    fn shear(&self, coefficients: &[(usize, usize, &[f64])]) -> f64 {
+    fn shear(&self, uses: &[Use<'_>]) -> f64 {
         let (mut strongest, mut slope) = (0.8, 0.0);
-        for (y, p, _) in coefficients {
-            if let Joint::Plane { kde, .. } = &self.model.densities.classes[*y].joints[*p] {
+        for u in uses {
+            if let Joint::Plane { kde, .. } = self.joint(u) {
                 let h = kde.h();
                 let correlation = (h.b / (h.a * h.c).sqrt()).abs();
                 if correlation > strongest {
@@ -413,15 +425,10 @@ impl Builder<'_> {
     }
 
     /// Widths of the kernels of each class along each axis (the second sheared).
-    fn pair_widths(
-        &self,
-        pair: (usize, usize),
-        coefficients: &[(usize, usize, &[f64])],
-        shear: f64,
-    ) -> Vec<PairWidth> {
-        let width = |&(class, p, _): &(usize, usize, &[f64])| {
-            let densities = &self.model.densities.classes[class];
-            match &densities.joints[p] {
+    fn pair_widths(&self, pair: (usize, usize), uses: &[Use<'_>], shear: f64) -> Vec<PairWidth> {
+        let width = |u: &Use<'_>| {
+            let class = u.class;
+            match self.joint(u) {
                 Joint::Plane { kde, .. } => {
                     let h = kde.h();
                     let across = h.c - 2.0 * shear * h.b + shear * shear * h.a;
@@ -429,7 +436,8 @@ impl Builder<'_> {
                     PairWidth { class, wide: [h.a.sqrt(), across.sqrt()], narrow }
                 }
                 other => {
-                    let h = |f: usize| densities.marginals[f].kde().map_or(1.0, |k| k.h());
+                    let marginals = &self.model.densities.classes[class].marginals;
+                    let h = |f: usize| marginals[f].kde().map_or(1.0, |k| k.h());
                     let mut narrow = [h(pair.0), h(pair.1)];
                     if let Joint::Mixed(mixed) = other {
                         narrow[usize::from(mixed.discrete_first())] = mixed.least_bandwidth();
@@ -438,17 +446,13 @@ impl Builder<'_> {
                 }
             }
         };
-        coefficients.iter().map(width).collect()
+        uses.iter().map(width).collect()
     }
 
     /// Probe pairs: complete training rows, and the same moved by a kernel draw of their class.
-    fn pair_probes(
-        &self,
-        (i, j): (usize, usize),
-        coefficients: &[(usize, usize, &[f64])],
-    ) -> (Vec<f64>, Vec<f64>) {
+    fn pair_probes(&self, (i, j): (usize, usize), uses: &[Use<'_>]) -> (Vec<f64>, Vec<f64>) {
         let mut random = Random::stream(self.seed, (i * self.columns.n_features() + j) as u64 + (1 << 32));
-        let widths = self.pair_widths((i, j), coefficients, 0.0);
+        let widths = self.pair_widths((i, j), uses, 0.0);
         let width = |f: usize, side: usize| match self.columns.kinds()[f] {
             Kind::Continuous => widths.iter().map(|w| w.narrow[side]).fold(f64::INFINITY, f64::min),
             Kind::Discrete(_) => 0.0,
@@ -480,9 +484,9 @@ fn pair_error(table: &PairTable, x: &[f64], y: &[f64], exact: &[Vec<f64>]) -> f6
     largest_rms(&differences)
 }
 
-/// Adds the weighted mean of a feature times its coefficients.
-fn add_mean(centre: &mut [f64], column: &[f64], coefficients: &[f64], weights: &[f64]) {
+/// Adds the weighted mean of a feature times its uses.
+fn add_mean(centre: &mut [f64], column: &[f64], uses: &[f64], weights: &[f64]) {
     let total: f64 = weights.iter().sum();
     let mean = column.iter().zip(weights).map(|(t, w)| t * w).sum::<f64>() / total;
-    centre.iter_mut().zip(coefficients).for_each(|(c, v)| *c += v * mean);
+    centre.iter_mut().zip(uses).for_each(|(c, v)| *c += v * mean);
 }

@@ -3,7 +3,7 @@
 //! omitted, not subtracted.
 
 use super::bandwidth::Symmetric;
-use super::kernel_grid::{LONG, SHORT, least_share, line_sums, plane_sums};
+use super::kernel_grid::{LONG, SHORT, add_lanes, least_share, line_sums, plane_sums};
 use super::sample::{PairSample, Sample};
 use hingenet_base::error::{Error, Result, require};
 use hingenet_base::numeric::simd::{LANES, fused_exp, vectorised};
@@ -338,7 +338,7 @@ fn kernel_sum(weights: &[f64], shift: f64, squares: impl Fn(usize, &mut [f64; BL
             }
         }
     }
-    (sums[0] + sums[4]) + (sums[1] + sums[5]) + ((sums[2] + sums[6]) + (sums[3] + sums[7]))
+    add_lanes(&sums)
 }
 
 /// The smallest d² of a kernel that is present; infinite if there is none.

@@ -168,6 +168,12 @@ fn product<const N: usize>(a: &[f64; N], b: &[f64; N]) -> f64 {
             sums[l] = a[l].mul_add(b[l], sums[l]);
         }
     }
+    add_lanes(&sums)
+}
+
+/// The sum of running sums, in a fixed order.
+#[inline(always)]
+pub(super) fn add_lanes(sums: &[f64; LANES]) -> f64 {
     (sums[0] + sums[4]) + (sums[1] + sums[5]) + ((sums[2] + sums[6]) + (sums[3] + sums[7]))
 }
 

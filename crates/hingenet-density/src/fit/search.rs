@@ -25,9 +25,6 @@ pub struct Choice {
     pub threshold: Threshold,
     /// The class weights.
     pub class_weights: ClassWeights,
-    /// Balanced error of every candidate (threshold by threshold, then class weights); empty if there was
-    /// nothing to choose.
-    pub errors: Vec<f64>,
     /// Out-of-fold outputs of every row under the chosen candidate; empty if no folds were run.
     pub out_of_fold: Vec<Vec<f64>>,
 }
@@ -85,7 +82,7 @@ pub fn choose(columns: &Columns, params: &Params, control: &Control) -> Result<C
         }
         let threshold = if thresholds.len() == 1 { thresholds[0].clone() } else { Threshold::Fraction(0.1) };
         let class_weights = weights[0].clone();
-        return Ok(Choice { threshold, class_weights, errors: Vec::new(), out_of_fold: Vec::new() });
+        return Ok(Choice { threshold, class_weights, out_of_fold: Vec::new() });
     }
     let fold = columns.folds(folds, params.seed);
     let runs: Vec<FoldRun> = (0..folds)
@@ -104,7 +101,6 @@ pub fn choose(columns: &Columns, params: &Params, control: &Control) -> Result<C
     Ok(Choice {
         threshold: thresholds[best / weights.len()].clone(),
         class_weights: weights[best % weights.len()].clone(),
-        errors,
         out_of_fold,
     })
 }

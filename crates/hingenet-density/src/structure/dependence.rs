@@ -80,25 +80,18 @@ impl Dependence {
         of.iter().zip(&self.eligible).filter(|(_, e)| **e).flat_map(|(v, _)| v.iter().copied()).collect()
     }
 
-    /// λ that keeps this fraction of the pooled values: the k-th largest, `k = ⌈f T⌉`; infinite for 0.
-    pub fn lambda_of_fraction(&self, fraction: f64) -> f64 {
+    /// The pairs with this fraction of the pooled values: the k largest, `k = ⌈f T⌉`.
+    pub fn keep_fraction(&self, fraction: f64) -> Kept {
         let total = self.pooled(&self.values).len() as f64;
-        self.lambda_of_rank((fraction * total - 1e-9).ceil().max(0.0) as usize)
+        self.keep_largest((fraction * total - 1e-9).ceil().max(0.0) as usize)
     }
 
-    fn lambda_of_rank(&self, k: usize) -> f64 {
+    /// The pairs with the k largest of the pooled values, and those equal to the last of them.
+    fn keep_largest(&self, k: usize) -> Kept {
         let mut sorted = self.pooled(&self.values);
         sorted.sort_by(|a, b| b.total_cmp(a));
-        if k == 0 {
-            f64::INFINITY
-        } else {
-            sorted.get(k - 1).or(sorted.last()).copied().unwrap_or(f64::INFINITY)
-        }
-    }
-
-    /// The pairs a fraction keeps.
-    pub fn keep_fraction(&self, fraction: f64) -> Kept {
-        self.keep_from(self.lambda_of_fraction(fraction))
+        let last = if k == 0 { None } else { sorted.get(k - 1).or(sorted.last()) };
+        self.keep_from(last.copied().unwrap_or(f64::INFINITY))
     }
 
     /// The pairs a threshold keeps; for a cross-validated threshold those of its largest candidate.
@@ -107,7 +100,7 @@ impl Dependence {
             Threshold::CrossValidated(list) => self.keep_fraction(list.iter().copied().fold(0.0, f64::max)),
             Threshold::Fraction(f) => self.keep_fraction(*f),
             Threshold::Lambda(lambda) => self.keep_from(*lambda),
-            Threshold::TopK(k) => self.keep_from(self.lambda_of_rank(*k)),
+            Threshold::TopK(k) => self.keep_largest(*k),
             Threshold::Bonferroni(alpha) => self.keep_tests(|p| bonferroni(p, *alpha)),
             Threshold::BenjaminiHochberg(q) => self.keep_tests(|p| benjamini_hochberg(p, *q)),
         }

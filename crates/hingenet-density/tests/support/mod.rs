@@ -9,6 +9,7 @@ use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_density::columns::Columns;
 use hingenet_density::fit::fit_exact;
+use hingenet_density::generate::Networks;
 use hingenet_density::structure::hsic::DependenceKernel;
 use hingenet_density::{DensityClassifier, Params};
 
@@ -58,6 +59,16 @@ pub fn two_class_table(n: usize, d: usize, seed: u64) -> (Table, Codes) {
     }
     let columns = columns.into_iter().enumerate().map(|(i, c)| Column::numeric(format!("x{i}"), c)).collect();
     (Table::new(columns).unwrap(), Codes::from_options(2, class.into_iter()))
+}
+
+/// Rows of two networks: `counts[y]` of class y, features named x1, x2, ....
+pub fn draw(networks: &Networks, counts: [usize; 2], seed: u64) -> (Table, Codes) {
+    let mut random = Random::stream(seed, 3);
+    let class: Vec<usize> = (0..2).flat_map(|y| vec![y; counts[y]]).collect();
+    let rows: Vec<Vec<f64>> = class.iter().map(|y| networks.row(*y, &mut random)).collect();
+    let column = |i: usize| Column::numeric(format!("x{}", i + 1), rows.iter().map(|r| r[i]).collect());
+    let table = Table::new((0..networks.parents(0).len()).map(column).collect()).unwrap();
+    (table, Codes::from_options(2, class.into_iter().map(Some)))
 }
 
 /// The encoded training rows.

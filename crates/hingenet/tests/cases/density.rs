@@ -14,7 +14,7 @@ use hingenet_density::estimate::features::Densities;
 use hingenet_density::estimate::kernel::{Floor, LineKde, PlaneKde};
 use hingenet_density::estimate::sample::{PairSample, Sample};
 use hingenet_density::fit::fit_exact;
-use hingenet_density::params::{Params, Threshold, Variant};
+use hingenet_density::params::{ClassWeights, Params, Threshold, TrainingFeatures, Variant};
 use hingenet_density::structure::hsic::{AllPairs, DependenceKernel, all_pairs};
 use hingenet_density::structure::trees::{pair_information, tree_edges};
 use hingenet_density::structure::{Dependence, Kept, pair_index, pairs};
@@ -332,7 +332,9 @@ fn slb_pipeline(file: &Value, _: &Path) {
             floor: Floor::Absolute(number(&case["log_floor"])),
             threshold: Threshold::Lambda(number(&case["lambda_"])),
             gap: 1e-11,
-            ..Params::paper(Variant::Slb)
+            training_features: TrainingFeatures::Resubstitution,
+            class_weights: ClassWeights::None,
+            ..Params::new(Variant::Slb)
         };
         let control = Control::default();
         let expected = &case["expected"];

@@ -82,6 +82,8 @@ pub enum PlaneBandwidth {
     Normal,
     /// Direct plug-in with a diagonal matrix.
     Diagonal,
+    /// `n^(-1/3) diag(S)`: products of normal-scale kernels, one bandwidth for a variable in all its pairs.
+    Product,
 }
 
 impl PlaneBandwidth {
@@ -92,6 +94,7 @@ impl PlaneBandwidth {
             PlaneBandwidth::PlugInOneStage => plug_in_plane(sample, PilotStages::One).h,
             PlaneBandwidth::Normal => normal_scale_plane(sample),
             PlaneBandwidth::Diagonal => diagonal_plane(sample),
+            PlaneBandwidth::Product => Symmetric { b: 0.0, ..normal_scale_plane(sample) },
         }
     }
 }
@@ -294,6 +297,8 @@ mod tests {
         for (p, q) in [(0.99, 1.0), (1.01, 1.0), (1.0, 0.99), (1.0, 1.01), (0.9, 1.2), (1.3, 1.3)] {
             assert!(value(1.0, 1.0) < value(p, q), "{p} {q}");
         }
-        assert_eq!(h.b, 0.0);
+        let product = PlaneBandwidth::Product.choose(&sample);
+        let normal = |s: f64| sample.total().powf(-1.0 / 3.0) * s;
+        assert_eq!((h.b, product), (0.0, Symmetric { a: normal(s11), b: 0.0, c: normal(s22) }));
     }
 }

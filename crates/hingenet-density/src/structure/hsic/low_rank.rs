@@ -25,8 +25,6 @@ struct Factor {
     columns: Matrix,
     /// Mean entry of the kernel matrix.
     mean_entry: f64,
-    /// Mean residual diagonal `tr(K - F F')/n`.
-    residual: f64,
     total: f64,
 }
 
@@ -38,7 +36,7 @@ impl Factor {
     fn new(sample: &Sample, kernel: DependenceKernel, tolerance: f64) -> Factor {
         let (values, counts, place) = distinct(sample);
         let n = sample.total();
-        let (rows, residual) = vectorised(
+        let rows = vectorised(
             #[inline(always)]
             || incomplete_cholesky(&values, &counts, kernel, tolerance * n),
         );
@@ -51,7 +49,7 @@ impl Factor {
             }
         }
         let mean_entry = means.iter().map(|m| m * m).sum();
-        Factor { columns, mean_entry, residual: residual / n, total: n }
+        Factor { columns, mean_entry, total: n }
     }
 
     /// Number of columns.
@@ -82,19 +80,14 @@ fn distinct(sample: &Sample) -> (Vec<f64>, Vec<f64>, Vec<usize>) {
 /// Columns F of `K ≈ F F'`: the pivot is the largest residual; stops when the weighted residual trace is at
 /// most `limit`. The residual is positive semidefinite, so the criterion is approximated from below.
 #[inline(always)]
-fn incomplete_cholesky(
-    x: &[f64],
-    counts: &[f64],
-    kernel: DependenceKernel,
-    limit: f64,
-) -> (Vec<Vec<f64>>, f64) {
+fn incomplete_cholesky(x: &[f64], counts: &[f64], kernel: DependenceKernel, limit: f64) -> Vec<Vec<f64>> {
     let mut residual = vec![1.0; x.len()];
     let mut columns: Vec<Vec<f64>> = Vec::new();
     loop {
         let trace = dot(&residual, counts);
         let pivot = hingenet_base::numeric::log::argmax(&residual);
         if trace <= limit || columns.len() == x.len() || residual[pivot] <= 1e-14 {
-            return (columns, trace.max(0.0));
+            return columns;
         }
         // Plain loops: what is called through iterators is not compiled for the wide instructions.
         let mut column = vec![0.0; x.len()];
@@ -123,8 +116,8 @@ pub struct AllPairs {
     n: f64,
     d: usize,
     v_statistics: Vec<f64>,
-    /// Mean entry, `|HKH|²_F/n²` and mean residual of each kernel matrix.
-    variables: Vec<(f64, f64, f64)>,
+    /// Mean entry and `|HKH|²_F/n²` of each kernel matrix.
+    variables: Vec<(f64, f64)>,
 }
 
 impl AllPairs {
@@ -140,13 +133,7 @@ impl AllPairs {
 
     /// The gamma-approximation test of a pair; `None` below six rows or for a constant variable.
     pub fn gamma(&self, i: usize, j: usize) -> Option<GammaTest> {
-        let moments = |v: usize| (self.variables[v].0, self.variables[v].1);
-        gamma_test(self.n, self.v_statistic(i, j), moments(i), moments(j))
-    }
-
-    /// Bound of the error of a V-statistic: `0 <= exact - value <= bound`.
-    pub fn error_bound(&self, i: usize, j: usize) -> f64 {
-        self.variables[i].2 + self.variables[j].2
+        gamma_test(self.n, self.v_statistic(i, j), self.variables[i], self.variables[j])
     }
 }
 
@@ -192,7 +179,7 @@ pub fn all_pairs(
         }
     }
     let v_statistics = pairs(d).map(|(i, j)| if n < 4.0 { 0.0 } else { norms[(i, j)] }).collect();
-    let variables = (0..d).map(|j| (factors[j].mean_entry, norms[(j, j)], factors[j].residual)).collect();
+    let variables = (0..d).map(|j| (factors[j].mean_entry, norms[(j, j)])).collect();
     Ok(AllPairs { n, d, v_statistics, variables })
 }
 
