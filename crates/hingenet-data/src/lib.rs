@@ -1,11 +1,12 @@
 //! From bytes to rows that can be learnt from; internal to `hingenet`, its interface may change with every version.
 //!
-//! [`table`] reads typed columns, [`encode`] learns categories, cuts and scales, [`rows`] proves that rows can be learnt
-//! from, [`select`] deals folds, searches and calibrates, [`classifier`] says what every fitted family can do. Knows no
-//! model.
+//! [`table`] reads typed columns, [`encode`] learns categories, cuts and scales, [`information`] says what coded
+//! columns tell of each other, [`rows`] proves that rows can be learnt from, [`select`] deals folds, searches and
+//! calibrates, [`classifier`] says what every fitted family can do. Knows no model.
 
 pub mod classifier;
 pub mod encode;
+pub mod information;
 pub mod rows;
 pub mod select;
 pub mod table;

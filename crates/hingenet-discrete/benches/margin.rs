@@ -111,7 +111,7 @@ fn large() {
         let problem = Problem {
             likelihood: Likelihood::new(&structure, n_counts).unwrap(),
             rows,
-            loss: MarginLoss::new(1.0, 3, vec![1.0; 9], smoothing),
+            loss: MarginLoss::new(1.0, 3, 1.0, smoothing),
         };
         let (pass, value) = best_of_five(|| problem.unconstrained(fit.network.w()).value);
         println!(

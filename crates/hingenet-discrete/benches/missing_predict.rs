@@ -11,7 +11,7 @@ use hingenet_base::control::Control;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::table::Codes;
 use hingenet_discrete::inference::Inference;
-use hingenet_discrete::learn::{PairStatistics, Root, k_tree, tan};
+use hingenet_discrete::structure::{PairStatistics, Root, k_tree, tan};
 use hingenet_discrete::{Network, Samples, Structure, counts};
 use std::time::Instant;
 

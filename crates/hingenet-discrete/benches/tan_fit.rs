@@ -9,7 +9,7 @@ mod coded;
 use hingenet_base::control::Control;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::table::Codes;
-use hingenet_discrete::learn::{PairStatistics, Root, tan};
+use hingenet_discrete::structure::{PairStatistics, Root, tan};
 use hingenet_discrete::{Network, Samples, Structure, counts};
 use std::time::Instant;
 

@@ -8,7 +8,6 @@ use super::{Network, Structure};
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::log::{log_normalise, log_sum_exp};
 use hingenet_base::numeric::random::Random;
-use hingenet_base::solver::SolverReport;
 use hingenet_data::classifier::{Classifier, Explanation, ExplanationKind, Term};
 use hingenet_data::encode::FeatureCoder;
 use hingenet_data::table::{Codes, Table};
@@ -20,7 +19,6 @@ pub struct DiscreteClassifier {
     coders: Vec<FeatureCoder>,
     network: Network,
     temperature: f64,
-    report: Option<SolverReport>,
 }
 
 /// Rows of a table must be normalised to this (log of their sum).
@@ -36,12 +34,7 @@ pub(super) fn require_proper(network: &Network) -> Result<()> {
 impl DiscreteClassifier {
     /// Joins the parts; refuses coders that do not fit the network, parameters that are not normalised and
     /// a temperature that is not positive.
-    pub fn new(
-        coders: Vec<FeatureCoder>,
-        network: Network,
-        temperature: f64,
-        report: Option<SolverReport>,
-    ) -> Result<Self> {
+    pub fn new(coders: Vec<FeatureCoder>, network: Network, temperature: f64) -> Result<Self> {
         let card = network.structure().card();
         require_len("feature coders", card.len() - 1, coders.len())?;
         for (i, coder) in coders.iter().enumerate() {
@@ -55,7 +48,7 @@ impl DiscreteClassifier {
             temperature.is_finite() && temperature > 0.0,
         )?;
         require_proper(&network)?;
-        Ok(DiscreteClassifier { coders, network, temperature, report })
+        Ok(DiscreteClassifier { coders, network, temperature })
     }
 
     /// States of the features.
@@ -71,11 +64,6 @@ impl DiscreteClassifier {
     /// Temperature of the posterior; 1 for maximum likelihood.
     pub fn temperature(&self) -> f64 {
         self.temperature
-    }
-
-    /// How the solver ended, if one ran.
-    pub fn report(&self) -> Option<&SolverReport> {
-        self.report.as_ref()
     }
 
     /// The states of a table's cells, as the network counts them.

@@ -2,14 +2,10 @@
 //! from coded rows without missing cells; all tables are marginals of one smoothed sample, so they are
 //! consistent in the sense of Eq. (7).
 
-use super::planes::{count_singles, narrow_columns, narrow_features};
+use super::tally::{count_singles, joint_counts, narrow_columns, narrow_features};
 use super::{Samples, Structure};
 use hingenet_base::error::{Error, Result, require, require_len};
-use hingenet_data::table::Codes;
 use rayon::prelude::*;
-
-/// Rows whose cells are turned into table positions at a time: the positions stay in the first cache.
-const BLOCK: usize = 2048;
 
 /// Counts of Eq. (4): `n^i_{j|h} = Σ_m s_m ν^i_{j|h}(x^m) + α/(r_i H_i)`, laid out as the parameters.
 ///
@@ -31,20 +27,6 @@ pub(super) fn require_same_states(structure: &Structure, samples: &Samples) -> R
     Ok(())
 }
 
-/// [`raw_counts`] of some of the rows.
-pub(super) fn raw_counts_of_rows(
-    structure: &Structure,
-    samples: &Samples,
-    rows: &[usize],
-) -> Result<Vec<f64>> {
-    let columns = samples.columns().iter().map(|c| c.rows(rows)).collect();
-    let weights: Option<Vec<f64>> = samples.weights().map(|w| rows.iter().map(|&m| w[m]).collect());
-    if weights.as_ref().is_some_and(|w| w.iter().all(|s| *s == 0.0)) {
-        return Ok(vec![0.0; structure.n_entries()]);
-    }
-    raw_counts(structure, &Samples::new(samples.card().to_vec(), columns, weights)?)
-}
-
 /// `Σ_m s_m φ(x^m)` without smoothing. Rows must be complete.
 pub fn raw_counts(structure: &Structure, samples: &Samples) -> Result<Vec<f64>> {
     require_same_states(structure, samples)?;
@@ -64,8 +46,20 @@ pub fn raw_counts(structure: &Structure, samples: &Samples) -> Result<Vec<f64>> 
     // One task per table, rows in order: the same sums for any number of threads.
     let counted = |i: usize| i > 0 && given_class.binary_search(&(i - 1)).is_ok();
     let rest = tables.into_par_iter().enumerate().filter(|(i, _)| !counted(*i));
-    rest.for_each(|(i, table)| count_table(structure, samples, i, table));
+    rest.for_each(|(i, table)| table.copy_from_slice(&joint_counts(samples, &family(structure, i))));
     Ok(counts)
+}
+
+/// For each table the counts of the rows where the node and all its parents are observed.
+pub(super) fn available_counts(structure: &Structure, samples: &Samples) -> Result<Vec<f64>> {
+    require_same_states(structure, samples)?;
+    let table = |i: usize| joint_counts(samples, &family(structure, i));
+    Ok((0..structure.n_nodes()).into_par_iter().flat_map_iter(table).collect())
+}
+
+/// The parents of node `i`, then `i`: the digits of the positions in its table.
+fn family(structure: &Structure, i: usize) -> Vec<usize> {
+    structure.dag().parents(i).iter().copied().chain([i]).collect()
 }
 
 /// Adds `α/(r_i H_i)` to every entry of every table.
@@ -120,108 +114,11 @@ fn missing_cell(i: usize) -> Error {
     }
 }
 
-/// Adds the rows to node `i`'s table.
-fn count_table(structure: &Structure, samples: &Samples, i: usize, table: &mut [f64]) {
-    let r = structure.card()[i];
-    let own = (i, 1);
-    let parents = structure.dag().parents(i).iter().zip(structure.strides(i)).map(|(&p, s)| (p, s * r));
-    let digits = std::iter::once(own).chain(parents);
-    let digits: Vec<Digit<'_>> =
-        digits.map(|(v, scale)| Digit { column: samples.column(v), scale, missing: 0 }).collect();
-    tally(&digits, samples.weights(), table);
-}
-
-/// Counts of the joint states of some variables, the last one fastest, over the rows where all of them are
-/// observed.
-pub(super) fn joint_counts(samples: &Samples, variables: &[usize]) -> Vec<f64> {
-    // A missing cell counts as one more state, which is left out when the table is read.
-    let mut scale = 1;
-    let mut digits = Vec::with_capacity(variables.len());
-    let mut sizes = Vec::with_capacity(variables.len());
-    for &v in variables.iter().rev() {
-        let r = samples.card()[v];
-        digits.push(Digit { column: samples.column(v), scale, missing: r });
-        sizes.push((r, r + usize::from(!samples.is_complete(v))));
-        scale *= sizes[sizes.len() - 1].1;
-    }
-    let mut wide = vec![0.0; scale];
-    tally(&digits, samples.weights(), &mut wide);
-    if sizes.iter().all(|(r, size)| r == size) {
-        return wide;
-    }
-    let observed = |mut at: usize| {
-        sizes.iter().all(|&(r, size)| {
-            let state = at % size;
-            at /= size;
-            state < r
-        })
-    };
-    wide.into_iter().enumerate().filter(|&(at, _)| observed(at)).map(|(_, n)| n).collect()
-}
-
-/// One column's share in the position of a row in a table: `scale` times its code.
-pub(super) struct Digit<'a> {
-    pub column: &'a Codes,
-    pub scale: usize,
-    /// The code a missing cell counts as.
-    pub missing: usize,
-}
-
-/// Adds the weight of every row (1 without weights) to its position in `table`, rows in order.
-pub(super) fn tally(digits: &[Digit<'_>], weights: Option<&[f64]>, table: &mut [f64]) {
-    let n_rows = digits.first().map_or(0, |d| d.column.len());
-    let mut position = [0u32; BLOCK];
-    let mut whole = vec![0u32; if weights.is_none() { table.len() } else { 0 }];
-    for start in (0..n_rows).step_by(BLOCK) {
-        let rows = start..(start + BLOCK).min(n_rows);
-        let position = &mut position[..rows.len()];
-        position.fill(0);
-        for digit in digits {
-            add_digit(digit, rows.clone(), position);
-        }
-        match weights {
-            Some(weights) => {
-                for (&k, s) in position.iter().zip(&weights[rows]) {
-                    table[k as usize] += s;
-                }
-            }
-            None => position.iter().for_each(|&k| whole[k as usize] += 1),
-        }
-        // Whole numbers below 2^53 add exactly, so it does not matter when they are handed over.
-        if start % (BLOCK << 19) == 0 {
-            hand_over(&mut whole, table);
-        }
-    }
-    hand_over(&mut whole, table);
-}
-
-fn hand_over(whole: &mut [u32], table: &mut [f64]) {
-    for (n, t) in table.iter_mut().zip(whole) {
-        *n += f64::from(std::mem::take(t));
-    }
-}
-
-/// `position += scale * code` for some rows of a column.
-fn add_digit(digit: &Digit<'_>, rows: std::ops::Range<usize>, position: &mut [u32]) {
-    let (scale, missing) = (digit.scale as u32, digit.missing as u32);
-    match digit.column {
-        Codes::U8(v) => {
-            for (p, &c) in position.iter_mut().zip(&v[rows]) {
-                *p += scale * if c == Codes::MISSING_U8 { missing } else { u32::from(c) };
-            }
-        }
-        Codes::U16(v) => {
-            for (p, &c) in position.iter_mut().zip(&v[rows]) {
-                *p += scale * if c == Codes::MISSING_U16 { missing } else { u32::from(c) };
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use hingenet_base::graph::Dag;
+    use hingenet_data::table::Codes;
 
     fn samples(weights: Option<Vec<f64>>) -> Samples {
         let columns = vec![Codes::U8(vec![0, 1, 1]), Codes::U8(vec![2, 0, 2])];

@@ -54,7 +54,7 @@ pub fn fit_em(
     if !samples.is_complete(0) {
         return Err(Error::data("a class label is missing", "remove unlabelled rows"));
     }
-    let available = available_counts(structure, samples)?;
+    let available = counts::available_counts(structure, samples)?;
     if is_closed(structure) {
         return closed_form(structure, &available, alpha);
     }
@@ -124,17 +124,6 @@ fn closed_form(structure: &Structure, available: &[f64], alpha: f64) -> Result<E
     Ok(EmFit { network, counts, report, trace: Vec::new() })
 }
 
-/// For each table the counts of the rows where the node and all its parents are observed.
-pub fn available_counts(structure: &Structure, samples: &Samples) -> Result<Vec<f64>> {
-    counts::require_same_states(structure, samples)?;
-    let mut all = vec![0.0; structure.n_entries()];
-    for (i, table) in split_tables(structure, &mut all).into_iter().enumerate() {
-        let family: Vec<usize> = structure.dag().parents(i).iter().copied().chain([i]).collect();
-        table.copy_from_slice(&counts::joint_counts(samples, &family));
-    }
-    Ok(all)
-}
-
 /// `Σ α/(r_i H_i) w`; cells of probability zero count only with α > 0, when there are none.
 fn log_prior(structure: &Structure, w: &[f64], alpha: f64) -> f64 {
     if alpha == 0.0 {
@@ -159,10 +148,10 @@ impl<'a> Rows<'a> {
     fn new(structure: &Structure, samples: &'a Samples) -> Result<Self> {
         let open = |m: &usize| samples.columns().iter().any(|c| c.get(*m).is_none());
         let (incomplete, full): (Vec<usize>, Vec<usize>) = (0..samples.n_rows()).partition(open);
-        let complete = if full.is_empty() {
+        let complete = if full.iter().all(|&m| samples.weight(m) == 0.0) {
             vec![0.0; structure.n_entries()]
         } else {
-            counts::raw_counts_of_rows(structure, samples, &full)?
+            counts::raw_counts(structure, &samples.rows(&full)?)?
         };
         // Few enough chunks for their tables to fit into memory; the number depends on sizes only.
         let chunks = ((1 << 24) / structure.n_entries()).clamp(1, 64);

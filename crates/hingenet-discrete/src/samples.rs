@@ -85,4 +85,21 @@ impl Samples {
     pub fn is_complete(&self, i: usize) -> bool {
         self.complete[i]
     }
+
+    /// The given rows.
+    pub fn rows(&self, rows: &[usize]) -> Result<Self> {
+        let columns = self.columns.iter().map(|c| c.rows(rows)).collect();
+        let weights = self.weights().map(|w| rows.iter().map(|&m| w[m]).collect());
+        Samples::new(self.card.clone(), columns, weights)
+    }
+
+    /// These rows and then those of `other`, which has the same variables.
+    pub fn joined(&self, other: &Samples) -> Result<Self> {
+        let both = |(i, c): (usize, &Codes)| {
+            Codes::from_options(self.card[i], c.iter().chain(other.column(i).iter()))
+        };
+        let all = |samples: &Samples| (0..samples.n_rows()).map(|m| samples.weight(m)).collect::<Vec<f64>>();
+        let columns = self.columns.iter().enumerate().map(both).collect();
+        Samples::new(self.card.clone(), columns, Some([all(self), all(other)].concat()))
+    }
 }

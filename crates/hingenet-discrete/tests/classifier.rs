@@ -5,8 +5,9 @@ use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::{Classifier, ExplanationKind, Training};
 use hingenet_data::table::{Codes, Column, Table};
-use hingenet_discrete::learn::Root;
-use hingenet_discrete::{DiscreteClassifier, DiscreteParams, StructureKind, fit_ml};
+use hingenet_discrete::fit::prepare;
+use hingenet_discrete::structure::Root;
+use hingenet_discrete::{DiscreteClassifier, DiscreteParams, StructureKind};
 
 const KINDS: [StructureKind; 4] = [
     StructureKind::NaiveBayes,
@@ -40,6 +41,13 @@ fn data(n: usize, gaps: bool) -> (Table, Codes) {
     (table.unwrap(), Codes::from_options(2, class.into_iter().map(Some)))
 }
 
+fn fit_ml(
+    training: &Training<'_>,
+    params: &DiscreteParams,
+) -> hingenet_base::error::Result<DiscreteClassifier> {
+    Ok(hingenet_discrete::fit(training, params, None, &Control::default())?.model)
+}
+
 fn fit(
     table: &Table,
     class: &Codes,
@@ -47,7 +55,7 @@ fn fit(
 ) -> hingenet_base::error::Result<DiscreteClassifier> {
     let classes = names(&["neg", "pos"]);
     let training = Training { features: table, class, classes: &classes, weights: None };
-    fit_ml(&training, &DiscreteParams::new(kind), &Control::default())
+    fit_ml(&training, &DiscreteParams::new(kind))
 }
 
 #[test]
@@ -153,7 +161,7 @@ fn bad_training_rows_are_refused() {
     let classes = names(&["neg", "pos"]);
     let run = |class: &Codes, weights: Option<&[f64]>, params: DiscreteParams| {
         let training = Training { features: &table, class, classes: &classes, weights };
-        fit_ml(&training, &params, &Control::default()).unwrap_err().to_string()
+        prepare(&training, &params, &Control::default()).unwrap_err().to_string()
     };
     let nb = || DiscreteParams::new(StructureKind::NaiveBayes);
     assert!(run(&Codes::U8(vec![1; 10]), None, nb()).contains("one class only (`pos`)"));
@@ -170,7 +178,7 @@ fn bad_training_rows_are_refused() {
     assert!(run(&class, None, DiscreteParams::new(StructureKind::KTree(9))).contains("k = 9"));
     let empty = Table::without_columns(0);
     let training = Training { features: &empty, class: &Codes::U8(vec![]), classes: &classes, weights: None };
-    let error = fit_ml(&training, &nb(), &Control::default()).unwrap_err();
+    let error = fit_ml(&training, &nb()).unwrap_err();
     assert!(error.to_string().contains("no rows"));
 }
 
@@ -187,14 +195,14 @@ fn degenerate_columns_are_kept_and_harmless() {
     .unwrap();
     let training = Training { features: &table, class: &class, classes: &classes, weights: None };
     for kind in KINDS {
-        let model = fit_ml(&training, &DiscreteParams::new(kind), &Control::default()).unwrap();
+        let model = fit_ml(&training, &DiscreteParams::new(kind)).unwrap();
         let proba = model.log_proba(&table).unwrap();
         assert!(proba.iter().all(|p| p.is_finite()) && proba.len() == 15);
     }
     // No features at all: the prior.
     let nothing = Table::without_columns(5);
     let training = Training { features: &nothing, class: &class, classes: &classes, weights: None };
-    let model = fit_ml(&training, &DiscreteParams::new(StructureKind::Tan(Root::First)), &Control::default());
+    let model = fit_ml(&training, &DiscreteParams::new(StructureKind::Tan(Root::First)));
     let proba = model.unwrap().log_proba(&nothing).unwrap();
     assert!((proba[1].exp() - (3.0 + 1.0 / 3.0) / 6.0).abs() < 1e-12);
 }
@@ -205,7 +213,7 @@ fn impossible_rows_get_the_prior() {
     let classes = names(&["neg", "pos"]);
     let training = Training { features: &table, class: &class, classes: &classes, weights: None };
     let params = DiscreteParams::new(StructureKind::Tan(Root::First)).alpha(0.0);
-    let model = fit_ml(&training, &params, &Control::default()).unwrap();
+    let model = fit_ml(&training, &params).unwrap();
     let proba = model.log_proba(&table).unwrap();
     assert!(proba.iter().all(|p| !p.is_nan()));
 }

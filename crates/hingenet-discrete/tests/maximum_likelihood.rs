@@ -9,7 +9,7 @@ use hingenet_base::numeric::random::Random;
 use hingenet_data::table::Codes;
 use hingenet_discrete::em::{EmParams, fit_em};
 use hingenet_discrete::inference::{Inference, log_joint_rows};
-use hingenet_discrete::learn::{PairStatistics, Root, k_tree, tan};
+use hingenet_discrete::structure::{PairStatistics, Root, k_tree, tan};
 use hingenet_discrete::{Network, Samples, Structure, counts};
 use proptest::prelude::*;
 

@@ -67,7 +67,7 @@ fn unlabelled_rows_of_weight_zero_change_nothing_and_others_fill_the_counts() {
     let none = SemiParams { tau: 0.0, ..SemiParams::default() };
     let same = fit_semi_supervised(&data, &structure, &params, &none, &control).unwrap();
     assert_eq!(same.network.w(), supervised.unwrap().network.w());
-    let some = SemiParams { tau: 0.5, margin_tau: 0.1, ..SemiParams::default() };
+    let some = SemiParams { tau: 0.5, ..SemiParams::default() };
     let fit = fit_semi_supervised(&data, &structure, &params, &some, &control).unwrap();
     assert!(fit.network.normalisation_error() < 1e-9 && fit.report.converged);
 }

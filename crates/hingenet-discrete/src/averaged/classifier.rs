@@ -7,7 +7,6 @@ use crate::explain::{largest_first, leave_one_out};
 use crate::fit::code_columns;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::log::log_normalise;
-use hingenet_base::solver::SolverReport;
 use hingenet_data::classifier::{Classifier, Explanation};
 use hingenet_data::encode::FeatureCoder;
 use hingenet_data::table::{Codes, Table};
@@ -18,17 +17,11 @@ pub struct AveragedClassifier {
     coders: Vec<FeatureCoder>,
     stars: Stars,
     temperature: f64,
-    report: Option<SolverReport>,
 }
 
 impl AveragedClassifier {
     /// Joins the parts; refuses coders that do not fit the networks and parameters that are not normalised.
-    pub fn new(
-        coders: Vec<FeatureCoder>,
-        stars: Stars,
-        temperature: f64,
-        report: Option<SolverReport>,
-    ) -> Result<Self> {
+    pub fn new(coders: Vec<FeatureCoder>, stars: Stars, temperature: f64) -> Result<Self> {
         let positive = temperature.is_finite() && temperature > 0.0;
         require("temperature", temperature, "a finite number > 0", positive)?;
         let states = stars.states();
@@ -40,7 +33,7 @@ impl AveragedClassifier {
         for s in 0..states.n_features() {
             require_proper(&stars.network(s)?)?;
         }
-        Ok(AveragedClassifier { coders, stars, temperature, report })
+        Ok(AveragedClassifier { coders, stars, temperature })
     }
 
     /// States of the features.
@@ -56,11 +49,6 @@ impl AveragedClassifier {
     /// Temperature of the posterior.
     pub fn temperature(&self) -> f64 {
         self.temperature
-    }
-
-    /// How the solvers ended: the worst of the members.
-    pub fn report(&self) -> Option<&SolverReport> {
-        self.report.as_ref()
     }
 
     /// `log P(c, observed cells)`, K values a row.

@@ -5,44 +5,20 @@ use super::classifier::AveragedClassifier;
 use super::shared::fit_shared_tables;
 use super::stars::{Stars, one_dependence};
 use crate::em::fit_em;
-use crate::fit::{DiscreteParams, StructureKind, prepare};
-use crate::margin::completion::{CompletionParams, fit_incomplete};
-use crate::margin::select::{Scores, calibrated, select_point};
-use crate::margin::{MarginParams, completed};
+use crate::fit::prepare;
+use crate::fit::select::{Scores, calibrated, select_point};
+use crate::margin::MarginParams;
+use crate::margin::completion::{CompletionParams, completed, fit_incomplete};
+use crate::params::{DiscreteParams, MemberRule, MemberTables, StructureKind};
 use crate::{Network, Samples, Structure};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
 use hingenet_data::classifier::Training;
+use hingenet_data::select::Fit;
 use hingenet_data::table::Codes;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-
-/// How the members learn.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum MemberRule {
-    /// Maximum likelihood.
-    MaximumLikelihood,
-    /// With margins; what is absent is chosen by inner cross-validation of the average.
-    MlBnSvm {
-        /// Who has the tables.
-        tables: MemberTables,
-        /// Weight of the slacks.
-        lambda: Option<f64>,
-        /// Required log margin.
-        gamma: Option<f64>,
-    },
-}
-
-/// Who has the tables that the margin trains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MemberTables {
-    /// Pairs of features, for all members together, by the margin of the average; where training cells are missing as
-    /// [`MemberTables::Own`].
-    Shared,
-    /// Each member, by its own margin: convex, with a certificate.
-    Own,
-}
 
 /// Values tried for λ and γ, ascending, and inner folds: the average is less sensitive than one network.
 const LAMBDA: [f64; 4] = [0.0, 0.25, 1.0, 4.0];
@@ -55,20 +31,20 @@ pub fn fit_averaged(
     alpha: f64,
     rule: MemberRule,
     control: &Control,
-) -> Result<(AveragedClassifier, BTreeMap<String, f64>)> {
+) -> Result<Fit<AveragedClassifier>> {
     let params = DiscreteParams::new(StructureKind::NaiveBayes).alpha(alpha);
     let prepared = prepare(training, &params, control)?;
     let samples = &prepared.samples;
     let mut chosen = BTreeMap::new();
     let mut temperature = 1.0;
-    let (networks, report) = match rule {
+    let (stars, reports) = match rule {
         MemberRule::MaximumLikelihood if samples.has_missing() => {
             each_alone(samples, control, |structure, quiet| {
                 let em = fit_em(structure, samples, alpha, params.em, quiet)?;
                 Ok((em.network, em.report))
             })?
         }
-        MemberRule::MaximumLikelihood => (Stars::from_rows(samples, alpha)?, None),
+        MemberRule::MaximumLikelihood => (Stars::from_rows(samples, alpha)?, vec![]),
         MemberRule::MlBnSvm { tables, lambda, gamma } => {
             let train: Train = match tables {
                 MemberTables::Shared if !samples.has_missing() => shared,
@@ -92,22 +68,23 @@ pub fn fit_averaged(
             train(samples, &params, control)?
         }
     };
-    Ok((AveragedClassifier::new(prepared.coders, networks, temperature, report)?, chosen))
+    let model = AveragedClassifier::new(prepared.coders, stars, temperature)?;
+    Ok(Fit { model, reports, chosen })
 }
 
 fn member_params(lambda: f64, gamma: f64, alpha: f64) -> MarginParams {
     MarginParams { lambda, gamma, alpha, tolerance: 1e-4, ..MarginParams::default() }
 }
 
-type Members = (Stars, Option<SolverReport>);
+type Members = (Stars, Vec<SolverReport>);
 
 type Train = fn(&Samples, &MarginParams, &Control) -> Result<Members>;
 
 fn shared(samples: &Samples, params: &MarginParams, control: &Control) -> Result<Members> {
     if params.lambda == 0.0 {
-        return Ok((Stars::from_rows(samples, params.alpha)?, None));
+        return Ok((Stars::from_rows(samples, params.alpha)?, vec![]));
     }
-    fit_shared_tables(samples, params, &control.quiet()).map(|(stars, report)| (stars, Some(report)))
+    fit_shared_tables(samples, params, &control.quiet()).map(|(stars, report)| (stars, vec![report]))
 }
 
 fn own(samples: &Samples, params: &MarginParams, control: &Control) -> Result<Members> {
@@ -118,7 +95,7 @@ fn own(samples: &Samples, params: &MarginParams, control: &Control) -> Result<Me
     })
 }
 
-/// Fits the members one by one; the report is that of the member furthest from its optimum.
+/// Fits the members one by one.
 fn each_alone(
     samples: &Samples,
     control: &Control,
@@ -128,9 +105,7 @@ fn each_alone(
     let member = |s: usize| fit(&one_dependence(card, s)?, &quiet);
     let fits: Vec<_> = (1..card.len()).into_par_iter().map(member).collect::<Result<_>>()?;
     let (networks, reports): (Vec<Network>, Vec<SolverReport>) = fits.into_iter().unzip();
-    let gap = |report: &SolverReport| report.gap.unwrap_or(0.0);
-    let worst = reports.into_iter().max_by(|a, b| gap(a).total_cmp(&gap(b)));
-    Ok((Stars::from_networks(&networks)?, worst))
+    Ok((Stars::from_networks(&networks)?, reports))
 }
 
 impl Scores for Stars {

@@ -10,6 +10,6 @@ mod shared;
 mod stars;
 
 pub use classifier::AveragedClassifier;
-pub use fit::{MemberRule, MemberTables, fit_averaged};
+pub use fit::fit_averaged;
 pub use shared::fit_shared_tables;
 pub use stars::{Counts, Numbering, Smoothing, Stars, one_dependence};

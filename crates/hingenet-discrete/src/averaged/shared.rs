@@ -41,7 +41,7 @@ pub fn fit_shared_tables(
     params: &MarginParams,
     control: &Control,
 ) -> Result<(Stars, SolverReport)> {
-    params.check(samples.card()[0])?;
+    params.check()?;
     let problem = SharedTables::new(samples, params)?;
     let start: Vec<f64> = problem.counts.iter().map(|n| n.max(LEAST_COUNT).ln()).collect();
     let scale: Vec<f64> = problem.counts.iter().map(|n| 1.0 / (n + 1.0)).collect();

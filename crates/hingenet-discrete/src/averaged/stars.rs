@@ -10,7 +10,7 @@
 //!
 //! Missing leaves drop out. A missing root is summed out, or its member left out of the average.
 
-use crate::counts::joint_counts;
+use crate::tally::joint_counts;
 use crate::{Network, Samples, Structure};
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::graph::Dag;

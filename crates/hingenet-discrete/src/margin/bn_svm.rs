@@ -6,7 +6,7 @@
 //! dual:  −½ ‖Bᵀa‖²  or  0 with |Bᵀa| ≤ 1   +  the row terms of the dual of (11)
 //! ```
 
-use super::fit::{MarginParams, margin_problem, require_two_classes, weighted};
+use super::ml_bn_svm::{MarginParams, margin_problem, require_two_classes};
 use super::problem::Problem;
 use crate::{Network, Samples, Structure, counts};
 use hingenet_base::control::Control;
@@ -36,8 +36,7 @@ pub struct BnSvmFit {
     pub report: SolverReport,
 }
 
-/// Learns a BN-SVM; of `params` the fields λ, γ (1 in the paper), radius, η, weights, costs, tolerance and
-/// iterations are used.
+/// Learns a BN-SVM; of `params` the fields λ, γ (1 in the paper), tolerance and iterations are used.
 pub fn fit_bn_svm(
     samples: &Samples,
     structure: &Structure,
@@ -46,12 +45,11 @@ pub fn fit_bn_svm(
     control: &Control,
 ) -> Result<BnSvmFit> {
     let params = MarginParams { smooth: true, ..params.clone() };
-    params.check(structure.n_classes())?;
-    let samples = weighted(samples, params.class_weights.as_deref())?;
-    require_two_classes(&samples)?;
+    params.check()?;
+    require_two_classes(samples)?;
     // The counts play no part in (9); they only make the problem's layout.
-    let n = counts::smoothed_counts(structure, &samples, 1.0)?;
-    let problem = margin_problem(&samples, structure, n, &params)?;
+    let n = counts::smoothed_counts(structure, samples, 1.0)?;
+    let problem = margin_problem(samples, structure, n, &params)?;
     let (v, iterations, gap, objective) = match norm {
         Norm::Squared => squared(&problem, &params, control)?,
         Norm::Absolute => absolute(&problem, &params, control)?,

@@ -2,9 +2,7 @@
 //! network and a fit of problem (11) on the weighted rows alternate. Expected counts are consistent (Eq. 7)
 //! and positive, so every step is convex with a unique normalised solution.
 
-use super::fit::{
-    MarginFit, MarginParams, finish, fit_margin, margin_problem, require_two_classes, weighted,
-};
+use super::ml_bn_svm::{MarginFit, MarginParams, finish, fit_margin, margin_problem, require_two_classes};
 use super::problem::Problem;
 use super::solve::{SolveSettings, solve};
 use crate::em::{EmParams, fit_em};
@@ -65,7 +63,7 @@ pub fn fit_incomplete(
     completion: &CompletionParams,
     control: &Control,
 ) -> Result<CompletionFit> {
-    params.check(structure.n_classes())?;
+    params.check()?;
     if samples.column(0).n_missing() > 0 {
         return Err(Error::data("a class label is missing", "use a semi-supervised fit"));
     }
@@ -74,17 +72,16 @@ pub fn fit_incomplete(
         return Ok(CompletionFit { trace: vec![fit.report.objective], fit });
     }
     require("alpha", params.alpha, "above 0 with missing cells", params.alpha > 0.0)?;
-    let samples = weighted(samples, params.class_weights.as_deref())?;
-    require_two_classes(&samples)?;
+    require_two_classes(samples)?;
     let settings = SolveSettings { tolerance: params.tolerance.max(ROUND_TOLERANCE), ..params.settings() };
     let mut network =
-        fit_em(structure, &samples, params.alpha, EmParams::default(), &control.quiet())?.network;
+        fit_em(structure, samples, params.alpha, EmParams::default(), &control.quiet())?.network;
     let mut trace: Vec<f64> = Vec::new();
     let mut kept: Option<MarginFit> = None;
     let mut latest: Option<MarginFit> = None;
     for round in 0..=completion.max_rounds {
         control.progress("completion-EM", round, completion.max_rounds)?;
-        let (rows, log_likelihood) = complete(&samples, &network, completion)?;
+        let (rows, log_likelihood) = complete(samples, &network, completion)?;
         let n = counts::smoothed_counts(structure, &rows, params.alpha)?;
         let problem = margin_problem(&rows, structure, n, params)?;
         if let Some(fit) = latest.take() {
@@ -141,6 +138,20 @@ pub fn complete(samples: &Samples, network: &Network, params: &CompletionParams)
     let log_likelihood = parts.iter().map(|(_, l)| l).sum();
     let rows: Vec<&Completed> = parts.iter().flat_map(|(rows, _)| rows).collect();
     Ok((to_samples(samples.card(), &rows)?, log_likelihood))
+}
+
+/// The rows themselves if complete, else their weighted completions under the maximum-likelihood network.
+pub(crate) fn completed(
+    samples: &Samples,
+    structure: &Structure,
+    alpha: f64,
+    control: &Control,
+) -> Result<Samples> {
+    if !samples.has_missing() {
+        return Ok(samples.clone());
+    }
+    let em = fit_em(structure, samples, alpha, EmParams::default(), &control.quiet())?;
+    Ok(complete(samples, &em.network, &CompletionParams::for_search())?.0)
 }
 
 fn to_samples(card: &[usize], rows: &[&Completed]) -> Result<Samples> {

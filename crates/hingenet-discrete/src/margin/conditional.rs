@@ -5,8 +5,8 @@
 //! MCL: Roos, Wettig, Grünwald, Myllymäki, Tirri, Machine Learning 59, 2005. MM: Pernkopf, Wohlmayr,
 //! Tschiatschek, IEEE TPAMI 34, 2012 (capped log margins; the soft maximum has η = 10).
 
-use super::fit::{require_two_classes, weighted};
-use super::rows::{RowLoss, Rows};
+use super::ml_bn_svm::require_two_classes;
+use super::problem::{RowLoss, Rows};
 use crate::{Network, Normaliser, Samples, Structure, counts};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
@@ -53,8 +53,6 @@ pub struct ConditionalParams {
     pub alpha: f64,
     /// Iterations; separable data have no finite optimum, so this is part of the method.
     pub max_iterations: usize,
-    /// Weights of the classes; they multiply the sample weights.
-    pub class_weights: Option<Vec<f64>>,
 }
 
 impl Default for ConditionalParams {
@@ -65,7 +63,6 @@ impl Default for ConditionalParams {
             ridge: 0.0,
             alpha: 1.0,
             max_iterations: 150,
-            class_weights: None,
         }
     }
 }
@@ -112,11 +109,10 @@ pub fn fit_watched(
 ) -> Result<ConditionalFit> {
     params.check()?;
     let normaliser = Normaliser::new(structure)?;
-    let samples = weighted(samples, params.class_weights.as_deref())?;
-    require_two_classes(&samples)?;
-    let n = counts::smoothed_counts(structure, &samples, params.alpha)?;
+    require_two_classes(samples)?;
+    let n = counts::smoothed_counts(structure, samples, params.alpha)?;
     let start = counts::ml_parameters(structure, &n)?;
-    let rows = Rows::new(structure, &samples)?;
+    let rows = Rows::new(structure, samples)?;
     let mut see = |at: Iterate<'_>| {
         control.progress("discriminative fit", at.iteration, params.max_iterations)?;
         watch(at.iteration, at.x)?;

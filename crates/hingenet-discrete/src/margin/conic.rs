@@ -113,7 +113,7 @@ impl<'a> Program<'a> {
             self.row(0.0, &[(xi, 1.0)]);
             let own = rows.class(m);
             for c in (0..k).filter(|&c| c != own) {
-                let gamma = self.problem.loss.gamma_row(own)[c];
+                let gamma = self.problem.loss.gamma();
                 let mut terms = self.margin_terms(m, c);
                 terms.push((xi, 1.0));
                 self.margin_row[m * k + c] = Some(self.row(-gamma, &terms));
@@ -134,7 +134,7 @@ impl<'a> Program<'a> {
             let own = rows.class(m);
             let mut total = Vec::with_capacity(k - 1);
             for c in (0..k).filter(|&c| c != own) {
-                let gamma = self.problem.loss.gamma_row(own)[c];
+                let gamma = self.problem.loss.gamma();
                 let terms = self.margin_terms(m, c);
                 if k == 2 || eta.is_infinite() {
                     let mut terms = terms;

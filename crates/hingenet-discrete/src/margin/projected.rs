@@ -2,8 +2,7 @@
 //! backtracking on the local Lipschitz constant, adaptive restart, and the exact projection of every
 //! table row. Independent of the unconstrained form; the final parameters go through Algorithm 1.
 
-use super::certificate::Certificate;
-use super::problem::Problem;
+use super::problem::{Certificate, Problem};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::dot;

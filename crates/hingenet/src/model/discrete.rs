@@ -6,58 +6,27 @@ use super::spec::unescaped;
 use super::{Dataset, ModelSpec};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
-use hingenet_discrete::learn::Root;
+use hingenet_data::select::Fit;
 use hingenet_discrete::margin::bn_svm::Norm;
 use hingenet_discrete::margin::conditional::{ConditionalParams, Form, Objective};
-use hingenet_discrete::margin::select::Grid;
-use hingenet_discrete::margin::semi_supervised::fit_partly_labelled;
-use hingenet_discrete::margin::{Learning, MarginParams, Solver, fit_discriminative};
+use hingenet_discrete::margin::{MarginParams, Solver};
+use hingenet_discrete::structure::Root;
 use hingenet_discrete::{
-    AveragedClassifier, DiscreteClassifier, DiscreteParams, MemberRule, MemberTables, StructureKind,
-    fit_averaged, fit_ml,
+    AveragedClassifier, DiscreteClassifier, DiscreteParams, Grid, Learning, MemberRule, MemberTables,
+    StructureKind, fit_averaged,
 };
-use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Fits a discrete model by the rule its name ends with; also the options chosen by inner folds.
+/// Fits a discrete model by the rule its name ends with; some rows may have no class.
 pub fn fit(
     graph: Graph,
     rule: Rule,
     spec: &ModelSpec,
     data: &Dataset,
     control: &Control,
-) -> Result<(DiscreteClassifier, BTreeMap<String, f64>)> {
+) -> Result<Fit<DiscreteClassifier>> {
     let params = params(graph, spec, data)?;
-    if data.class.has_missing() {
-        return fit_semi_supervised(rule, spec, &params, data, control);
-    }
-    let Some(learning) = learning(rule, spec)? else {
-        return Ok((fit_ml(&data.training(), &params, control)?, BTreeMap::new()));
-    };
-    // Conditional likelihood is a likelihood of the class already; margins are not.
-    let calibrated = rule != Rule::Mcl;
-    let trained = fit_discriminative(&data.training(), &params, &learning, calibrated, control)?;
-    Ok((trained.classifier, by_name(trained.chosen)))
-}
-
-/// Fits from rows some of which have no class; maximum likelihood is ML-BN-SVM with λ = 0.
-fn fit_semi_supervised(
-    rule: Rule,
-    spec: &ModelSpec,
-    params: &DiscreteParams,
-    data: &Dataset,
-    control: &Control,
-) -> Result<(DiscreteClassifier, BTreeMap<String, f64>)> {
-    let plain =
-        Learning::MlBnSvm { params: MarginParams { lambda: 0.0, ..MarginParams::default() }, grid: None };
-    let learning = learning(rule, spec)?.unwrap_or(plain);
-    let tau = spec.parsed("tau", "a number")?;
-    let trained = fit_partly_labelled(&data.training(), params, &learning, tau, control)?;
-    Ok((trained.classifier, by_name(trained.chosen)))
-}
-
-fn by_name(chosen: Vec<(&'static str, f64)>) -> BTreeMap<String, f64> {
-    chosen.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
+    hingenet_discrete::fit(&data.training(), &params, learning(rule, spec)?.as_ref(), control)
 }
 
 /// Fits an average of one-dependence networks.
@@ -66,7 +35,7 @@ pub fn fit_average(
     spec: &ModelSpec,
     data: &Dataset,
     control: &Control,
-) -> Result<(AveragedClassifier, BTreeMap<String, f64>)> {
+) -> Result<Fit<AveragedClassifier>> {
     let rule = if margin {
         let (lambda, gamma) = (spec.parsed("lambda", "a number")?, spec.parsed("gamma", "a number")?);
         let tables =
@@ -85,7 +54,8 @@ fn params(graph: Graph, spec: &ModelSpec, data: &Dataset) -> Result<DiscretePara
         Graph::Kdb(k) => StructureKind::KTree(k),
         Graph::Dag => StructureKind::Dag { class: data.target.clone(), arcs: arcs(spec, data)? },
     };
-    Ok(DiscreteParams::new(structure).alpha(spec.number("alpha", 1.0)?))
+    let tau = spec.parsed("tau", "a number")?;
+    Ok(DiscreteParams { tau, ..DiscreteParams::new(structure).alpha(spec.number("alpha", 1.0)?) })
 }
 
 fn root(spec: &ModelSpec) -> Result<Root> {

@@ -72,9 +72,8 @@ pub(super) fn fit_rows(
     let (fitted, solver, chosen) = match super::find(&spec.name)?.recipe {
         Recipe::Majority => (Fitted::Majority(Majority::fit(&rows.training())), None, BTreeMap::new()),
         Recipe::Discrete(graph, rule) => {
-            let (fitted, chosen) = discrete::fit(graph, rule, spec, data, control)?;
-            let report = fitted.report().cloned();
-            (Fitted::Discrete(fitted), report, chosen)
+            let fit = discrete::fit(graph, rule, spec, data, control)?;
+            (Fitted::Discrete(fit.model), worst(&fit.reports), fit.chosen)
         }
         Recipe::Density(variant) => {
             let fit = density::fit(variant, spec, rows, options, control)?;
@@ -94,9 +93,8 @@ pub(super) fn fit_rows(
             (Fitted::Pool(Box::new(fitted)), worst(&reports), BTreeMap::new())
         }
         Recipe::Averaged { margin } => {
-            let (fitted, chosen) = discrete::fit_average(margin, spec, data, control)?;
-            let report = fitted.report().cloned();
-            (Fitted::Averaged(fitted), report, chosen)
+            let fit = discrete::fit_average(margin, spec, data, control)?;
+            (Fitted::Averaged(fit.model), worst(&fit.reports), fit.chosen)
         }
     };
     let facts = Facts {

@@ -7,7 +7,7 @@ use hingenet_base::numeric::log::softmax;
 use hingenet_data::encode::FeatureCoder;
 use hingenet_data::table::{Codes, Column};
 use hingenet_discrete::inference::{self, Inference};
-use hingenet_discrete::learn::{self, PairStatistics, Root};
+use hingenet_discrete::structure::{self, PairStatistics, Root};
 use hingenet_discrete::{Network, Samples, Structure, counts};
 use serde_json::Value;
 use std::path::Path;
@@ -75,7 +75,7 @@ fn tan(file: &Value, dir: &Path) {
             }
         }
         for (key, root) in [("root_first", Root::First), ("root_min_params", Root::MinParams)] {
-            let tree = learn::tan(&pairs, root).unwrap();
+            let tree = structure::tan(&pairs, root).unwrap();
             assert_eq!(tree.dag(), &dag(&case[key]), "{key}");
             let arcs = tree.dag().arcs().filter(|(from, _)| *from != 0);
             let mut edges: Vec<Vec<usize>> = arcs.map(|(a, b)| vec![a.min(b), a.max(b)]).collect();

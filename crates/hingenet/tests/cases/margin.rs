@@ -8,9 +8,8 @@ use hingenet_base::optimise::projection::project_sub_normalised;
 use hingenet_discrete::margin::conditional::{
     CappedMargin, ConditionalLoss, ConditionalParams, fit_conditional,
 };
-use hingenet_discrete::margin::hinge::SoftHinge;
 use hingenet_discrete::margin::{
-    Likelihood, MarginLoss, MarginParams, Problem, RowLoss, Rows, Smoothing, Solver, fit_margin,
+    Likelihood, MarginLoss, MarginParams, Problem, RowLoss, Rows, Smoothing, SoftHinge, Solver, fit_margin,
 };
 use hingenet_discrete::{Network, Structure, counts};
 use serde_json::Value;
@@ -67,16 +66,20 @@ fn projection(file: &Value, _: &Path) {
     }
 }
 
+fn smoothing(case: &Value) -> Smoothing {
+    Smoothing { radius: number(&case["R"]), eta: number(&case["eta"]) }
+}
+
 /// The problem of a case: counts, merged rows and the loss of (11).
 fn problem(case: &Value, dir: &Path) -> Problem {
     let (structure, samples) = (structure(case), samples(case, dir));
     let n = counts::smoothed_counts(&structure, &samples, number(&case["alpha"])).unwrap();
     let k = structure.n_classes();
-    let smoothing = Smoothing { radius: number(&case["R"]), eta: number(&case["eta"]) };
+    let smoothing = smoothing(case);
     Problem {
         likelihood: Likelihood::new(&structure, n).unwrap(),
         rows: Rows::new(&structure, &samples).unwrap(),
-        loss: MarginLoss::new(number(&case["lambda"]), k, vec![number(&case["gamma"]); k * k], smoothing),
+        loss: MarginLoss::new(number(&case["lambda"]), k, number(&case["gamma"]), smoothing),
     }
 }
 
@@ -108,13 +111,13 @@ fn one_optimum(case: &Value, dir: &Path, solver: Solver, smooth: bool) {
     let params = MarginParams {
         lambda: number(&case["lambda"]),
         gamma: number(&case["gamma"]),
-        radius: Some(number(&case["R"])),
         smooth,
         solver,
         tolerance: 1e-8,
         ..MarginParams::default()
     };
     let fit = fit_margin(&samples(case, dir), &structure, &params, &Control::default()).unwrap();
+    assert_eq!(params.smoothing(), if smooth { smoothing(case) } else { Smoothing::NONE });
     let what = format!(
         "{solver:?} smooth={smooth} {} {} lambda={} gamma={}: {:?} {:?}",
         case["X_ref"], case["structure_name"], params.lambda, params.gamma, fit.certificate, fit.report

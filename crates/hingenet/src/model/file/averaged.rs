@@ -41,5 +41,5 @@ pub fn unpack(container: &mut Container, about: &About) -> Result<AveragedClassi
     }
     agree("parameters without a network", 0, rest.len())?;
     let stars = Stars::from_networks(&members).map_err(damaged)?;
-    AveragedClassifier::new(coders, stars, temperature[0], about.facts.solver.clone()).map_err(damaged)
+    AveragedClassifier::new(coders, stars, temperature[0]).map_err(damaged)
 }

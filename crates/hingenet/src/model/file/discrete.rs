@@ -40,7 +40,7 @@ pub fn unpack(container: &mut Container, about: &About) -> Result<DiscreteClassi
     let damaged = |e: Error| Error::model_file(e.to_string());
     let structure = Structure::new(card, Dag::new(parameters.parents).map_err(damaged)?).map_err(damaged)?;
     let network = Network::new(structure, w).map_err(damaged)?;
-    DiscreteClassifier::new(coders, network, temperature[0], about.facts.solver.clone()).map_err(damaged)
+    DiscreteClassifier::new(coders, network, temperature[0]).map_err(damaged)
 }
 
 /// Cut points of the numeric features; categories are those of the schema.

@@ -10,9 +10,8 @@
 //!
 //! At the optimum w is the maximum-likelihood estimate of q and both gaps close.
 
-use super::problem::Problem;
+use super::Problem;
 use super::rows::{spread_groups, sum_groups};
-use hingenet_base::numeric::linalg::dot;
 use hingenet_base::numeric::sum::{add_into, ordered_chunks};
 use rayon::prelude::*;
 
@@ -52,15 +51,15 @@ impl Certificate {
     }
 
     /// The gap of the smooth problem (11) or of (10).
-    pub(super) fn gap(&self, smooth: bool) -> f64 {
+    pub(in crate::margin) fn gap(&self, smooth: bool) -> f64 {
         if smooth { self.gap11() } else { self.gap10() }
     }
 
-    pub(super) fn upper(&self, smooth: bool) -> f64 {
+    pub(in crate::margin) fn upper(&self, smooth: bool) -> f64 {
         if smooth { self.upper11 } else { self.upper10 }
     }
 
-    pub(super) fn lower(&self, smooth: bool) -> f64 {
+    pub(in crate::margin) fn lower(&self, smooth: bool) -> f64 {
         if smooth { self.lower11 } else { self.lower10 }
     }
 
@@ -177,7 +176,7 @@ impl Problem {
     }
 
     /// Row terms of the dual of (11) for θ a.
-    pub(super) fn row_dual(&self, a: &[f64], theta: f64) -> f64 {
+    pub(in crate::margin) fn row_dual(&self, a: &[f64], theta: f64) -> f64 {
         let (linear, smooth) = self.dual_terms(a, theta);
         linear + smooth
     }
@@ -192,7 +191,7 @@ impl Problem {
                 let row = &a[m * k..(m + 1) * k];
                 let b = theta * row.iter().sum::<f64>();
                 if b > 0.0 {
-                    linear += theta * dot(row, self.loss.gamma_row(self.rows.class(m)));
+                    linear += self.loss.gamma() * b;
                     if eta.is_finite() {
                         let shares = row.iter().map(|x| theta * x).filter(|x| *x > 0.0);
                         smooth += shares.map(|x| x * (b.ln() - x.ln())).sum::<f64>() / eta;

@@ -1,9 +1,22 @@
 //! Problems (10) and (11) of the paper on merged rows: values, gradients and Hessian products, in the
 //! constrained form F and in the unconstrained form `G(w) = F(A1(w))`.
 
-use super::likelihood::{Expansion, Likelihood};
-use super::loss::{MarginLoss, Smoothing};
-use super::rows::{RowLoss, Rows};
+mod block;
+mod certificate;
+mod hinge;
+mod likelihood;
+mod loss;
+mod rows;
+
+pub use block::ScoreBlock;
+pub use certificate::{Certificate, DualPoint};
+pub use hinge::SoftHinge;
+pub use likelihood::{Expansion, Likelihood};
+pub use loss::{MarginLoss, Smoothing};
+pub(crate) use rows::ANY;
+pub(super) use rows::spread_groups;
+pub use rows::{RowLoss, Rows};
+
 use hingenet_base::numeric::linalg::dot;
 use hingenet_base::numeric::sum::ordered_chunks;
 use rayon::prelude::*;
@@ -90,7 +103,7 @@ impl Problem {
     /// `λ Σ s_m (0.0898203 R + ln(K − 1)/η)`.
     pub fn smoothing_bound(&self, smoothing: Smoothing) -> f64 {
         let k = self.rows.n_classes() as f64;
-        let lift = SOFT_LIFT * smoothing.radius + (k - 1.0).ln() / smoothing.eta;
+        let lift = SoftHinge::LIFT * smoothing.radius + (k - 1.0).ln() / smoothing.eta;
         self.loss.lambda() * self.rows.total_weight() * lift
     }
 
@@ -108,8 +121,7 @@ impl Problem {
             let within = |&m: &usize| {
                 self.margins(m, &v, &mut margins);
                 let own = self.rows.class(m);
-                let required = self.loss.gamma_row(own).iter().enumerate();
-                required.zip(&margins).any(|((c, gamma), margin)| c != own && margin - gamma < ahead)
+                margins.iter().enumerate().any(|(c, margin)| c != own && margin - self.loss.gamma() < ahead)
             };
             range.filter(within).collect::<Vec<usize>>()
         });
@@ -122,7 +134,7 @@ impl Problem {
     }
 
     /// The same for another loss of the rows.
-    pub(super) fn multipliers_of(&self, loss: &MarginLoss, v: &[f64]) -> Vec<f64> {
+    pub(in crate::margin) fn multipliers_of(&self, loss: &MarginLoss, v: &[f64]) -> Vec<f64> {
         let k = self.rows.n_classes();
         let mut a = vec![0.0; self.rows.len() * k];
         a.par_chunks_mut(k * self.rows.chunk()).enumerate().for_each(|(chunk, part)| {
@@ -138,5 +150,3 @@ impl Problem {
         a
     }
 }
-
-const SOFT_LIFT: f64 = super::hinge::SoftHinge::LIFT;

@@ -3,12 +3,12 @@
 //!
 //! Columns with few states are counted by bit planes, the others row by row; the choice is made by cost.
 
-use super::information;
-use crate::counts::joint_counts;
-use crate::planes::{count_pairs, narrow_columns, narrow_features};
-use crate::{Samples, Structure};
+use super::Structure;
+use crate::Samples;
+use crate::tally::{count_pairs, joint_counts, narrow_columns, narrow_features};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
+use hingenet_data::information;
 use rayon::prelude::*;
 
 /// The tables of all pairs are kept for the parameters if they are no larger than this (32 MB).
@@ -51,7 +51,7 @@ impl PairStatistics {
             }
         }
         let class_information =
-            (0..n).map(|i| information::with_class(&singles[i], samples.card()[i + 1])).collect();
+            (0..n).map(|i| information::mutual(&singles[i], samples.card()[i + 1])).collect();
         Ok(PairStatistics {
             card: samples.card().to_vec(),
             complete: !samples.has_missing(),

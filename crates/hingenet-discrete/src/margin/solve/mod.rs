@@ -1,19 +1,20 @@
 //! Solves problems (10) and (11) and proves how well: Newton's method and interior points where the dense system
 //! is small, else scaled L-BFGS and Newton-CG on the unconstrained form with the smoothing shrunk step by step.
 
-use super::certificate::{Certificate, DualPoint};
+mod interior;
+mod interior_rows;
+mod interior_system;
+mod newton;
+
 use super::conic;
-use super::interior::{self, DenseSolution, InteriorSettings};
-use super::interior_system::step_work;
-use super::loss::Smoothing;
-use super::newton;
-use super::problem::{Point, Problem};
+use super::problem::{Certificate, DualPoint, Point, Problem, Smoothing};
 use super::projected::{self, ProjectedSettings};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
-use hingenet_base::numeric::linalg::dot;
 use hingenet_base::optimise::lbfgs::{Iterate, LbfgsSettings, lbfgs};
 use hingenet_base::optimise::newton_cg::{Curved, NewtonSettings, newton_cg};
+use interior::{DenseSolution, InteriorSettings};
+use interior_system::step_work;
 
 /// Which method solves the problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -166,7 +167,7 @@ fn automatic(
     let (over_cells, over_rows) = step_work(problem);
     let work = over_cells.min(over_rows);
     let smooth = problem.loss.is_smooth();
-    if over_cells <= INTERIOR_WORK && problem.loss.lambda() * problem.loss.largest_gamma() <= NEWTON_REACH {
+    if over_cells <= INTERIOR_WORK && problem.loss.lambda() * problem.loss.gamma() <= NEWTON_REACH {
         let found = dense_newton(problem, start, settings, control)?;
         if found.converged {
             return Ok(found);
@@ -215,7 +216,7 @@ fn interior(
     settings: &SolveSettings,
     control: &Control,
 ) -> Result<Solution> {
-    let ahead = QUIET * (1.0 + problem.loss.largest_gamma());
+    let ahead = QUIET * (1.0 + problem.loss.gamma());
     let near = problem.rows_within(start, ahead);
     let mut spent = 0;
     // With a large λ rows that were far ahead fall back.
@@ -326,7 +327,7 @@ fn smoothed(
     control: &Control,
 ) -> Result<Solution> {
     let smooth = problem.loss.is_smooth();
-    let gamma = problem.loss.largest_gamma();
+    let gamma = problem.loss.gamma();
     let base = if smooth { problem.loss.smoothing() } else { default_smoothing(gamma) };
     let hard = problem.loss.lambda() * gamma >= 100.0;
     let mut factors = if hard { vec![16.0, 4.0, 1.0] } else { vec![1.0] };
@@ -490,9 +491,4 @@ impl Curved for Problem {
     fn preconditioner(&self, at: &Point) -> Vec<f64> {
         at.expansion.expected.iter().map(|e| 1.0 / (e + 1e-3)).collect()
     }
-}
-
-/// `−nᵀw` and the slack sum of problem (10) at w.
-pub fn parts(problem: &Problem, w: &[f64]) -> (f64, f64) {
-    (-dot(problem.likelihood.counts(), w), problem.slack_sum(w))
 }

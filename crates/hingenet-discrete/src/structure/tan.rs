@@ -2,8 +2,7 @@
 //! and the class as a parent of every feature. Friedman, Geiger, Goldszmidt: Bayesian Network
 //! Classifiers, Machine Learning 1997.
 
-use super::PairStatistics;
-use crate::Structure;
+use super::{PairStatistics, Structure};
 use hingenet_base::error::Result;
 use hingenet_base::graph::{Dag, Edge, maximum_spanning_tree, orient};
 

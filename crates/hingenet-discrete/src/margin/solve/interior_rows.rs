@@ -2,8 +2,7 @@
 //! the elimination `E = diag(t) − k t tᵀ` that leaves a system in w alone. All formulas avoid the
 //! cancellations that appear when multipliers reach their bounds.
 
-use super::problem::Problem;
-use super::rows::spread_groups;
+use crate::margin::problem::{Problem, spread_groups};
 use hingenet_base::numeric::sum::{add_into, ordered_chunks};
 use rayon::prelude::*;
 
@@ -139,7 +138,7 @@ impl<'a> RowSystem<'a> {
 
     /// A width at which all rows are nearly free: the path starts close to maximum likelihood.
     pub fn first_width(&self) -> f64 {
-        2.0 * self.problem.loss.largest_gamma()
+        2.0 * self.problem.loss.gamma()
     }
 
     /// The width δ whose aims add up to the products of `x`.
@@ -173,8 +172,8 @@ impl<'a> RowSystem<'a> {
     /// `d_c = γ + S_c − S_{c_m}` of row `m`.
     fn differences(&self, m: usize, v: &[f64], d: &mut [f64]) {
         self.problem.margins(m, v, d);
-        let gamma = self.problem.loss.gamma_row(self.problem.rows.class(m));
-        d.iter_mut().zip(gamma).for_each(|(x, g)| *x = g - *x);
+        let gamma = self.problem.loss.gamma();
+        d.iter_mut().for_each(|x| *x = gamma - *x);
     }
 
     /// Multipliers on the path of the plain hinge for the margins of `v` at width δ, and the barrier function

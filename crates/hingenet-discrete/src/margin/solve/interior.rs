@@ -16,11 +16,9 @@
 //! which are optimal for them. The start is the point of the central path of
 //! problem (10) at a large μ, found by a damped Newton method that cannot fail: its function is convex.
 
-use super::certificate::{Certificate, DualPoint};
 use super::interior_rows::{Direction, Linear, Multipliers, RowSystem, Target};
 use super::interior_system::{Factor, Systems};
-use super::likelihood::Expansion;
-use super::problem::Problem;
+use crate::margin::problem::{Certificate, DualPoint, Expansion, Problem};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::dot;

@@ -8,9 +8,7 @@
 //! H⁺ inverts ∇²L on consistent changes of the counts and is simple: `dw_{j|h} = g_{j|h}/e_{j|h} − Σ_j g_{j|h}/e_h`.
 
 use super::interior_rows::{Linear, row_couplings};
-use super::likelihood::Expansion;
-use super::problem::Problem;
-use super::rows::Rows;
+use crate::margin::problem::{Expansion, Problem, Rows};
 use hingenet_base::numeric::linalg::{Cholesky, Matrix};
 use hingenet_base::numeric::sum::add_into;
 use rayon::prelude::*;

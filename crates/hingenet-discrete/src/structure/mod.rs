@@ -1,5 +1,16 @@
 //! A graph over variables with known numbers of states, and where each table stands in the parameter
-//! vector.
+//! vector. The graph is given by the user or learnt from coded rows: tree-augmented naive Bayes and k-trees from
+//! pairwise statistics given the class. Every learnt graph satisfies Condition 1.
+
+mod ktree;
+mod pairs;
+mod tan;
+mod user;
+
+pub use ktree::k_tree;
+pub use pairs::PairStatistics;
+pub use tan::{Root, tan};
+pub use user::dag_from_names;
 
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::graph::Dag;

@@ -2,15 +2,10 @@
 //! (10) is approached through problems (11) with less and less smoothing; late ones bend at few rows only, those at
 //! the kink of their hinge, so that a step costs little more than one look at the rows.
 
-use super::certificate::{Certificate, DualPoint};
-use super::interior::DenseSolution;
-use super::interior::LONGEST_STEP;
+use super::default_smoothing;
+use super::interior::{DenseSolution, LONGEST_STEP};
 use super::interior_system::Systems;
-use super::likelihood::Expansion;
-use super::loss::MarginLoss;
-use super::problem::Problem;
-use super::rows::spread_groups;
-use super::solve::default_smoothing;
+use crate::margin::problem::{Certificate, DualPoint, Expansion, MarginLoss, Problem, spread_groups};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::dot;
@@ -34,8 +29,7 @@ pub fn minimise(
 ) -> Result<DenseSolution> {
     let systems = Systems::new(problem);
     let smooth = problem.loss.is_smooth();
-    let base =
-        if smooth { problem.loss.smoothing() } else { default_smoothing(problem.loss.largest_gamma()) };
+    let base = if smooth { problem.loss.smoothing() } else { default_smoothing(problem.loss.gamma()) };
     let mut factor = 1.0;
     let mut loss = problem.loss.with_smoothing(base);
     let mut point = Point::new(problem, &loss, start.to_vec());

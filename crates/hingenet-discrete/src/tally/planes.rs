@@ -2,7 +2,7 @@
 //! Blocks of rows keep the planes in the nearest caches; counts are whole numbers, so the order in which
 //! blocks are added does not matter.
 
-use super::Samples;
+use crate::Samples;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::bits::{add_common_bits, pack_planes};
@@ -22,7 +22,7 @@ const PLANE_PAIRS: usize = 384;
 
 /// A column with few states.
 #[derive(Clone, Copy)]
-pub(super) struct Narrow<'a> {
+pub(crate) struct Narrow<'a> {
     pub codes: &'a [u8],
     /// Number of states.
     pub r: usize,
@@ -32,7 +32,7 @@ pub(super) struct Narrow<'a> {
 
 /// The features (numbered from 0) that bit planes count faster than a walk over the rows: few states,
 /// bytes, no weights.
-pub(super) fn narrow_features(samples: &Samples) -> Vec<usize> {
+pub(crate) fn narrow_features(samples: &Samples) -> Vec<usize> {
     let most = (PLANE_PAIRS / samples.card()[0]).isqrt();
     let plain = samples.weights().is_none() && samples.is_complete(0);
     let is_narrow = |&i: &usize| {
@@ -44,7 +44,7 @@ pub(super) fn narrow_features(samples: &Samples) -> Vec<usize> {
 }
 
 /// The planes of the class and the columns of some narrow features; `None` without any.
-pub(super) fn narrow_columns<'a>(
+pub(crate) fn narrow_columns<'a>(
     samples: &'a Samples,
     features: &[usize],
 ) -> Option<(ClassPlanes, Vec<Narrow<'a>>)> {
@@ -70,7 +70,7 @@ impl Narrow<'_> {
 }
 
 /// The planes of the classes, block by block of rows.
-pub(super) struct ClassPlanes {
+pub(crate) struct ClassPlanes {
     k: usize,
     n_rows: usize,
     blocks: Vec<Vec<u64>>,
@@ -116,7 +116,7 @@ impl ClassPlanes {
 }
 
 /// What is known of columns given the class.
-pub(super) struct Counted<T> {
+pub(crate) struct Counted<T> {
     /// `n(c, a)` of every column.
     pub singles: Vec<Vec<f64>>,
     /// What the caller made of the table of every pair.
@@ -125,7 +125,7 @@ pub(super) struct Counted<T> {
 
 /// Counts every column, and hands the table `n(c, a, b)` of every pair `i < j` of columns (numbered as
 /// listed) to `read(i, j, table)`.
-pub(super) fn count_pairs<T: Send>(
+pub(crate) fn count_pairs<T: Send>(
     class: &ClassPlanes,
     columns: &[Narrow<'_>],
     control: &Control,
@@ -152,7 +152,7 @@ pub(super) fn count_pairs<T: Send>(
 }
 
 /// The tables `n(c, a)` of every column.
-pub(super) fn count_singles(class: &ClassPlanes, columns: &[Narrow<'_>]) -> Vec<Vec<f64>> {
+pub(crate) fn count_singles(class: &ClassPlanes, columns: &[Narrow<'_>]) -> Vec<Vec<f64>> {
     let starts = plane_starts(columns);
     let n_planes = starts[columns.len()];
     let sums = class.sum_blocks(class.k * n_planes, |rows, class_planes, sums| {

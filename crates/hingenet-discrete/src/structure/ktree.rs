@@ -1,8 +1,7 @@
 //! k-dependence structures that satisfy Condition 1: the feature parents of a feature are a parent
 //! `X_p` and some of the parents of `X_p`, so `X_p` covers it (k-trees; k = 1 is a greedy TAN).
 
-use super::PairStatistics;
-use crate::Structure;
+use super::{PairStatistics, Structure};
 use hingenet_base::error::{Result, require};
 use hingenet_base::graph::Dag;
 
@@ -59,7 +58,7 @@ fn choices(pairs: &PairStatistics, i: usize, p: usize, parents_of_p: &[usize], s
         features.sort_unstable();
         let sum: f64 = features.iter().map(|&q| pairs.conditional_information(i, q)).sum();
         // Sums of rounded numbers, rounded alike: ties do not depend on the order of addition.
-        Choice { features, information: super::information::settle(sum) }
+        Choice { features, information: hingenet_data::information::settle(sum) }
     };
     subsets.map(choice).collect()
 }

@@ -1,11 +1,10 @@
 //! Margin loss of one row, Eq. (11): soft hinge of the soft maximum over the wrong classes,
 //!
 //! ```text
-//! t_m = (1/η) ln Σ_{c ≠ c_m} exp(η (γ_{c_m c} + S_c − S_{c_m})),     loss = λ s_m h_R(t_m)
+//! t_m = (1/η) ln Σ_{c ≠ c_m} exp(η (γ + S_c − S_{c_m})),     loss = λ s_m h_R(t_m)
 //! ```
 //!
-//! With one γ for all pairs this is the paper's loss; a matrix of required margins makes the errors cost
-//! differently. R = 0 and η = ∞ give the hinge of problem (10).
+//! R = 0 and η = ∞ give the hinge of problem (10).
 
 use super::block::ScoreBlock;
 use super::hinge::SoftHinge;
@@ -36,8 +35,8 @@ impl Smoothing {
 pub struct MarginLoss {
     lambda: f64,
     n_classes: usize,
-    /// Required log margin γ_{c c'} of class c against c', row by row; the diagonal is not used.
-    gamma: Vec<f64>,
+    /// Required log margin γ.
+    gamma: f64,
     hinge: SoftHinge,
     radius: f64,
     eta: f64,
@@ -46,8 +45,8 @@ pub struct MarginLoss {
 }
 
 impl MarginLoss {
-    /// `gamma` is K x K, row by row.
-    pub fn new(lambda: f64, n_classes: usize, gamma: Vec<f64>, smoothing: Smoothing) -> Self {
+    /// Weight λ, number of classes, required log margin γ.
+    pub fn new(lambda: f64, n_classes: usize, gamma: f64, smoothing: Smoothing) -> Self {
         let hinge = SoftHinge::new(smoothing.radius);
         let lift =
             if smoothing.eta.is_finite() { ((n_classes - 1) as f64).ln() / smoothing.eta } else { 0.0 };
@@ -58,7 +57,7 @@ impl MarginLoss {
 
     /// The same loss with other smoothing.
     pub fn with_smoothing(&self, smoothing: Smoothing) -> Self {
-        Self::new(self.lambda, self.n_classes, self.gamma.clone(), smoothing)
+        Self::new(self.lambda, self.n_classes, self.gamma, smoothing)
     }
 
     /// The same loss with another λ.
@@ -71,10 +70,9 @@ impl MarginLoss {
         self.lambda
     }
 
-    /// Required margins of class `c` against every class.
-    #[inline]
-    pub fn gamma_row(&self, c: usize) -> &[f64] {
-        &self.gamma[c * self.n_classes..(c + 1) * self.n_classes]
+    /// Required log margin γ.
+    pub fn gamma(&self) -> f64 {
+        self.gamma
     }
 
     /// The soft hinge.
@@ -97,21 +95,12 @@ impl MarginLoss {
         self.hinge.start() < 0.0 || (self.eta.is_finite() && self.n_classes > 2)
     }
 
-    /// The largest required margin.
-    pub fn largest_gamma(&self) -> f64 {
-        let k = self.n_classes;
-        let off = (0..k * k).filter(|i| i / k != i % k);
-        off.map(|i| self.gamma[i]).fold(0.0, f64::max)
-    }
-
     /// Replaces `s` by the differences `γ + S_c − S_{c_m}` (−∞ at the own class) and returns the largest.
     #[inline(always)]
     fn differences(&self, class: usize, s: &mut [f64]) -> f64 {
         let own = s[class];
         let mut max = f64::NEG_INFINITY;
-        for (x, gamma) in s.iter_mut().zip(self.gamma_row(class)) {
-            *x = gamma + *x - own;
-        }
+        s.iter_mut().for_each(|x| *x = self.gamma + *x - own);
         s[class] = f64::NEG_INFINITY;
         for x in s.iter() {
             max = max.max(*x);
@@ -190,9 +179,9 @@ impl MarginLoss {
     fn block_differences(&self, class: usize, block: &mut ScoreBlock) -> Line {
         let own = *block.line(class);
         let mut max = [f64::NEG_INFINITY; ScoreBlock::ROWS];
-        for (c, gamma) in self.gamma_row(class).iter().enumerate().filter(|(c, _)| *c != class) {
+        for c in (0..self.n_classes).filter(|c| *c != class) {
             for ((x, max), own) in block.line(c).iter_mut().zip(&mut max).zip(&own) {
-                *x = gamma + *x - own;
+                *x = self.gamma + *x - own;
                 *max = if *x > *max { *x } else { *max };
             }
         }
@@ -229,7 +218,7 @@ impl MarginLoss {
 }
 
 /// The loss of one row and how it bends.
-pub(super) struct Bend {
+pub(in crate::margin) struct Bend {
     /// The loss.
     pub value: f64,
     /// The loss of problem (10).
@@ -243,7 +232,7 @@ impl MarginLoss {
     /// is symmetric and its lines add up to 0), and in `pull` their product with the differences
     /// `γ + S_c − S_{c_m}`.
     #[inline(always)]
-    pub(super) fn bend(
+    pub(in crate::margin) fn bend(
         &self,
         class: usize,
         weight: f64,
@@ -369,8 +358,7 @@ mod tests {
             for smoothing in
                 [Smoothing { radius: 1.0, eta: 10.0 }, Smoothing { radius: 0.3, eta: 2.0 }, Smoothing::NONE]
             {
-                let gamma: Vec<f64> = (0..k * k).map(|_| 3.0 * random.uniform()).collect();
-                let loss = MarginLoss::new(2.5, k, gamma, smoothing);
+                let loss = MarginLoss::new(2.5, k, 3.0 * random.uniform(), smoothing);
                 for n in [1, 7, 8, 63, 64] {
                     let class = random.below(k);
                     let weights: Vec<f64> = (0..n).map(|_| random.uniform()).collect();

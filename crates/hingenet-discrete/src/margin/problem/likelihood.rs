@@ -32,9 +32,9 @@ pub struct Expansion {
     /// Expected counts e = u p.
     pub expected: Vec<f64>,
     /// Probabilities p = exp(A1(w)).
-    pub(super) p: Vec<f64>,
+    pub(in crate::margin) p: Vec<f64>,
     /// Expected count u of each table row.
-    pub(super) u: Vec<f64>,
+    pub(in crate::margin) u: Vec<f64>,
 }
 
 impl Likelihood {

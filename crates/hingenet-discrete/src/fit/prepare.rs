@@ -1,60 +1,20 @@
-//! From a training table to a maximum-likelihood classifier: states of the features, graph, counts or EM.
-//! Everything is learnt on the rows given.
+//! Coded rows and a graph: where every way of setting parameters starts.
 
-use super::counts::{self, require_alpha};
-use super::em::{EmParams, fit_em};
-use super::learn::{PairStatistics, Root, dag_from_names, k_tree, tan, with_names};
-use super::{DiscreteClassifier, Network, Samples, Structure};
+use crate::counts::{self, require_alpha};
+use crate::em::fit_em;
+use crate::params::{DiscreteParams, StructureKind};
+use crate::structure::{PairStatistics, dag_from_names, k_tree, tan};
+use crate::{Network, Samples, Structure};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::graph::with_names;
+use hingenet_base::solver::SolverReport;
 use hingenet_data::classifier::{Training, check_weights};
 use hingenet_data::encode::FeatureCoder;
-use hingenet_data::table::Codes;
+use hingenet_data::table::{Codes, Column, Table};
 use rayon::prelude::*;
 
-/// Which graph to use.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StructureKind {
-    /// The class is the only parent of every feature.
-    NaiveBayes,
-    /// Tree-augmented naive Bayes.
-    Tan(Root),
-    /// k-tree with the given number of feature parents, 1 to 4.
-    KTree(usize),
-    /// Arcs `(from, to)` by column name; `class` is the name of the target.
-    Dag {
-        /// Name of the target column.
-        class: String,
-        /// Arcs by name.
-        arcs: Vec<(String, String)>,
-    },
-}
-
-/// Settings of a discrete fit.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DiscreteParams {
-    /// The graph.
-    pub structure: StructureKind,
-    /// Virtual sample size α of Eq. (4), at least 0; 0 makes what was never seen impossible.
-    pub alpha: f64,
-    /// When EM stops, if cells are missing.
-    pub em: EmParams,
-}
-
-impl DiscreteParams {
-    /// The structure with the defaults α = 1 and EM to 1e-8.
-    pub fn new(structure: StructureKind) -> Self {
-        DiscreteParams { structure, alpha: 1.0, em: EmParams::default() }
-    }
-
-    /// Virtual sample size α.
-    pub fn alpha(mut self, alpha: f64) -> Self {
-        self.alpha = alpha;
-        self
-    }
-}
-
-/// Coded training rows and the graph learnt from them: where every way of setting parameters starts.
+/// Coded training rows and the graph learnt from them.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     /// States of the features.
@@ -82,32 +42,21 @@ pub fn prepare(training: &Training<'_>, params: &DiscreteParams, control: &Contr
     columns.extend(code_columns(&coders, training.features)?);
     let card = std::iter::once(k).chain(coders.iter().map(FeatureCoder::n_states)).collect();
     let samples = Samples::new(card, columns, training.weights.map(<[f64]>::to_vec))?;
-    let (structure, counts) = learn_structure(&samples, training, params, control)?;
+    let (structure, counts) = match learnt(&params.structure, &samples, control)? {
+        Some(found) => found,
+        None => (given(&params.structure, samples.card().to_vec(), training.features)?, None),
+    };
     Ok(Prepared { coders, samples, structure, counts })
 }
 
-/// Fits the parameters by maximum likelihood, Eq. (3): in closed form from complete rows, by EM if cells
-/// are missing.
-pub fn fit_ml(
-    training: &Training<'_>,
-    params: &DiscreteParams,
-    control: &Control,
-) -> Result<DiscreteClassifier> {
-    let prepared = prepare(training, params, control)?;
-    let (counts, w, report) = prepared.maximum_likelihood(params, control)?;
-    drop(counts);
-    let network = Network::new(prepared.structure, w)?;
-    DiscreteClassifier::new(prepared.coders, network, 1.0, report)
-}
-
 impl Prepared {
-    /// Smoothed counts (expected ones if cells are missing), the parameters they give, and how EM ended.
-    #[allow(clippy::type_complexity)]
+    /// The network of maximum likelihood, Eq. (3): in closed form from complete rows, by EM, whose report is the
+    /// second value, if cells are missing.
     pub fn maximum_likelihood(
         &self,
         params: &DiscreteParams,
         control: &Control,
-    ) -> Result<(Vec<f64>, Vec<f64>, Option<hingenet_base::solver::SolverReport>)> {
+    ) -> Result<(Network, Option<SolverReport>)> {
         if self.samples.has_missing() {
             let em = fit_em(&self.structure, &self.samples, params.alpha, params.em, control)?;
             if !em.report.converged {
@@ -116,7 +65,7 @@ impl Prepared {
                     em.report.iterations
                 ));
             }
-            return Ok((em.counts, em.network.w().to_vec(), Some(em.report)));
+            return Ok((em.network, Some(em.report)));
         }
         let mut n = match &self.counts {
             Some(counts) => counts.clone(),
@@ -124,44 +73,47 @@ impl Prepared {
         };
         counts::smooth(&self.structure, &mut n, params.alpha);
         let w = counts::ml_parameters(&self.structure, &n)?;
-        Ok((n, w, None))
+        Ok((Network::new(self.structure.clone(), w)?, None))
+    }
+
+    /// The graph of a part of the rows; a given graph stays.
+    pub fn learn_again(&self, rows: &Samples, kind: &StructureKind, control: &Control) -> Result<Structure> {
+        Ok(learnt(kind, rows, control)?.map_or_else(|| self.structure.clone(), |(structure, _)| structure))
     }
 }
 
-/// The graph and, where they were counted on the way, the raw counts of its tables.
-fn learn_structure(
+/// The graph and, where they were counted on the way, the raw counts of its tables; `None` for a graph that is
+/// not learnt.
+fn learnt(
+    kind: &StructureKind,
     samples: &Samples,
-    training: &Training<'_>,
-    params: &DiscreteParams,
     control: &Control,
-) -> Result<(Structure, Option<Vec<f64>>)> {
-    let card = samples.card().to_vec();
+) -> Result<Option<(Structure, Option<Vec<f64>>)>> {
     let from_pairs = |learn: &dyn Fn(&PairStatistics) -> Result<Structure>| {
         let pairs = PairStatistics::new(samples, control)?;
         let structure = learn(&pairs)?;
         let counts = pairs.counts_of(&structure);
-        Ok((structure, counts))
+        Ok(Some((structure, counts)))
     };
-    match &params.structure {
-        StructureKind::NaiveBayes => Ok((Structure::naive_bayes(card)?, None)),
+    match kind {
+        StructureKind::NaiveBayes | StructureKind::Dag { .. } => Ok(None),
         StructureKind::Tan(root) => from_pairs(&|pairs| tan(pairs, *root)),
         StructureKind::KTree(k) => from_pairs(&|pairs| k_tree(pairs, *k)),
-        StructureKind::Dag { class, arcs } => {
-            let features = training.features.columns().iter().map(|c| c.name().to_string());
-            let names: Vec<String> = std::iter::once(class.clone()).chain(features).collect();
-            let dag = dag_from_names(&names, arcs)?;
-            Ok((Structure::new(card, dag).map_err(|e| with_names(e, &names))?, None))
-        }
     }
 }
 
+/// A graph that is not learnt: the arcs that are named, else naive Bayes.
+fn given(kind: &StructureKind, card: Vec<usize>, features: &Table) -> Result<Structure> {
+    let StructureKind::Dag { class, arcs } = kind else { return Structure::naive_bayes(card) };
+    let features = features.columns().iter().map(|c| c.name().to_string());
+    let names: Vec<String> = std::iter::once(class.clone()).chain(features).collect();
+    Structure::new(card, dag_from_names(&names, arcs)?).map_err(|e| with_names(e, &names))
+}
+
 /// The states of every column. A feature with one state is never in doubt, so it is never missing.
-pub(super) fn code_columns(
-    coders: &[FeatureCoder],
-    rows: &hingenet_data::table::Table,
-) -> Result<Vec<Codes>> {
+pub(crate) fn code_columns(coders: &[FeatureCoder], rows: &Table) -> Result<Vec<Codes>> {
     require_len("feature columns", coders.len(), rows.n_columns())?;
-    let code = |(coder, column): (&FeatureCoder, &hingenet_data::table::Column)| match coder.n_states() {
+    let code = |(coder, column): (&FeatureCoder, &Column)| match coder.n_states() {
         1 => Ok(Codes::U8(vec![0; rows.n_rows()])),
         _ => coder.code_column(column),
     };

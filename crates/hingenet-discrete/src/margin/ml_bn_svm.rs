@@ -1,15 +1,11 @@
 //! ML-BN-SVM: the entry point. From coded rows and a C1 structure to a proper network that is as likely as
 //! the required margins allow, with a proof of how close to optimal it is.
 
-use super::certificate::Certificate;
-use super::likelihood::Likelihood;
-use super::loss::{MarginLoss, Smoothing};
-use super::problem::Problem;
-use super::rows::Rows;
-use super::solve::{Solution, SolveSettings, Solver, default_smoothing, parts, solve};
+use super::problem::{Certificate, Likelihood, MarginLoss, Problem, Rows, Smoothing};
+use super::solve::{Solution, SolveSettings, Solver, default_smoothing, solve};
 use crate::{Network, Samples, Structure, counts};
 use hingenet_base::control::Control;
-use hingenet_base::error::{Error, Result, require, require_len};
+use hingenet_base::error::{Error, Result, require};
 use hingenet_base::solver::SolverReport;
 
 /// Settings of an ML-BN-SVM fit. `MarginParams::default()` is a sound choice for small λ and γ; both are
@@ -22,17 +18,8 @@ pub struct MarginParams {
     pub gamma: f64,
     /// Virtual sample count α of the smoothed counts, in (0, ∞) (0 only with λ = 0).
     pub alpha: f64,
-    /// Arc radius R of the soft hinge, in (0, ∞); `None` is min(1, γ).
-    pub radius: Option<f64>,
-    /// Sharpness η of the soft maximum, in [1, ∞).
-    pub eta: f64,
     /// Whether problem (11) is solved (the paper's choice) or the non-smooth problem (10).
     pub smooth: bool,
-    /// Weights of the classes; they multiply the sample weights.
-    pub class_weights: Option<Vec<f64>>,
-    /// Costs, K x K row by row: mistaking class c for c' asks for the margin `γ cost[c][c']`. The diagonal is
-    /// not used; the others must be positive.
-    pub costs: Option<Vec<f64>>,
     /// Method.
     pub solver: Solver,
     /// Relative duality gap to prove.
@@ -53,11 +40,7 @@ impl Default for MarginParams {
             lambda: 1.0,
             gamma: 1.0,
             alpha: 1.0,
-            radius: None,
-            eta: 10.0,
             smooth: true,
-            class_weights: None,
-            costs: None,
             solver: Solver::Auto,
             tolerance: 1e-6,
             max_iterations: 3000,
@@ -68,7 +51,7 @@ impl Default for MarginParams {
 
 impl MarginParams {
     /// Refuses values outside their ranges.
-    pub fn check(&self, n_classes: usize) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         let positive = |x: f64| x.is_finite() && x > 0.0;
         require(
             "lambda",
@@ -80,47 +63,22 @@ impl MarginParams {
         counts::require_alpha(self.alpha)?;
         let alpha = self.alpha > 0.0 || self.lambda == 0.0;
         require("alpha", self.alpha, "above 0 when lambda is (the margin needs positive counts)", alpha)?;
-        require("eta", self.eta, "a finite number >= 1", self.eta.is_finite() && self.eta >= 1.0)?;
-        if let Some(radius) = self.radius {
-            require("radius", radius, "a finite number > 0", positive(radius))?;
-        }
         require(
             "tolerance",
             self.tolerance,
             "a number in (0, 1)",
             self.tolerance > 0.0 && self.tolerance < 1.0,
-        )?;
-        if let Some(weights) = &self.class_weights {
-            require_len("class weights", n_classes, weights.len())?;
-            let bad = weights.iter().copied().find(|w| !w.is_finite() || *w < 0.0);
-            require("class weight", bad.unwrap_or(1.0), "finite and not negative", bad.is_none())?;
-        }
-        if let Some(costs) = &self.costs {
-            require_len("costs", n_classes * n_classes, costs.len())?;
-            let off = (0..costs.len()).filter(|i| i / n_classes != i % n_classes);
-            let bad = off.map(|i| costs[i]).find(|c| !positive(*c));
-            require("cost", bad.unwrap_or(1.0), "finite and positive off the diagonal", bad.is_none())?;
-        }
-        Ok(())
+        )
     }
 
     /// Smoothing of the loss.
     pub fn smoothing(&self) -> Smoothing {
-        if self.smooth {
-            let radius = self.radius.unwrap_or(default_smoothing(self.gamma).radius);
-            Smoothing { radius, eta: self.eta }
-        } else {
-            Smoothing::NONE
-        }
+        if self.smooth { default_smoothing(self.gamma) } else { Smoothing::NONE }
     }
 
     /// The margin loss for K classes.
     pub fn loss(&self, n_classes: usize) -> MarginLoss {
-        let gamma = match &self.costs {
-            Some(costs) => costs.iter().map(|c| c * self.gamma).collect(),
-            None => vec![self.gamma; n_classes * n_classes],
-        };
-        MarginLoss::new(self.lambda, n_classes, gamma, self.smoothing())
+        MarginLoss::new(self.lambda, n_classes, self.gamma, self.smoothing())
     }
 
     /// What the solver needs.
@@ -153,10 +111,6 @@ pub struct MarginFit {
     pub certificate: Certificate,
     /// How the solver ended; its gap is gap11 of a smooth fit, gap10 of a non-smooth one.
     pub report: SolverReport,
-    /// `−nᵀw`: the smoothed negative log-likelihood of the training rows.
-    pub negative_log_likelihood: f64,
-    /// Σ s_m ξ_m, the weighted sum of the margins' shortfalls.
-    pub slack_sum: f64,
 }
 
 /// Learns the parameters of `structure` from complete, labelled rows.
@@ -169,14 +123,13 @@ pub fn fit_margin(
     params: &MarginParams,
     control: &Control,
 ) -> Result<MarginFit> {
-    params.check(structure.n_classes())?;
-    let samples = weighted(samples, params.class_weights.as_deref())?;
-    require_two_classes(&samples)?;
-    let n = counts::smoothed_counts(structure, &samples, params.alpha)?;
+    params.check()?;
+    require_two_classes(samples)?;
+    let n = counts::smoothed_counts(structure, samples, params.alpha)?;
     if params.lambda == 0.0 && params.alpha == 0.0 {
         return unsmoothed(structure, &n);
     }
-    let problem = margin_problem(&samples, structure, n, params)?;
+    let problem = margin_problem(samples, structure, n, params)?;
     let solution = solve(&problem, None, &params.settings(), control)?;
     finish(structure, &problem, solution)
 }
@@ -196,23 +149,16 @@ pub fn margin_problem(
 /// Turns a solution into a fit.
 pub fn finish(structure: &Structure, problem: &Problem, solution: Solution) -> Result<MarginFit> {
     let smooth = problem.loss.is_smooth();
-    let (gap, objective) = if smooth {
-        (solution.certificate.gap11(), solution.certificate.upper11)
-    } else {
-        (solution.certificate.gap10(), solution.certificate.upper10)
-    };
-    let (negative_log_likelihood, slack_sum) = parts(problem, &solution.w);
+    let certificate = solution.certificate;
     let report = SolverReport {
         method: format!("{} (relative duality gap)", solution.method),
         converged: solution.converged,
         iterations: solution.iterations,
-        objective,
-        gap: Some(gap),
-        slack: Some(slack_sum / problem.rows.total_weight()),
+        objective: certificate.upper(smooth),
+        gap: Some(certificate.gap(smooth)),
+        slack: Some(problem.slack_sum(&solution.w) / problem.rows.total_weight()),
     };
-    let network = Network::new(structure.clone(), solution.w)?;
-    let certificate = solution.certificate;
-    Ok(MarginFit { network, certificate, report, negative_log_likelihood, slack_sum })
+    Ok(MarginFit { network: Network::new(structure.clone(), solution.w)?, certificate, report })
 }
 
 /// λ = 0 and α = 0: plain maximum likelihood, zero counts allowed.
@@ -228,28 +174,16 @@ fn unsmoothed(structure: &Structure, n: &[f64]) -> Result<MarginFit> {
         gap: None,
         slack: None,
     };
-    let network = Network::new(structure.clone(), w)?;
-    Ok(MarginFit { network, certificate, report, negative_log_likelihood: value, slack_sum: 0.0 })
-}
-
-/// The rows with class weights multiplied into their weights.
-pub fn weighted(samples: &Samples, class_weights: Option<&[f64]>) -> Result<Samples> {
-    let Some(class_weights) = class_weights else { return Ok(samples.clone()) };
-    let factor = |m: usize| samples.column(0).get(m).map_or(1.0, |c| class_weights[c]);
-    let weights = (0..samples.n_rows()).map(|m| samples.weight(m) * factor(m)).collect();
-    Samples::new(samples.card().to_vec(), samples.columns().to_vec(), Some(weights))
+    Ok(MarginFit { network: Network::new(structure.clone(), w)?, certificate, report })
 }
 
 /// Refuses rows of fewer than two classes (rows of weight zero do not count).
 pub fn require_two_classes(samples: &Samples) -> Result<()> {
-    let first =
-        (0..samples.n_rows()).filter(|&m| samples.weight(m) > 0.0).find_map(|m| samples.column(0).get(m));
-    let other = (0..samples.n_rows())
-        .filter(|&m| samples.weight(m) > 0.0)
-        .any(|m| samples.column(0).get(m).is_some_and(|c| Some(c) != first));
-    if other {
-        Ok(())
-    } else {
-        Err(Error::data("the rows have fewer than two classes", "a classifier needs rows of two classes"))
+    let weighed = (0..samples.n_rows()).filter(|&m| samples.weight(m) > 0.0);
+    let mut classes = weighed.filter_map(|m| samples.column(0).get(m));
+    let first = classes.next();
+    if classes.any(|c| Some(c) != first) {
+        return Ok(());
     }
+    Err(Error::data("the rows have fewer than two classes", "a classifier needs rows of two classes"))
 }

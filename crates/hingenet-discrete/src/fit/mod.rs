@@ -1,0 +1,131 @@
+//! From training rows to a classifier: states of the features and graph (`prepare`), options by inner folds where
+//! they are not given (`select`), parameters, and the temperature that calibrates the posterior. Everything is
+//! learnt on the rows given.
+
+mod partly_labelled;
+mod prepare;
+pub mod select;
+
+pub(crate) use prepare::code_columns;
+pub use prepare::{Prepared, prepare};
+
+use crate::margin::bn_svm::fit_bn_svm;
+use crate::margin::completion::{CompletionParams, completed, fit_incomplete};
+use crate::margin::conditional::fit_conditional;
+use crate::params::{DiscreteParams, Learning};
+use crate::{DiscreteClassifier, Network, Samples, Structure};
+use hingenet_base::control::Control;
+use hingenet_base::error::Result;
+use hingenet_base::solver::SolverReport;
+use hingenet_data::classifier::Training;
+use hingenet_data::select::Fit;
+use select::{FOLDS, calibrated, select_iterations, select_margin, select_point};
+use std::collections::BTreeMap;
+
+/// Learns states, graph and parameters, by maximum likelihood unless another rule is given; cells may be missing,
+/// and classes where the rule allows it. The
+/// temperature of a margin-trained model, chosen by five more fits, calibrates `P(c | x)` only: likelihoods stay
+/// those of the network.
+pub fn fit(
+    training: &Training<'_>,
+    params: &DiscreteParams,
+    learning: Option<&Learning>,
+    control: &Control,
+) -> Result<Fit<DiscreteClassifier>> {
+    if training.class.has_missing() {
+        return partly_labelled::fit(training, params, learning, control);
+    }
+    let prepared = prepare(training, params, control)?;
+    let Some(learning) = learning else {
+        let (network, report) = prepared.maximum_likelihood(params, control)?;
+        let model = DiscreteClassifier::new(prepared.coders, network, 1.0)?;
+        return Ok(Fit { model, reports: report.into_iter().collect(), chosen: Chosen::new() });
+    };
+    let (learning, chosen) = choose(&prepared, params, learning, control)?;
+    let (network, report) = fit_once(&prepared.samples, &prepared.structure, &learning, control)?;
+    let temperature = if learning.is_calibrated() {
+        let quiet = control.quiet();
+        let rough = learning.for_search();
+        let fit = |rows: &Samples| {
+            let structure = prepared.learn_again(rows, &params.structure, &quiet)?;
+            let rows = completed(rows, &structure, params.alpha, &quiet)?;
+            Ok(fit_once(&rows, &structure, &rough, &quiet)?.0)
+        };
+        calibrated(&prepared.samples, &fit, control)?
+    } else {
+        1.0
+    };
+    let model = DiscreteClassifier::new(prepared.coders, network, temperature)?;
+    Ok(Fit { model, reports: vec![report], chosen })
+}
+
+/// Values chosen by inner folds, by name.
+type Chosen = BTreeMap<String, f64>;
+
+/// The rule with everything set that inner folds choose.
+fn choose(
+    prepared: &Prepared,
+    discrete: &DiscreteParams,
+    learning: &Learning,
+    control: &Control,
+) -> Result<(Learning, Chosen)> {
+    let mut chosen = Chosen::new();
+    let mut learning = learning.clone();
+    learning.set_alpha(discrete.alpha);
+    let quiet = control.quiet();
+    let learn = |rows: &Samples| prepared.learn_again(rows, &discrete.structure, &quiet);
+    let points = learning.points();
+    if !points.is_empty() {
+        // Structure and completions of a fold's training rows are the same for all points.
+        let ready = |rows: &Samples| {
+            let structure = learn(rows)?;
+            Ok((completed(rows, &structure, discrete.alpha, &quiet)?, structure))
+        };
+        let fit = |(rows, structure): &(Samples, Structure), point: &(f64, f64)| {
+            Ok(fit_once(rows, structure, &learning.at(*point).0, &quiet)?.0)
+        };
+        let best = select_point(&prepared.samples, &ready, &points, FOLDS, &fit, control)?;
+        let (rule, names) = learning.at(best);
+        chosen.extend(names.iter().zip([best.0, best.1]).map(|(name, value)| (name.to_string(), value)));
+        learning = rule;
+    }
+    match &mut learning {
+        Learning::MlBnSvm { params, grid: Some(grid) } => {
+            let best = select_margin(&prepared.samples, &learn, params, grid, control)?;
+            (params.lambda, params.gamma) = (best.lambda, best.gamma);
+            chosen.extend([("lambda".into(), best.lambda), ("gamma".into(), best.gamma)]);
+        }
+        Learning::Conditional { params, early_stopping: true, .. } => {
+            let rows = completed(&prepared.samples, &prepared.structure, params.alpha, control)?;
+            params.max_iterations = select_iterations(&rows, &learn, params, FOLDS, control)?;
+            chosen.insert("iterations".into(), params.max_iterations as f64);
+        }
+        _ => {}
+    }
+    Ok((learning, chosen))
+}
+
+/// One fit with everything chosen; the rules that need complete rows get completions.
+fn fit_once(
+    samples: &Samples,
+    structure: &Structure,
+    learning: &Learning,
+    control: &Control,
+) -> Result<(Network, SolverReport)> {
+    let filled = |alpha: f64| completed(samples, structure, alpha, control);
+    match learning {
+        Learning::MlBnSvm { params, .. } => {
+            let completion = CompletionParams::default();
+            let fit = fit_incomplete(samples, structure, params, &completion, control)?.fit;
+            Ok((fit.network, fit.report))
+        }
+        Learning::BnSvm { norm, params, .. } => {
+            let fit = fit_bn_svm(&filled(params.alpha)?, structure, *norm, params, control)?;
+            Ok((fit.network, fit.report))
+        }
+        Learning::Conditional { params, .. } => {
+            let fit = fit_conditional(&filled(params.alpha)?, structure, params, control)?;
+            Ok((fit.network, fit.report))
+        }
+    }
+}
