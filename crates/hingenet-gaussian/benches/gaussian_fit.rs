@@ -56,7 +56,7 @@ fn search(n: usize, m: usize, rounds: usize) -> String {
     let moments = Moments::of_rows(&rows(n, m, 1), None).unwrap();
     let params = SearchParams { rounds, ..SearchParams::default() };
     let fit = fit_search(&moments, &params, &Constraints::none(m), &Control::default()).unwrap();
-    format!("score {:.3}, last gain in round {}", fit.score, fit.last_gain)
+    format!("score {:.3}", fit.score.unwrap_or(f64::NAN))
 }
 
 /// Two classes of 40 rows with 40 nodes, and their OR-SGBN networks.
@@ -74,7 +74,7 @@ fn two_classes() -> (Matrix, Vec<usize>, Vec<GaussianNetwork>) {
             let moments = Moments::of_rows(&x.select(&own, &(0..m).collect::<Vec<_>>()), None).unwrap();
             let fit =
                 fit_or(&moments, &OrParams::new(10.0), &Constraints::none(m), &Control::default()).unwrap();
-            GaussianNetwork::from_structure(&fit, moments.rows(), &moments.variance()).unwrap()
+            GaussianNetwork::from_structure(&fit, &moments).unwrap()
         })
         .collect();
     (x, class, networks)

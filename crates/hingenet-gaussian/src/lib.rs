@@ -24,6 +24,7 @@ pub mod structure;
 pub mod study;
 
 pub use fisher::FisherMachine;
-pub use fit::{GaussianFit, fit};
-pub use params::{Decision, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Variance};
+pub use fit::fit;
+pub use params::{Decision, GaussianParams, Learning, Priors, SlackWeight, Variance};
 pub use predict::{ClassifierParts, GaussianClassifier};
+pub use structure::StructureMethod;

@@ -2,21 +2,8 @@
 
 use crate::discriminative::MmSolver;
 use crate::fisher::Information;
-use crate::structure::CLASSIFIER_ROUNDS;
-use crate::structure::Constraints;
+use crate::structure::{CLASSIFIER_ROUNDS, StructureMethod};
 use hingenet_base::error::{Result, require};
-
-/// How the graph of a class is learnt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum StructureMethod {
-    /// OR-SGBN.
-    #[default]
-    Or,
-    /// H-SGBN.
-    H,
-    /// Order search by BIC.
-    Search,
-}
 
 /// What happens to the weights after structure learning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -105,12 +92,8 @@ pub struct GaussianParams {
     pub solver: MmSolver,
     /// Slack weight of KL and of the Fisher machine.
     pub c: Option<SlackWeight>,
-    /// What is known about the arcs; `None` knows nothing.
-    pub constraints: Option<Constraints>,
     /// Whether a class of one row is allowed; its nodes are independent with variance 1.
     pub tiny_classes: bool,
-    /// Folds of the inner cross-validation.
-    pub folds: usize,
     /// Seed of folds and orders.
     pub seed: u64,
 }
@@ -133,9 +116,7 @@ impl Default for GaussianParams {
             nu: None,
             solver: MmSolver::default(),
             c: None,
-            constraints: None,
             tiny_classes: false,
-            folds: 5,
             seed: 0,
         }
     }
@@ -160,7 +141,6 @@ impl GaussianParams {
             require("fused", gamma, "structure learning by `or`", or)?;
         }
         require("penalty", self.penalty, "a finite number > 0", positive(self.penalty))?;
-        require("slack", self.slack, "a finite number >= 0", self.slack.is_finite() && self.slack >= 0.0)?;
-        require("folds", self.folds, "at least 2", self.folds >= 2)
+        require("slack", self.slack, "a finite number >= 0", self.slack.is_finite() && self.slack >= 0.0)
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::features::FeatureMap;
 use crate::fisher::{FisherMachine, Information, fisher_vector};
-use crate::missing::{Conditional, PatternRows, patterns};
+use crate::missing::{Conditional, by_pattern};
 use crate::network::GaussianNetwork;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::Matrix;
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 /// A Gaussian classifier. Nodes are standardised columns and category indicators, see [`FeatureMap`].
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "ClassifierParts", into = "ClassifierParts")]
+#[serde(try_from = "ClassifierParts")]
 pub struct GaussianClassifier {
     pub(super) features: FeatureMap,
     pub(super) networks: Vec<GaussianNetwork>,
@@ -23,19 +23,13 @@ pub struct GaussianClassifier {
     pub(super) machine: Option<FisherMachine>,
 }
 
-/// The classifier as plain data, for model files.
-#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+/// The classifier as a model file has it, before its parts are checked.
+#[derive(Debug, Clone, serde::Deserialize)]
 pub struct ClassifierParts {
     features: FeatureMap,
     networks: Vec<GaussianNetwork>,
     prior: Vec<f64>,
     machine: Option<FisherMachine>,
-}
-
-impl From<GaussianClassifier> for ClassifierParts {
-    fn from(c: GaussianClassifier) -> Self {
-        ClassifierParts { features: c.features, networks: c.networks, prior: c.prior, machine: c.machine }
-    }
 }
 
 impl TryFrom<ClassifierParts> for GaussianClassifier {
@@ -46,9 +40,6 @@ impl TryFrom<ClassifierParts> for GaussianClassifier {
         GaussianClassifier::new(p.features, p.networks, p.prior, p.machine)
     }
 }
-
-/// Scores of rows, with the row numbers.
-type RowScores = Vec<(usize, Vec<f64>)>;
 
 impl GaussianClassifier {
     /// Checks that the parts fit together.
@@ -92,43 +83,16 @@ impl GaussianClassifier {
         self.machine.as_ref()
     }
 
-    /// `log p(x_observed, c)` in standardised units, row by row.
-    pub(super) fn log_joint(&self, x: &Matrix) -> Result<Vec<Vec<f64>>> {
-        let groups = patterns(x);
-        let parts: Vec<Result<RowScores>> =
-            groups.par_iter().map(|group| self.group_joint(x, group)).collect();
-        let mut scores = vec![Vec::new(); x.rows()];
-        for part in parts {
-            part?.into_iter().for_each(|(a, s)| scores[a] = s);
-        }
-        Ok(scores)
-    }
-
-    fn group_joint(&self, x: &Matrix, group: &PatternRows) -> Result<RowScores> {
-        let conditionals: Vec<Conditional<'_>> =
-            self.networks.iter().map(|g| Conditional::new(g, &group.missing)).collect::<Result<_>>()?;
-        let score = |&a: &usize| {
-            let classes = conditionals.iter().zip(&self.prior);
-            (a, classes.map(|(c, p)| c.log_density(x.row(a)) + p.ln()).collect())
-        };
-        Ok(group.rows.iter().map(score).collect())
-    }
-
     /// Class scores of encoded rows, up to a constant a row.
     pub(super) fn scores(&self, x: &Matrix) -> Result<Vec<Vec<f64>>> {
-        match &self.machine {
-            None => self.log_joint(x),
-            Some(machine) => {
-                (0..x.rows()).into_par_iter().map(|a| machine.scores(&self.networks, x.row(a))).collect()
-            }
-        }
+        class_scores(&self.networks, &self.prior, self.machine.as_ref(), x)
     }
 
     /// Log density of the observed numeric cells of each row, in the units of the columns. Indicator nodes of
     /// categorical columns enter as the normal variables the model takes them for.
     pub fn log_density(&self, rows: &Table) -> Result<Vec<f64>> {
         let x = self.features.encode(rows)?;
-        let joint = self.log_joint(&x)?;
+        let joint = class_scores(&self.networks, &self.prior, None, &x)?;
         Ok((0..x.rows()).map(|a| log_sum_exp(&joint[a]) - self.features.log_scale(x.row(a))).collect())
     }
 
@@ -171,13 +135,26 @@ impl GaussianClassifier {
             return Err(Error::Shape { what: "class".into(), expected: self.networks.len(), found: class });
         };
         let x = self.features.encode(rows)?;
-        let mut filled = vec![Vec::new(); x.rows()];
-        for group in patterns(&x) {
-            let conditional = Conditional::new(network, &group.missing)?;
-            group.rows.iter().for_each(|&a| filled[a] = conditional.complete(x.row(a)));
-        }
+        let complete = |prepared: &[Conditional<'_>], row: &[f64]| prepared[0].complete(row);
+        let filled = by_pattern(std::slice::from_ref(network), x.rows(), |a| x.row(a), complete)?;
         self.features.decode(&filled)
     }
+}
+
+/// Class scores of encoded rows, up to a constant a row: `log p(x_observed, c)`, or those of the machine.
+pub(super) fn class_scores(
+    networks: &[GaussianNetwork],
+    prior: &[f64],
+    machine: Option<&FisherMachine>,
+    x: &Matrix,
+) -> Result<Vec<Vec<f64>>> {
+    if let Some(machine) = machine {
+        return (0..x.rows()).into_par_iter().map(|a| machine.scores(networks, x.row(a))).collect();
+    }
+    let joint = |prepared: &[Conditional<'_>], row: &[f64]| {
+        prepared.iter().zip(prior).map(|(c, p)| c.log_density(row) + p.ln()).collect()
+    };
+    by_pattern(networks, x.rows(), |a| x.row(a), joint)
 }
 
 impl Classifier for GaussianClassifier {

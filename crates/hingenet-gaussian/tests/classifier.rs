@@ -1,12 +1,14 @@
 //! Gaussian classifiers on tables: all learning rules and decisions, missing cells, weights, explanations, model data.
 
 use hingenet_base::control::Control;
+use hingenet_base::error::Result;
 use hingenet_base::numeric::random::Random;
-use hingenet_data::classifier::{Classifier, ExplanationKind, Training};
+use hingenet_data::classifier::{Classifier, ExplanationKind};
+use hingenet_data::rows::Rows;
+use hingenet_data::select::Fit;
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_gaussian::{
     Decision, GaussianClassifier, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Variance,
-    fit,
 };
 
 struct Data {
@@ -41,6 +43,20 @@ fn data(n: usize, classes: usize, missing: bool, seed: u64) -> Data {
         class: Codes::from_options(classes, class.into_iter()),
         classes: (0..classes).map(|c| format!("c{c}")).collect(),
     }
+}
+
+/// Rows as they are given, before they are checked.
+#[derive(Clone, Copy)]
+struct Training<'a> {
+    features: &'a Table,
+    class: &'a Codes,
+    classes: &'a [String],
+    weights: Option<&'a [f64]>,
+}
+
+fn fit(given: &Training<'_>, params: &GaussianParams, control: &Control) -> Result<Fit<GaussianClassifier>> {
+    let rows = Rows::new(given.features, given.class, given.classes, given.weights)?;
+    hingenet_gaussian::fit(&rows, params, control)
 }
 
 impl Data {
@@ -78,7 +94,7 @@ fn every_structure_learning_rule_and_decision_classifies() {
                 {
                     let params = GaussianParams { structure, learning, decision, ..quick() };
                     let end = fit(&train.training(), &params, &Control::default()).unwrap();
-                    let accuracy = test.accuracy(&end.classifier);
+                    let accuracy = test.accuracy(&end.model);
                     let name = format!("{classes} {structure:?} {learning:?} {decision:?}");
                     assert!(accuracy > 0.75, "{name}: {accuracy}");
                 }
@@ -92,7 +108,7 @@ fn the_fused_penalty_works_for_two_classes_only() {
     let (train, test) = (data(80, 2, true, 1), data(200, 2, false, 2));
     let params = GaussianParams { fused: Some(4.0), ..quick() };
     let end = fit(&train.training(), &params, &Control::default()).unwrap();
-    assert!(test.accuracy(&end.classifier) > 0.75);
+    assert!(test.accuracy(&end.model) > 0.75);
     let three = data(60, 3, false, 3);
     assert!(fit(&three.training(), &params, &Control::default()).is_err());
     let search = GaussianParams { structure: StructureMethod::Search, ..params };
@@ -106,7 +122,7 @@ fn missing_cells_are_learnt_from_and_marginalised() {
         for decision in [Decision::Network, Decision::FisherSvm(None)] {
             let params = GaussianParams { learning, decision, ..quick() };
             let end = fit(&train.training(), &params, &Control::default()).unwrap();
-            let accuracy = test.accuracy(&end.classifier);
+            let accuracy = test.accuracy(&end.model);
             assert!(accuracy > 0.7, "{learning:?} {decision:?}: {accuracy}");
         }
     }
@@ -140,8 +156,7 @@ fn options_that_were_chosen_give_the_same_classifier_when_they_are_set() {
             };
             let again = fit(&train.training(), &set, &Control::default()).unwrap();
             assert!(again.chosen.is_empty());
-            let (a, b) =
-                (chosen.classifier.log_proba(&train.table), again.classifier.log_proba(&train.table));
+            let (a, b) = (chosen.model.log_proba(&train.table), again.model.log_proba(&train.table));
             assert_eq!(a.unwrap(), b.unwrap(), "{learning:?} {decision:?}");
         }
     }
@@ -160,8 +175,8 @@ fn kl_leaves_the_networks_alone_where_moving_them_does_not_help_on_held_out_rows
         if kl.chosen["k"] == 0.0 {
             stayed += 1;
             let or = GaussianParams { lambda1: Some(8.0), ..GaussianParams::default() };
-            let or = fit(&train.training(), &or, &Control::default()).unwrap().classifier;
-            assert_eq!(kl.classifier.log_proba(&train.table).unwrap(), or.log_proba(&train.table).unwrap());
+            let or = fit(&train.training(), &or, &Control::default()).unwrap().model;
+            assert_eq!(kl.model.log_proba(&train.table).unwrap(), or.log_proba(&train.table).unwrap());
         }
     }
     assert!(stayed > 0);
@@ -170,7 +185,7 @@ fn kl_leaves_the_networks_alone_where_moving_them_does_not_help_on_held_out_rows
 #[test]
 fn explanations_add_up() {
     let train = data(60, 2, false, 6);
-    let model = fit(&train.training(), &quick(), &Control::default()).unwrap().classifier;
+    let model = fit(&train.training(), &quick(), &Control::default()).unwrap().model;
     let log_proba = model.log_proba(&train.table).unwrap();
     let explanation = model.explain(&train.table, 7).unwrap();
     assert_eq!(explanation.kind, ExplanationKind::Additive);
@@ -194,7 +209,7 @@ fn explanations_add_up() {
 fn a_row_without_any_observed_cell_gets_the_prior() {
     let train = data(60, 3, false, 8);
     let params = GaussianParams { priors: Priors::Empirical, ..quick() };
-    let model = fit(&train.training(), &params, &Control::default()).unwrap().classifier;
+    let model = fit(&train.training(), &params, &Control::default()).unwrap().model;
     let empty = Table::new(
         train
             .table
@@ -228,8 +243,8 @@ fn sample_weights_equal_repetition() {
     };
     let params = GaussianParams { learning: Learning::Mm, ..quick() };
     let weighted = Training { weights: Some(&weights), ..train.training() };
-    let by_weight = fit(&weighted, &params, &Control::default()).unwrap().classifier;
-    let by_rows = fit(&repeated.training(), &params, &Control::default()).unwrap().classifier;
+    let by_weight = fit(&weighted, &params, &Control::default()).unwrap().model;
+    let by_rows = fit(&repeated.training(), &params, &Control::default()).unwrap().model;
     let (a, b) = (by_weight.log_proba(&train.table).unwrap(), by_rows.log_proba(&train.table).unwrap());
     for (a, b) in a.iter().zip(&b) {
         assert!((a.exp() - b.exp()).abs() < 1e-3, "{a} {b}");
@@ -240,7 +255,7 @@ fn sample_weights_equal_repetition() {
 fn model_data_survive_a_round_trip_and_damage_is_refused() {
     let train = data(50, 3, false, 10);
     let params = GaussianParams { decision: Decision::FisherSvm(Some(10)), ..quick() };
-    let model = fit(&train.training(), &params, &Control::default()).unwrap().classifier;
+    let model = fit(&train.training(), &params, &Control::default()).unwrap().model;
     let text = serde_json::to_string(&model).unwrap();
     let back: GaussianClassifier = serde_json::from_str(&text).unwrap();
     assert_eq!(back.log_proba(&train.table).unwrap(), model.log_proba(&train.table).unwrap());
@@ -251,7 +266,7 @@ fn model_data_survive_a_round_trip_and_damage_is_refused() {
 #[test]
 fn rows_can_be_drawn_scored_and_completed() {
     let train = data(200, 2, false, 11);
-    let model = fit(&train.training(), &quick(), &Control::default()).unwrap().classifier;
+    let model = fit(&train.training(), &quick(), &Control::default()).unwrap().model;
     let (table, class) = model.sample(100, 1).unwrap();
     assert_eq!((table.n_rows(), table.n_columns(), class.len()), (100, 5, 100));
     assert_eq!(model.sample(100, 1).unwrap(), (table.clone(), class));
@@ -276,7 +291,7 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let model = fit(&train.training(), &params, &Control::default()).unwrap().classifier;
+            let model = fit(&train.training(), &params, &Control::default()).unwrap().model;
             model.log_proba(&train.table).unwrap()
         })
     };
@@ -295,7 +310,7 @@ fn rare_and_absent_classes_have_a_stated_fallback() {
     for variance in [Variance::Ml, Variance::Pooled, Variance::Fixed] {
         for learning in [Learning::Generative, Learning::Mm, Learning::Kl] {
             let params = GaussianParams { variance, learning, tiny_classes: true, ..quick() };
-            let model = fit(&train.training(), &params, &Control::default()).unwrap().classifier;
+            let model = fit(&train.training(), &params, &Control::default()).unwrap().model;
             let log_proba = model.log_proba(&train.table).unwrap();
             assert!(
                 log_proba.chunks(4).all(|p| p[3] == f64::NEG_INFINITY && p[..3].iter().all(|v| !v.is_nan()))
@@ -314,7 +329,6 @@ fn bad_input_is_refused() {
         GaussianParams { c: Some(SlackWeight::Plain(0.0)), ..quick() },
         GaussianParams { slack: -1.0, ..quick() },
         GaussianParams { penalty: 0.0, ..quick() },
-        GaussianParams { folds: 1, ..quick() },
     ];
     for params in bad {
         assert!(fit(&train.training(), &params, &control).is_err());
@@ -325,7 +339,7 @@ fn bad_input_is_refused() {
     assert!(fit(&Training { class: &unlabelled, ..train.training() }, &quick(), &control).is_err());
     let narrow = train.table.select(&[0]);
     assert!(fit(&Training { features: &narrow, ..train.training() }, &quick(), &control).is_err());
-    let model = fit(&train.training(), &quick(), &control).unwrap().classifier;
+    let model = fit(&train.training(), &quick(), &control).unwrap().model;
     assert!(model.log_proba(&narrow).is_err());
     let swapped = train.table.select(&[4, 1, 2, 3, 0]);
     assert!(model.log_proba(&swapped).is_err());

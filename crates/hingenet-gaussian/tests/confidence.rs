@@ -18,7 +18,9 @@ fn collider(n: usize, w: [f64; 2], seed: u64) -> Matrix {
         let row = [p, q, w[0] * p + w[1] * q + 0.5 * random.normal(), random.normal()];
         x.row_mut(a).copy_from_slice(&row);
     }
-    x
+    let moments = Moments::of_rows(&x, None).unwrap();
+    let (mean, variance) = (moments.mean(), moments.variance());
+    Matrix::from_fn(n, 4, |a, j| (x[(a, j)] - mean[j]) / variance[j].sqrt())
 }
 
 fn params(resampling: Resampling) -> ResamplingParams {

@@ -6,7 +6,7 @@ use hingenet_base::graph::{Pdag, class_errors};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
 use hingenet_gaussian::moments::Moments;
-use hingenet_gaussian::structure::{Constraints, SearchFit, SearchParams, fit_search, order_score};
+use hingenet_gaussian::structure::{Constraints, Learnt, SearchParams, fit_search};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ fn golden_tables() -> Vec<Matrix> {
     value["cases"].as_array().unwrap().iter().map(table).collect()
 }
 
-fn search(x: &Matrix, params: &SearchParams) -> SearchFit {
+fn search(x: &Matrix, params: &SearchParams) -> Learnt {
     let free = Constraints::none(x.cols());
     fit_search(&Moments::of_rows(x, None).unwrap(), params, &free, &Control::default()).unwrap()
 }
@@ -51,7 +51,7 @@ fn model_rows(n: usize, m: usize, seed: u64) -> (Matrix, hingenet_base::graph::D
 
 #[test]
 fn the_known_scores_and_classes_are_found() {
-    let want_scores = [(49.352500, 49.352500), (296.050538, 303.792879), (83.368435, 83.368435)];
+    let want_scores = [49.352500, 303.792879, 83.368435];
     let want_directed: [&[(usize, usize)]; 3] = [
         &[(1, 4), (3, 4)],
         &[(0, 4), (1, 7), (3, 4), (3, 7), (4, 1), (5, 7), (6, 7)],
@@ -59,12 +59,9 @@ fn the_known_scores_and_classes_are_found() {
     ];
     let want_undirected: [&[(usize, usize)]; 3] = [&[], &[(0, 2), (0, 5), (3, 6)], &[]];
     for (k, x) in golden_tables().iter().take(3).enumerate() {
-        let moments = Moments::of_rows(x, None).unwrap();
-        let identity: Vec<usize> = (0..x.cols()).collect();
-        let score = order_score(&moments, &identity, 2.0).unwrap();
-        assert!((score - want_scores[k].0).abs() < 1e-5, "case {k}: {score}");
         let found = search(x, &SearchParams::default());
-        assert!((found.score - want_scores[k].1).abs() < 1e-5, "case {k}: {}", found.score);
+        let score = found.score.unwrap();
+        assert!((score - want_scores[k]).abs() < 1e-5, "case {k}: {score}");
         assert_eq!(found.class.directed_edges(), want_directed[k]);
         assert_eq!(found.class.undirected_edges(), want_undirected[k]);
         assert!(found.report_is_sound());
@@ -75,7 +72,7 @@ trait Sound {
     fn report_is_sound(&self) -> bool;
 }
 
-impl Sound for SearchFit {
+impl Sound for Learnt {
     /// The DAG returned is a member of the class returned.
     fn report_is_sound(&self) -> bool {
         self.structure.dag(0.0).is_ok_and(|dag| Pdag::of(&dag) == self.class)
@@ -91,9 +88,9 @@ proptest! {
         let mut last = f64::NEG_INFINITY;
         for rounds in [0, 1, 5, 20] {
             let found = search(&x, &SearchParams { rounds, ..SearchParams::default() });
-            prop_assert!(found.score >= last - 1e-6);
+            prop_assert!(found.score.unwrap() >= last - 1e-6);
             prop_assert!(found.report_is_sound());
-            last = found.score;
+            last = found.score.unwrap();
         }
     }
 
@@ -104,7 +101,7 @@ proptest! {
         let found = search(&x, &SearchParams::default());
         let order = Random::new(seed ^ 5).permutation(m);
         let again = search(&x.select(&(0..200).collect::<Vec<_>>(), &order), &SearchParams::default());
-        prop_assert!((found.score - again.score).abs() < 1e-6);
+        prop_assert!((found.score.unwrap() - again.score.unwrap()).abs() < 1e-6);
         for i in 0..m {
             for j in 0..m {
                 prop_assert_eq!(again.class.has_mark(i, j), found.class.has_mark(order[i], order[j]));
@@ -120,7 +117,7 @@ proptest! {
             x[(a, m - 1)] = x[(a, m / 2)];
         }
         let found = search(&x, &SearchParams { rounds: 3, ..SearchParams::default() });
-        prop_assert!(found.structure.dag(0.0).is_ok() && found.score.is_finite());
+        prop_assert!(found.structure.dag(0.0).is_ok() && found.score.unwrap().is_finite());
         prop_assert!(found.structure.theta.data().iter().all(|t| t.is_finite()));
     }
 
@@ -154,15 +151,10 @@ fn a_clear_sparse_model_is_recovered() {
 
 #[test]
 fn a_search_that_still_gains_at_its_end_says_so() {
-    let ends: Vec<(bool, usize)> = (0..40)
-        .map(|seed| {
-            let found =
-                search(&model_rows(80, 14, seed).0, &SearchParams { rounds: 3, ..SearchParams::default() });
-            (found.structure.report.converged, found.last_gain)
-        })
-        .collect();
-    assert!(ends.iter().all(|(converged, last_gain)| *converged == (*last_gain <= 2)));
-    assert!(ends.iter().any(|(converged, _)| !converged), "{ends:?}");
+    let params = SearchParams { rounds: 3, ..SearchParams::default() };
+    let found: Vec<Learnt> = (0..40).map(|seed| search(&model_rows(80, 14, seed).0, &params)).collect();
+    let open = found.iter().filter(|f| !f.structure.report.converged).count();
+    assert!(open > 0 && open < 40, "{open}");
 }
 
 #[test]
@@ -173,5 +165,4 @@ fn bad_settings_are_refused() {
         let params = SearchParams { penalty, ..SearchParams::default() };
         assert!(fit_search(&moments, &params, &Constraints::none(4), &Control::default()).is_err());
     }
-    assert!(order_score(&moments, &[0, 1], 2.0).is_err());
 }

@@ -144,6 +144,11 @@ impl Matrix {
         Matrix::from_fn(rows.len(), cols.len(), |i, j| self[(rows[i], cols[j])])
     }
 
+    /// The given rows.
+    pub fn select_rows(&self, rows: &[usize]) -> Matrix {
+        Matrix::from_fn(rows.len(), self.cols, |i, j| self[(rows[i], j)])
+    }
+
     fn view(&self) -> MatRef<'_, f64> {
         MatRef::from_row_major_slice(&self.data, self.rows, self.cols)
     }

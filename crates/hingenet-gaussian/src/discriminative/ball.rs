@@ -3,7 +3,7 @@
 //! `h = h_min + ‖u‖²`, so the constraint `h <= T` is a ball around zero.
 
 use super::{DiscriminativeFit, Labelled};
-use crate::fisher::{Information, component, correlation, one_against_rest, scaled_residuals};
+use crate::fisher::{Information, component, largest_correlation, one_against_rest, scaled_residuals};
 use crate::network::GaussianNetwork;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
@@ -256,8 +256,7 @@ fn select(data: &Labelled<'_>, count: usize) -> Vec<Vec<FreeParameter>> {
             for i in parents {
                 let values: Vec<f64> =
                     (0..x.rows()).map(|a| u[a] * if i == m { 1.0 } else { x[(a, i)] }).collect();
-                let best =
-                    labels.iter().map(|y| correlation(&values, y, data.weights).abs()).fold(0.0, f64::max);
+                let best = largest_correlation(&values, &labels, data.weights);
                 ranked.push((best, component(m, c, i, j), c, FreeParameter { row: i, column: j }));
             }
         }

@@ -9,7 +9,6 @@
 
 use super::ball::Ball;
 use super::{DiscriminativeFit, Labelled, ccp, check_slack};
-use crate::network::GaussianNetwork;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::linalg::Matrix;
@@ -58,14 +57,6 @@ pub fn fit_mm(data: &Labelled<'_>, params: &MmParams, control: &Control) -> Resu
     }
 }
 
-/// Margins `d_i = L_{y_i}(x_i) − max_{c≠y_i} L_c(x_i)`.
-pub fn margins(data: &Labelled<'_>) -> Vec<f64> {
-    let score = |n: &GaussianNetwork, a: usize| n.log_density(data.x.row(a));
-    let rows = data.x.rows();
-    let l = Matrix::from_fn(rows, data.networks.len(), |a, c| score(&data.networks[c], a));
-    margins_of(&l, data.class)
-}
-
 /// Objective (3.11) and the margin r at given margins: r is the largest value with at most weight 1/λ strictly below it.
 pub fn margin_objective(margins: &[f64], weights: &[f64], lambda: f64) -> (f64, f64) {
     let mut order: Vec<usize> = (0..margins.len()).collect();
@@ -84,7 +75,8 @@ pub fn margin_objective(margins: &[f64], weights: &[f64], lambda: f64) -> (f64, 
     (lambda * short - r, r)
 }
 
-fn margins_of(scores: &Matrix, class: &[usize]) -> Vec<f64> {
+/// Margins `d_i = L_{y_i}(x_i) − max_{c≠y_i} L_c(x_i)` of log-likelihoods, one row a sample.
+pub fn margins_of(scores: &Matrix, class: &[usize]) -> Vec<f64> {
     (0..class.len())
         .map(|a| {
             let others = scores.row(a).iter().enumerate().filter(|(c, _)| *c != class[a]);

@@ -11,7 +11,7 @@ mod radius_margin;
 
 pub use ball::FreeParameter;
 pub use kl::{KlParams, fit_kl};
-pub use mm::{MmParams, MmSolver, fit_mm, margin_objective, margins};
+pub use mm::{MmParams, MmSolver, fit_mm, margin_objective, margins_of};
 pub use radius_margin::{RadiusMargin, radius_margin};
 
 use crate::network::GaussianNetwork;

@@ -11,55 +11,22 @@
 
 use super::Labelled;
 use crate::fisher::{Information, add_node_kernel, one_against_rest, products, scaled_residuals};
-use hingenet_base::error::Result;
+use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::linalg::{Matrix, dot};
 use hingenet_base::optimise::l2_svm::{L2Svm, l2_svm};
-
-/// J with its parts and gradient.
-#[derive(Debug, Clone)]
-pub struct RadiusMargin {
-    /// Optimum of the dual, summed over the one-against-rest problems.
-    pub dual: f64,
-    /// tr(S_T) of the augmented kernel.
-    pub trace: f64,
-    /// `J = dual · trace`.
-    pub value: f64,
-    /// The machines, one for two classes, else one per class.
-    pub machines: Vec<L2Svm>,
-    /// Per class: m + 1 rows (the last is the bias), m columns, diagonal 0.
-    pub gradient: Vec<Matrix>,
-}
 
 /// Tolerance of the dual while J is minimised.
 const DUAL_TOLERANCE: f64 = 1e-10;
 const DUAL_ITERATIONS: usize = 2_000_000;
 
-/// Evaluates J at the networks of `data` with slack weight C > 0.
+/// Evaluates J at the networks of `data` with slack weight C > 0; the slopes have one row a node, class by class.
 pub fn radius_margin(data: &Labelled<'_>, c: f64) -> Result<RadiusMargin> {
     data.check()?;
-    hingenet_base::error::require("C", c, "a finite number > 0", c.is_finite() && c > 0.0)?;
+    require("C", c, "a finite number > 0", c.is_finite() && c > 0.0)?;
     let m = data.x.cols();
     let nodes: Vec<Node> =
-        (0..data.networks.len()).flat_map(|class| (0..m).map(move |column| Node { class, column })).collect();
-    let end = Evaluator::new(data, c, &nodes).evaluate(&scaled_rows(data, &nodes));
-    let gradient = |class: usize| {
-        Matrix::from_fn(m + 1, m, |i, j| {
-            let slopes = end.slopes.row(class * m + j);
-            let sum = match i {
-                i if i == j => 0.0,
-                i if i == m => slopes.iter().sum(),
-                i => (0..slopes.len()).map(|a| data.x[(a, i)] * slopes[a]).sum(),
-            };
-            -2.0 / data.networks[class].variance()[j] * sum
-        })
-    };
-    Ok(RadiusMargin {
-        dual: end.dual,
-        trace: end.trace,
-        value: end.value,
-        gradient: (0..data.networks.len()).map(gradient).collect(),
-        machines: end.machines,
-    })
+        (0..data.networks.len() * m).map(|k| Node { class: k / m, column: k % m }).collect();
+    Ok(Evaluator::new(data, c, &nodes).evaluate(&scaled_rows(data, &nodes)))
 }
 
 /// A node of a class network.
@@ -80,11 +47,16 @@ fn scaled_rows(data: &Labelled<'_>, nodes: &[Node]) -> Matrix {
     u
 }
 
-/// J with what the gradient needs.
-pub(super) struct Evaluation {
+/// J with its parts and what its gradient needs.
+#[derive(Debug, Clone)]
+pub struct RadiusMargin {
+    /// Optimum of the dual, summed over the one-against-rest problems.
     pub dual: f64,
+    /// tr(S_T) of the augmented kernel.
     pub trace: f64,
+    /// `J = dual · trace`.
     pub value: f64,
+    /// The machines, one for two classes, else one per class.
     pub machines: Vec<L2Svm>,
     /// `s_aj`, one row a node.
     pub slopes: Matrix,
@@ -119,7 +91,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// J and its slopes at scaled residuals u, one row a node; the dual starts from the last solution.
-    pub fn evaluate(&mut self, u: &Matrix) -> Evaluation {
+    pub fn evaluate(&mut self, u: &Matrix) -> RadiusMargin {
         let mut kernel = self.fixed.clone();
         add_node_kernel(&mut kernel, &self.products, u, &self.inputs);
         let trace = self.scatter(&kernel);
@@ -136,7 +108,7 @@ impl<'a> Evaluator<'a> {
             .collect();
         let dual: f64 = machines.iter().map(|s| s.objective).sum();
         let slopes = self.slopes(u, &machines, trace, dual);
-        Evaluation { dual, trace, value: dual * trace, machines, slopes }
+        RadiusMargin { dual, trace, value: dual * trace, machines, slopes }
     }
 
     /// `Σ w K_aa − w'Kw/n + (n − 1)/C`.

@@ -3,15 +3,16 @@
 
 use crate::discriminative::Labelled;
 use crate::fisher::{
-    Information, all_scaled_residuals, correlation, fisher_kernel, fisher_vector, one_against_rest,
+    Information, all_scaled_residuals, fisher_kernel, fisher_vector, largest_correlation, one_against_rest,
 };
 use crate::network::GaussianNetwork;
 use crate::params::SlackWeight;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::{Matrix, dot};
-use hingenet_base::numeric::log::log_normalise;
 use hingenet_base::optimise::l2_svm::l2_svm;
 use hingenet_base::solver::SolverReport;
+use hingenet_data::select::calibration::{Targets, temperature};
+use hingenet_data::select::criterion::Judged;
 use rayon::prelude::*;
 
 /// A linear machine on Fisher vectors: one direction for two classes, else one per class.
@@ -27,8 +28,9 @@ pub struct FisherMachine {
     components: Option<Vec<usize>>,
     directions: Vec<Vec<f64>>,
     biases: Vec<f64>,
-    /// Scores are multiplied by this before they become log probabilities.
-    temperature: f64,
+    /// 1/T: scores are divided by the temperature T. Model files call this factor `temperature`.
+    #[serde(rename = "temperature")]
+    inverse_temperature: f64,
 }
 
 impl FisherMachine {
@@ -51,7 +53,7 @@ impl FisherMachine {
             components: vectors.selected.as_ref().map(|(components, _)| components.clone()),
             directions: vec![],
             biases: vec![],
-            temperature: 1.0,
+            inverse_temperature: 1.0,
         };
         let mut last = None;
         for y in one_against_rest(data.class, classes) {
@@ -78,7 +80,7 @@ impl FisherMachine {
         }
         let numbers = || self.directions.iter().flatten().chain(&self.biases);
         let indices = self.components.iter().flatten().all(|k| *k < self.length);
-        if !numbers().all(|v| v.is_finite()) || !self.temperature.is_finite() || !indices {
+        if !numbers().all(|v| v.is_finite()) || !self.inverse_temperature.is_finite() || !indices {
             return Err(Error::model_file("the Fisher machine holds impossible numbers"));
         }
         Ok(())
@@ -93,14 +95,16 @@ impl FisherMachine {
         Ok(if self.classes == 2 { vec![0.5 * f[0], -0.5 * f[0]] } else { f })
     }
 
-    /// Class scores: decision values times the temperature.
+    /// Class scores: decision values over the temperature.
     pub fn scores(&self, networks: &[GaussianNetwork], row: &[f64]) -> Result<Vec<f64>> {
-        Ok(self.decision(networks, row)?.into_iter().map(|f| self.temperature * f).collect())
+        Ok(self.decision(networks, row)?.into_iter().map(|f| self.inverse_temperature * f).collect())
     }
 
     /// Fits the temperature by maximum likelihood on decisions for unseen rows.
     pub(crate) fn calibrate(&mut self, decisions: &[Vec<f64>], class: &[usize], weights: &[f64]) {
-        self.temperature = best_temperature(decisions, class, weights);
+        let rows = decisions.iter().zip(class.iter().zip(weights));
+        let rows: Vec<Judged<'_>> = rows.map(|(scores, (c, w))| (&scores[..], *c, *w)).collect();
+        self.inverse_temperature = 1.0 / temperature(&rows, &Targets::Certain, (1e-4, 1e4));
     }
 
     /// The Fisher components in use; `None` is all.
@@ -194,7 +198,7 @@ fn largest_components(data: &Labelled<'_>, count: usize) -> Vec<usize> {
                         Some(i) => u.iter().zip(inputs.row(i)).map(|(u, x)| u * x).collect(),
                         None => u.to_vec(),
                     };
-                    labels.iter().map(|y| correlation(&values, y, data.weights).abs()).fold(0.0, f64::max)
+                    largest_correlation(&values, &labels, data.weights)
                 })
                 .collect();
             sizes.into_iter()
@@ -205,22 +209,4 @@ fn largest_components(data: &Labelled<'_>, count: usize) -> Vec<usize> {
     order.truncate(count);
     order.sort_unstable();
     order
-}
-
-/// The temperature t in [1e-4, 1e4] that maximises `Σ w log softmax(t f)`, a concave function: bisection on its slope.
-fn best_temperature(decisions: &[Vec<f64>], class: &[usize], weights: &[f64]) -> f64 {
-    let slope = |t: f64| -> f64 {
-        let row = |(f, (c, w)): (&Vec<f64>, (&usize, &f64))| {
-            let mut p: Vec<f64> = f.iter().map(|f| t * f).collect();
-            log_normalise(&mut p);
-            w * (f[*c] - p.iter().zip(f).map(|(p, f)| p.exp() * f).sum::<f64>())
-        };
-        decisions.iter().zip(class.iter().zip(weights)).map(row).sum()
-    };
-    let (mut low, mut high) = (1e-4f64.ln(), 1e4f64.ln());
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if slope(middle.exp()) > 0.0 { low = middle } else { high = middle }
-    }
-    (0.5 * (low + high)).exp()
 }

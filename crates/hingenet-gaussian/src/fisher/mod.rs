@@ -151,8 +151,13 @@ pub(crate) fn add_node_kernel(kernel: &mut Matrix, t: &Matrix, u: &Matrix, x: &M
     }
 }
 
+/// Largest |correlation| of a component with the labels of any one-against-rest problem.
+pub(crate) fn largest_correlation(values: &[f64], labels: &[Vec<f64>], weights: &[f64]) -> f64 {
+    labels.iter().map(|y| correlation(values, y, weights).abs()).fold(0.0, f64::max)
+}
+
 /// Weighted Pearson correlation of a component with labels; 0 for a constant component.
-pub(crate) fn correlation(values: &[f64], labels: &[f64], weights: &[f64]) -> f64 {
+fn correlation(values: &[f64], labels: &[f64], weights: &[f64]) -> f64 {
     let n: f64 = weights.iter().sum();
     let mean = |v: &[f64]| dot(v, weights) / n;
     let (mv, ml) = (mean(values), mean(labels));

@@ -1,64 +1,46 @@
-//! Labelled rows as a family-internal matrix: nodes (NaN where missing), class, weight.
+//! Labelled rows as the family learns from them: nodes (NaN where missing), class, weight.
 
 use crate::features::FeatureMap;
-use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::linalg::Matrix;
-use hingenet_base::numeric::random::Random;
-use hingenet_data::classifier::{Training, check_weights};
+use hingenet_data::encode::{Divisor, Standard};
+use hingenet_data::rows::Rows;
 
-/// Labelled rows.
+/// Encoded rows.
 #[derive(Debug, Clone)]
-pub(super) struct Rows {
+pub(super) struct Sample {
     pub x: Matrix,
     pub class: Vec<usize>,
     pub weights: Vec<f64>,
     pub classes: usize,
 }
 
-impl Rows {
-    /// Encodes training rows; rows of weight zero are dropped.
-    pub fn new(training: &Training<'_>) -> Result<(FeatureMap, Self)> {
-        let n = training.features.n_rows();
-        require_len("class labels", n, training.class.len())?;
-        if let Some(w) = training.weights {
-            check_weights(w, n)?;
-        }
-        let weight = |a: usize| training.weights.map_or(1.0, |w| w[a]);
-        let kept: Vec<usize> = (0..n).filter(|&a| weight(a) > 0.0).collect();
-        let weights: Vec<f64> = kept.iter().map(|&a| weight(a)).collect();
-        let class: Option<Vec<usize>> = kept.iter().map(|&a| training.class.get(a)).collect();
-        let class =
-            class.ok_or_else(|| Error::data("a training row has no class", "drop rows without a label"))?;
-        let table = training.features.rows(&kept);
-        let features = FeatureMap::learn(&table, Some(&weights))?;
-        let x = features.encode(&table)?;
-        let rows = Rows { x, class, weights, classes: training.classes.len() };
-        rows.check()?;
-        Ok((features, rows))
-    }
-
-    fn check(&self) -> Result<()> {
-        let present = (0..self.classes).filter(|c| self.class.contains(c)).count();
-        if present < 2 || self.class.iter().any(|c| *c >= self.classes) {
+impl Sample {
+    /// Encodes training rows.
+    pub fn new(rows: &Rows<'_>) -> Result<(FeatureMap, Self)> {
+        let features = FeatureMap::learn(rows.features(), rows.weights())?;
+        let x = features.encode(rows.features())?;
+        if x.cols() < 2 {
             return Err(Error::data(
-                "the target has rows of one class only",
-                "a classifier needs rows of at least two classes",
-            ));
-        }
-        if self.x.cols() < 2 {
-            return Err(Error::data(
-                format!("a Gaussian network needs at least 2 nodes, found {}", self.x.cols()),
+                format!("a Gaussian network needs at least 2 nodes, found {}", x.cols()),
                 "add numeric columns, or use another model",
             ));
         }
-        Ok(())
+        let (class, weights) = (rows.class_codes(), rows.all_weights());
+        Ok((features, Sample { x, class, weights, classes: rows.n_classes() }))
     }
 
     /// The rows of one class with their weights.
     pub fn of_class(&self, c: usize) -> (Matrix, Vec<f64>) {
         let rows: Vec<usize> = (0..self.class.len()).filter(|&a| self.class[a] == c).collect();
-        let all: Vec<usize> = (0..self.x.cols()).collect();
-        (self.x.select(&rows, &all), rows.iter().map(|&a| self.weights[a]).collect())
+        (self.x.select_rows(&rows), rows.iter().map(|&a| self.weights[a]).collect())
+    }
+
+    /// Number of rows of each class.
+    pub fn class_counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.classes];
+        self.class.iter().for_each(|&c| counts[c] += 1);
+        counts
     }
 
     /// Total weight of a class.
@@ -66,18 +48,22 @@ impl Rows {
         self.class.iter().zip(&self.weights).filter(|(k, _)| **k == c).map(|(_, w)| w).sum()
     }
 
-    /// Fold of each row: within a class in random order, one after the other.
-    pub fn folds(&self, folds: usize, seed: u64) -> Vec<usize> {
-        let mut fold = vec![0; self.class.len()];
-        let mut next = 0;
-        for c in 0..self.classes {
-            let mut own: Vec<usize> = (0..self.class.len()).filter(|&a| self.class[a] == c).collect();
-            Random::stream(seed, c as u64).shuffle(&mut own);
-            for a in own {
-                fold[a] = next % folds;
-                next += 1;
+    /// Some rows to learn from and others to judge on, both standardised on the first: held-out rows must not enter
+    /// means and deviations.
+    pub fn split(&self, inside: &[usize], outside: &[usize]) -> (Sample, Matrix) {
+        let weights: Vec<f64> = inside.iter().map(|&a| self.weights[a]).collect();
+        let (mut x, mut held) = (self.x.select_rows(inside), self.x.select_rows(outside));
+        for j in 0..x.cols() {
+            let mut standard = Standard::learn(&x.col(j), Some(&weights), Divisor::OneLess);
+            // The columns have deviation 1 over all rows, so this is rounding.
+            if standard.sd <= 1e-12 {
+                standard.sd = 0.0;
+            }
+            for part in [&mut x, &mut held] {
+                (0..part.rows()).for_each(|a| part[(a, j)] = standard.score(part[(a, j)]));
             }
         }
-        fold
+        let class = inside.iter().map(|&a| self.class[a]).collect();
+        (Sample { x, class, weights, classes: self.classes }, held)
     }
 }

@@ -1,7 +1,7 @@
 //! Training rows with missing cells: expectation-maximisation on the second moments. The expected Gram matrix under the
 //! present network replaces the Gram matrix of complete rows, and the structure is learnt from it again.
 
-use crate::missing::{Conditional, patterns};
+use super::{Conditional, patterns};
 use crate::moments::Moments;
 use crate::network::GaussianNetwork;
 use hingenet_base::control::Control;
@@ -81,22 +81,22 @@ type Completed = (Vec<Vec<f64>>, Vec<usize>, Matrix);
 fn expectation(x: &Matrix, weights: &[f64], network: &GaussianNetwork) -> Result<Moments> {
     let (n, m) = (x.rows(), x.cols());
     let rows: f64 = weights.iter().sum();
-    let groups = patterns(x);
+    let groups = patterns(n, |a| x.row(a));
     let parts: Vec<Result<Completed>> = groups
         .par_iter()
-        .map(|group| {
-            let conditional = Conditional::new(network, &group.missing)?;
-            let filled = group.rows.iter().map(|&a| conditional.complete(x.row(a))).collect();
+        .map(|(missing, rows)| {
+            let conditional = Conditional::new(network, missing)?;
+            let filled = rows.iter().map(|&a| conditional.complete(x.row(a))).collect();
             let (nodes, covariance) = conditional.covariance()?;
             Ok((filled, nodes, covariance))
         })
         .collect();
     let mut complete = Matrix::zeros(n, m);
     let mut spread = Matrix::zeros(m, m);
-    for (group, part) in groups.iter().zip(parts) {
+    for (own, part) in groups.values().zip(parts) {
         let (filled, nodes, covariance) = part?;
-        let weight: f64 = group.rows.iter().map(|&a| weights[a]).sum();
-        group.rows.iter().zip(&filled).for_each(|(&a, row)| complete.row_mut(a).copy_from_slice(row));
+        let weight: f64 = own.iter().map(|&a| weights[a]).sum();
+        own.iter().zip(&filled).for_each(|(&a, row)| complete.row_mut(a).copy_from_slice(row));
         for (k, &i) in nodes.iter().enumerate() {
             for (l, &j) in nodes.iter().enumerate() {
                 spread[(i, j)] += weight * covariance[(k, l)];

@@ -12,24 +12,41 @@ pub use expected::expected_moments;
 use crate::network::GaussianNetwork;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::{Cholesky, Matrix};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Rows that miss the same cells.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PatternRows {
-    /// Whether each node is missing.
-    pub missing: Vec<bool>,
-    /// The rows, ascending.
-    pub rows: Vec<usize>,
+/// Rows of one pattern that are looked at together.
+const BLOCK: usize = 1024;
+
+/// `work` on each of `n` rows with the networks prepared for its missing cells (NaN); results in the order of the rows.
+/// Rows that miss the same cells share what is prepared; blocks of them run side by side.
+pub fn by_pattern<'r, T: Send>(
+    networks: &[GaussianNetwork],
+    n: usize,
+    row: impl Fn(usize) -> &'r [f64] + Sync,
+    work: impl Fn(&[Conditional<'_>], &[f64]) -> T + Sync,
+) -> Result<Vec<T>> {
+    let groups = patterns(n, &row);
+    let blocks: Vec<(&[bool], &[usize])> =
+        groups.iter().flat_map(|(missing, rows)| rows.chunks(BLOCK).map(|b| (&missing[..], b))).collect();
+    let done = blocks.par_iter().map(|(missing, rows)| {
+        let prepared: Vec<Conditional<'_>> =
+            networks.iter().map(|g| Conditional::new(g, missing)).collect::<Result<_>>()?;
+        Ok(rows.iter().map(|&a| (a, work(&prepared, row(a)))).collect())
+    });
+    let done: Vec<Vec<(usize, T)>> = done.collect::<Result<_>>()?;
+    let mut results: Vec<(usize, T)> = done.into_iter().flatten().collect();
+    results.sort_unstable_by_key(|(a, _)| *a);
+    Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
-/// Groups rows by which cells are missing, in a fixed order.
-pub fn patterns(x: &Matrix) -> Vec<PatternRows> {
+/// The rows of each pattern of missing cells, ascending.
+fn patterns<'r>(n: usize, row: impl Fn(usize) -> &'r [f64]) -> BTreeMap<Vec<bool>, Vec<usize>> {
     let mut groups: BTreeMap<Vec<bool>, Vec<usize>> = BTreeMap::new();
-    for a in 0..x.rows() {
-        groups.entry(x.row(a).iter().map(|v| v.is_nan()).collect()).or_default().push(a);
+    for a in 0..n {
+        groups.entry(row(a).iter().map(|v| v.is_nan()).collect()).or_default().push(a);
     }
-    groups.into_iter().map(|(missing, rows)| PatternRows { missing, rows }).collect()
+    groups
 }
 
 /// One network prepared for one pattern of missing cells.

@@ -3,6 +3,7 @@
 
 mod units;
 
+use crate::moments::Moments;
 use crate::structure::{StructureFit, dag_of};
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::graph::Dag;
@@ -97,10 +98,10 @@ impl GaussianNetwork {
     /// The learnt structure with the maximum-likelihood variances `‖r_j‖² / n`, floored. A column with hardly
     /// any variance (of 1 over all rows) counts as constant: expectation-maximisation would let the variance
     /// of a constant column with missing cells shrink for ever.
-    pub fn from_structure(fit: &StructureFit, rows: f64, column_variance: &[f64]) -> Result<Self> {
+    pub fn from_structure(fit: &StructureFit, moments: &Moments) -> Result<Self> {
         let least = |v: f64| VARIANCE_FLOOR * if v > VARIANCE_FLOOR { v } else { 1.0 };
-        let errors = fit.squared_error.iter().zip(column_variance);
-        let variance = errors.map(|(error, v)| (error / rows).max(least(*v))).collect();
+        let errors = fit.squared_error.iter().zip(moments.variance());
+        let variance = errors.map(|(error, v)| (error / moments.rows()).max(least(v))).collect();
         Self::new(&fit.theta, fit.bias.clone(), variance)
     }
 

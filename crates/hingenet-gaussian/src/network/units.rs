@@ -1,18 +1,12 @@
 //! A network in the units of the columns instead of standardised ones, and what it says of rows that lie in the memory
 //! of the caller.
 
-use crate::missing::Conditional;
+use crate::missing::{Conditional, by_pattern};
 use crate::network::GaussianNetwork;
 use hingenet_base::error::{Result, require_len};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
-use hingenet_base::numeric::sum::ordered_chunks;
 use hingenet_data::table::NumberRows;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-
-/// Rows that are looked at together.
-const BLOCK: usize = 1024;
 
 impl GaussianNetwork {
     /// The same distribution over `mean + scale · x`; a scale of 0 (a constant column) counts as 1.
@@ -40,38 +34,23 @@ impl GaussianNetwork {
 
     /// Log density of the observed cells of each row.
     pub fn log_densities(&self, rows: &NumberRows<'_>) -> Result<Vec<f64>> {
-        self.in_blocks(rows, |conditional, row| vec![conditional.log_density(row)])
+        self.on_rows(rows, |conditional, row| conditional.log_density(row))
     }
 
     /// The rows with missing cells replaced by their means given the observed ones, row by row.
     pub fn completed(&self, rows: &NumberRows<'_>) -> Result<Vec<f64>> {
-        self.in_blocks(rows, |conditional, row| conditional.complete(row))
+        let filled = self.on_rows(rows, |conditional, row| conditional.complete(row))?;
+        Ok(filled.into_iter().flatten().collect())
     }
 
-    /// `work` on every row with the network prepared for its missing cells, block by block in parallel.
-    fn in_blocks(
+    fn on_rows<T: Send>(
         &self,
         rows: &NumberRows<'_>,
-        work: impl Fn(&Conditional<'_>, &[f64]) -> Vec<f64> + Sync,
-    ) -> Result<Vec<f64>> {
+        work: impl Fn(&Conditional<'_>, &[f64]) -> T + Sync,
+    ) -> Result<Vec<T>> {
         require_len("columns", self.nodes(), rows.n_columns())?;
-        let blocks = ordered_chunks(rows.n_rows(), BLOCK, |range| {
-            let mut prepared: BTreeMap<Vec<bool>, Conditional<'_>> = BTreeMap::new();
-            let mut out = Vec::with_capacity(range.len());
-            for row in range.map(|a| rows.row(a)) {
-                let missing: Vec<bool> = row.iter().map(|v| v.is_nan()).collect();
-                let conditional = match prepared.entry(missing) {
-                    Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(new) => {
-                        let conditional = Conditional::new(self, new.key())?;
-                        new.insert(conditional)
-                    }
-                };
-                out.extend(work(conditional, row));
-            }
-            Ok(out)
-        });
-        Ok(blocks.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+        let one = |prepared: &[Conditional<'_>], row: &[f64]| work(&prepared[0], row);
+        by_pattern(std::slice::from_ref(self), rows.n_rows(), |a| rows.row(a), one)
     }
 
     /// `n` rows drawn from the network, row by row.

@@ -8,35 +8,22 @@ use super::{StructureFit, finish};
 use crate::moments::Moments;
 use crate::structure::{ArcRule, Constraints};
 use hingenet_base::control::Control;
-use hingenet_base::error::{Error, Result, require, require_len};
+use hingenet_base::error::{Result, require, require_len};
 use hingenet_base::solver::SolverReport;
-
-/// Settings of H-SGBN.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HParams {
-    /// Penalty λ1 > 0 of an arc.
-    pub lambda1: f64,
-    /// Order in which the columns are updated; `None` is index order.
-    pub column_order: Option<Vec<usize>>,
-}
 
 /// Learns a sparse acyclic network by sweeping over the columns with λ_dag = λ1 4^k, k = −2..7, then ∞, up to
 /// the first acyclic result.
 pub fn fit_h(
     moments: &Moments,
-    params: &HParams,
+    lambda1: f64,
     constraints: &Constraints,
     control: &Control,
 ) -> Result<StructureFit> {
-    let lambda1 = params.lambda1;
     require("lambda1", lambda1, "a finite number > 0", lambda1.is_finite() && lambda1 > 0.0)?;
     require_len("nodes of the constraints", moments.nodes(), constraints.nodes())?;
-    let m = moments.nodes();
-    let order = params.column_order.clone().unwrap_or_else(|| (0..m).collect());
-    check_order(&order, m)?;
-    let weights = start(&Start::Lasso, moments, lambda1, constraints)?;
+    let weights = start(Start::Lasso, moments, lambda1, constraints);
     let children = weights.children(constraints.required());
-    let mut run = Run { moments, lambda1, constraints, order, weights, children, sweeps: 0, change: 0.0 };
+    let mut run = Run { moments, lambda1, constraints, weights, children, sweeps: 0, change: 0.0 };
     let mut converged = false;
     for k in -2..=8 {
         let lambda_dag = if k == 8 { f64::INFINITY } else { lambda1 * 4f64.powi(k) };
@@ -48,22 +35,10 @@ pub fn fit_h(
     Ok(run.into_fit(converged))
 }
 
-fn check_order(order: &[usize], m: usize) -> Result<()> {
-    require_len("column order", m, order.len())?;
-    let mut sorted = order.to_vec();
-    sorted.sort_unstable();
-    if sorted.into_iter().eq(0..m) {
-        Ok(())
-    } else {
-        Err(Error::data("the column order is not a permutation of the columns", "list every column once"))
-    }
-}
-
 struct Run<'a> {
     moments: &'a Moments,
     lambda1: f64,
     constraints: &'a Constraints,
-    order: Vec<usize>,
     weights: ArcWeights,
     /// Children of each node, kept up to date.
     children: Vec<Vec<usize>>,
@@ -78,9 +53,7 @@ impl Run<'_> {
         for _ in 0..50 {
             control.check()?;
             self.sweeps += 1;
-            for k in 0..self.order.len() {
-                self.update_column(self.order[k], lambda_dag);
-            }
+            (0..self.children.len()).for_each(|j| self.update_column(j, lambda_dag));
             let f = self.objective(lambda_dag);
             self.change = (last - f).abs() / f.abs().max(f64::MIN_POSITIVE);
             if (last - f).abs() <= 1e-8 * last.abs() && last.is_finite() {
@@ -115,7 +88,7 @@ impl Run<'_> {
         let l1 = self.weights.penalty(|i, j| base_weight(self.constraints, self.lambda1, i, j));
         let mut f = self.weights.total_error() + l1;
         if lambda_dag.is_finite() {
-            for j in 0..self.order.len() {
+            for j in 0..self.children.len() {
                 let below = reachable(&self.children, j);
                 let row = self.weights.incoming.row(j);
                 f += lambda_dag

@@ -13,10 +13,10 @@ mod weights;
 
 pub use constraints::{ArcRule, Constraints};
 pub use fused::fit_fused;
-pub use h::{HParams, fit_h};
-pub use method::{Learnt, Method};
-pub use or::{HalfStep, OrParams, Schedule, TraceStep, fit_or, sufficient_lambda_dag};
-pub use search::{CLASSIFIER_ROUNDS, STUDY_ROUNDS, SearchFit, SearchParams, fit_search, order_score};
+pub use h::fit_h;
+pub use method::{Learnt, Method, StructureMethod};
+pub use or::{HalfStep, OrParams, Schedule, TraceStep, fit_or};
+pub use search::{CLASSIFIER_ROUNDS, STUDY_ROUNDS, SearchParams, fit_search};
 pub use start::Start;
 
 use crate::moments::Moments;
@@ -39,10 +39,6 @@ pub struct StructureFit {
     pub penalised: f64,
     /// Level of each node in the final order.
     pub levels: Vec<usize>,
-    /// Absent arcs the regressions would still want, not against any path, closed off by the levels.
-    pub blocked_pairs: Vec<(usize, usize)>,
-    /// Whether an exact tie of two opposite arcs was met.
-    pub tie: bool,
     /// f after every half-step.
     pub trace: Vec<TraceStep>,
     /// How the solver ended.
@@ -75,8 +71,6 @@ fn finish(moments: &Moments, weights: &ArcWeights, penalised: f64, report: Solve
         squared_error: weights.squared_error.clone(),
         penalised,
         levels: Vec::new(),
-        blocked_pairs: Vec::new(),
-        tie: false,
         trace: Vec::new(),
         report,
     }

@@ -6,7 +6,7 @@
 //! ```
 
 use super::start::{Start, base_weight, start};
-use super::weights::{ArcWeights, reachable};
+use super::weights::ArcWeights;
 use super::{StructureFit, finish};
 use crate::moments::Moments;
 use crate::structure::{ArcRule, Constraints};
@@ -26,40 +26,20 @@ pub enum Schedule {
 }
 
 /// Settings of OR-SGBN.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OrParams {
     /// Penalty λ1 > 0 of an arc. On standardised data `2 (n − 1)` empties the graph.
     pub lambda1: f64,
-    /// Range Δ > 0 of the order variables: rescales λ_dag only.
-    pub delta: f64,
     /// How λ_dag runs.
     pub schedule: Schedule,
     /// Where to start.
     pub start: Start,
-    /// After the hard phase insert blocked arcs while they lower f.
-    pub complete: bool,
 }
 
 impl OrParams {
     /// The default settings with this λ1.
     pub fn new(lambda1: f64) -> Self {
-        OrParams {
-            lambda1,
-            delta: 1.0,
-            schedule: Schedule::default(),
-            start: Start::default(),
-            complete: false,
-        }
-    }
-
-    fn check(&self) -> Result<()> {
-        require(
-            "lambda1",
-            self.lambda1,
-            "a finite number > 0",
-            self.lambda1.is_finite() && self.lambda1 > 0.0,
-        )?;
-        require("delta", self.delta, "a finite number > 0", self.delta.is_finite() && self.delta > 0.0)
+        OrParams { lambda1, schedule: Schedule::default(), start: Start::default() }
     }
 }
 
@@ -92,31 +72,20 @@ pub fn fit_or(
     constraints: &Constraints,
     control: &Control,
 ) -> Result<StructureFit> {
-    params.check()?;
+    let lambda1 = params.lambda1;
+    require("lambda1", lambda1, "a finite number > 0", lambda1.is_finite() && lambda1 > 0.0)?;
     require_len("nodes of the constraints", moments.nodes(), constraints.nodes())?;
-    let weights = start(&params.start, moments, params.lambda1, constraints)?;
+    let weights = start(params.start, moments, lambda1, constraints);
     let mut run = Run::new(moments, params, constraints, weights);
     let converged = match params.schedule {
         Schedule::Continuation => run.continuation(control)?,
         Schedule::Paper => run.paper(control)?,
     };
-    if params.complete {
-        run.complete(control)?;
-    }
     if run.tie {
         control
             .warn("two arcs between the same nodes have exactly equal weights; both were removed (tie rule)");
     }
     Ok(run.into_fit(converged))
-}
-
-/// The value of λ_dag above which one Θ-step after any vertex order step is acyclic; `as_printed` gives
-/// the paper's Proposition 2, whose proof overstates Υ by the factor 1 + m (two equal columns break it).
-pub fn sufficient_lambda_dag(rows: f64, nodes: usize, lambda1: f64, delta: f64, as_printed: bool) -> f64 {
-    let m = nodes as f64;
-    let top = 2.0 * m * (m - 2.0) * (rows - 1.0).powi(2) + m * lambda1 * (2.0 * rows - 2.0 - lambda1);
-    let bottom = lambda1 * delta * if as_printed { 1.0 + m } else { 1.0 };
-    top / bottom
 }
 
 /// First exponent, factor and last exponent of the continuation.
@@ -168,8 +137,9 @@ impl<'a> Run<'a> {
         run
     }
 
+    /// Δ/m, with the range Δ = 1 of the order variables: another one would only rescale λ_dag.
     fn unit(&self) -> f64 {
-        self.params.delta / self.moments.nodes() as f64
+        1.0 / self.moments.nodes() as f64
     }
 
     fn order_step(&mut self) {
@@ -311,62 +281,11 @@ impl<'a> Run<'a> {
         Ok(false)
     }
 
-    /// Inserts the blocked arc with the largest `v² / (4 G_ii)` until none is left. Each insertion lowers f
-    /// and keeps the graph acyclic.
-    fn complete(&mut self, control: &Control) -> Result<()> {
-        loop {
-            control.check()?;
-            let gram = self.moments.gram();
-            let mut best: Option<(f64, usize, usize)> = None;
-            for (i, j, v) in self.blocked() {
-                let gain = v * v / (4.0 * gram[(i, i)]);
-                if best.is_none_or(|b| gain > b.0) {
-                    best = Some((gain, i, j));
-                }
-            }
-            let Some((_, i, j)) = best else { return Ok(()) };
-            let before = self.objective(0.0);
-            // A present arc of any size puts j above i; its weight is set by the regression.
-            self.weights.incoming[(j, i)] = f64::MIN_POSITIVE;
-            self.order_step();
-            let f = self.hard_theta_step();
-            self.order_step();
-            self.note(HalfStep::Hard, f64::INFINITY, f);
-            self.rounds += 1;
-            if before - f <= 1e-12 * before.abs() {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Absent arcs i -> j without a path j ~> i whose slope exceeds λ1, with `2 |x_i'r_j| − λ1`; by i, then j.
-    fn blocked(&self) -> Vec<(usize, usize, f64)> {
-        let m = self.moments.nodes();
-        let children = self.weights.children(self.constraints.required());
-        let mut found = Vec::new();
-        for j in 0..m {
-            let below = reachable(&children, j);
-            let slope = self.weights.slopes(self.moments, j);
-            for i in 0..m {
-                let v = 2.0 * slope[i].abs() - self.params.lambda1;
-                let free = self.constraints.rule(i, j) == ArcRule::Free && self.moments.gram()[(i, i)] > 0.0;
-                // The lasso leaves slopes of allowed arcs at λ1 up to its tolerance.
-                let blocked = i != j && free && !below[i] && v > 1e-6 * self.params.lambda1;
-                if blocked && self.weights.incoming[(j, i)] == 0.0 {
-                    found.push((i, j, v));
-                }
-            }
-        }
-        found.sort_by_key(|&(i, j, _)| (i, j));
-        found
-    }
-
     fn note(&mut self, step: HalfStep, lambda_dag: f64, objective: f64) {
         self.trace.push(TraceStep { step, lambda_dag, objective });
     }
 
     fn into_fit(self, converged: bool) -> StructureFit {
-        let blocked_pairs = self.blocked().into_iter().map(|(i, j, _)| (i, j)).collect();
         let penalised = self.objective(0.0);
         let report = SolverReport {
             method: "OR-SGBN (relative decrease of f)".into(),
@@ -382,8 +301,6 @@ impl<'a> Run<'a> {
         let mut fit = finish(self.moments, &self.weights, penalised, report);
         fit.levels = self.level;
         fit.trace = self.trace;
-        fit.blocked_pairs = blocked_pairs;
-        fit.tie = self.tie;
         fit
     }
 }

@@ -1,32 +1,23 @@
-//! Where OR-SGBN starts: the plain lasso, L1MB (a lasso path with a least-squares refit, chosen by BIC),
-//! or a given weighted graph.
+//! Where OR-SGBN starts: the plain lasso, or L1MB (a lasso path with a least-squares refit, chosen by BIC).
 
 use super::weights::ArcWeights;
 use crate::moments::Moments;
 use crate::structure::{ArcRule, Constraints};
-use hingenet_base::error::{Error, Result, require_len};
-use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
+use hingenet_base::numeric::linalg::{Cholesky, dot};
 use hingenet_base::optimise::lasso::{LassoStop, weighted_lasso};
 use rayon::prelude::*;
 
 /// The graph from which alternation starts (it may have cycles).
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Start {
     /// Lasso of every node on all others with λ1.
     #[default]
     Lasso,
     /// L1MB, the start of the paper's second experiment: 60 lasso values, refit, BIC.
     L1mb,
-    /// A weighted graph, `Θ[(i, j)]` for i -> j.
-    Given(Matrix),
 }
 
-pub(super) fn start(
-    start: &Start,
-    moments: &Moments,
-    lambda1: f64,
-    constraints: &Constraints,
-) -> Result<ArcWeights> {
+pub(super) fn start(start: Start, moments: &Moments, lambda1: f64, constraints: &Constraints) -> ArcWeights {
     let mut weights = ArcWeights::zeros(moments);
     match start {
         Start::Lasso => weights.solve(moments, |i, j| base_weight(constraints, lambda1, i, j)),
@@ -38,9 +29,8 @@ pub(super) fn start(
                 weights.incoming.row_mut(j).copy_from_slice(column);
             }
         }
-        Start::Given(theta) => weights.incoming = checked(theta, moments.nodes(), constraints)?.transpose(),
     }
-    Ok(weights)
+    weights
 }
 
 /// λ1, +∞ for a forbidden arc, 0 for a required one.
@@ -50,16 +40,6 @@ pub(super) fn base_weight(constraints: &Constraints, lambda1: f64, i: usize, j: 
         ArcRule::Forbidden => f64::INFINITY,
         ArcRule::Required => 0.0,
     }
-}
-
-fn checked(theta: &Matrix, m: usize, constraints: &Constraints) -> Result<Matrix> {
-    require_len("rows of the start matrix", m, theta.rows())?;
-    require_len("columns of the start matrix", m, theta.cols())?;
-    if !theta.data().iter().all(|t| t.is_finite()) {
-        return Err(Error::data("the start matrix has values that are not finite", ""));
-    }
-    let keep = |i: usize, j: usize| i != j && constraints.rule(i, j) != ArcRule::Forbidden;
-    Ok(Matrix::from_fn(m, m, |i, j| if keep(i, j) { theta[(i, j)] } else { 0.0 }))
 }
 
 /// Values of the lasso path.

@@ -95,18 +95,6 @@ impl ArcWeights {
         }
         children
     }
-
-    /// `x_i'r_j = G_ij − Σ_k G_ik Θ_kj` for all i.
-    pub fn slopes(&self, moments: &Moments, j: usize) -> Vec<f64> {
-        let gram = moments.gram();
-        let mut slope = gram.row(j).to_vec();
-        for (k, t) in self.incoming.row(j).iter().enumerate() {
-            if *t != 0.0 {
-                slope.iter_mut().zip(gram.row(k)).for_each(|(s, g)| *s -= t * g);
-            }
-        }
-        slope
-    }
 }
 
 fn solve_column(

@@ -28,21 +28,13 @@ pub struct ResamplingParams {
     pub runs: usize,
     /// An arc is present when its weight exceeds this.
     pub cutoff: f64,
-    /// Whether each drawn data set is standardised first.
-    pub standardise: bool,
     /// Seed of the draws.
     pub seed: u64,
 }
 
 impl Default for ResamplingParams {
     fn default() -> Self {
-        ResamplingParams {
-            resampling: Resampling::default(),
-            runs: 100,
-            cutoff: 0.01,
-            standardise: true,
-            seed: 0,
-        }
+        ResamplingParams { resampling: Resampling::default(), runs: 100, cutoff: 0.01, seed: 0 }
     }
 }
 
@@ -156,11 +148,7 @@ fn run_arcs(
     params: &ResamplingParams,
     control: &Control,
 ) -> Result<RunArcs> {
-    let all: Vec<usize> = (0..x.cols()).collect();
-    let mut moments = Moments::of_rows(&x.select(drawn, &all), None)?;
-    if params.standardise {
-        moments = moments.standardised();
-    }
+    let moments = Moments::of_rows(&x.select_rows(drawn), None)?;
     let learnt = method.learn(&moments, constraints, control)?;
     let theta = &learnt.structure.theta;
     let mut arcs = Vec::new();

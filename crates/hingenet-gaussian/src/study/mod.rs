@@ -9,11 +9,9 @@ pub use confidence::{ArcConfidence, Resampling, ResamplingParams, RunArcs, arc_c
 pub use difference::{ArcDifference, Change, GroupTable, degrees, difference_network, group_table};
 
 use crate::features::FeatureMap;
-use crate::missing::{Conditional, expected_moments, patterns};
-use crate::moments::Moments;
+use crate::missing::{Conditional, by_pattern};
 use crate::network::GaussianNetwork;
-use crate::params::StructureMethod;
-use crate::structure::{Constraints, HParams, Learnt, Method, OrParams, STUDY_ROUNDS, SearchParams};
+use crate::structure::{Constraints, Learnt, Method, STUDY_ROUNDS, SearchParams, StructureMethod};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::linalg::Matrix;
@@ -151,7 +149,6 @@ fn by_class(
     if codes.contains(&None) {
         return Err(Error::data("a row has no class", "drop rows without a label"));
     }
-    let all: Vec<usize> = (0..x.cols()).collect();
     let mut classes = Vec::new();
     for (c, name) in names.iter().enumerate() {
         let rows: Vec<usize> = (0..codes.len()).filter(|&a| codes[a] == Some(c)).collect();
@@ -160,7 +157,7 @@ fn by_class(
             continue;
         }
         let own: Vec<f64> = rows.iter().map(|&a| weights[a]).collect();
-        classes.push(learner.learn(&x.select(&rows, &all), &own, Some(name))?);
+        classes.push(learner.learn(&x.select_rows(&rows), &own, Some(name))?);
     }
     Ok(classes)
 }
@@ -220,18 +217,11 @@ impl Learner<'_> {
         let lambda1 = (self.params.method != StructureMethod::Search)
             .then(|| self.params.lambda1.unwrap_or(LAMBDA1_PER_ROW * total));
         let method = self.method(lambda1.unwrap_or(1.0));
-        let step = |moments: &Moments| -> Result<GaussianNetwork> {
-            let learnt = method.learn(moments, self.constraints, &self.control.quiet())?;
-            GaussianNetwork::from_structure(&learnt.structure, moments.rows(), &moments.variance())
-        };
-        let (moments, settled) = expected_moments(x, weights, self.control, step)?;
-        let mut learnt = method.learn(&moments, self.constraints, self.control)?;
-        learnt.structure.report.converged &= settled;
+        let (moments, learnt) = method.learn_rows(x, weights, self.constraints, self.control)?;
         if !learnt.structure.report.converged {
             self.control.warn(&format!("{of_class}{} did not converge", learnt.structure.report.method));
         }
-        let network =
-            GaussianNetwork::from_structure(&learnt.structure, moments.rows(), &moments.variance())?;
+        let network = GaussianNetwork::from_structure(&learnt.structure, &moments)?;
         let (complete, log_likelihood) = completed(x, weights, &network)?;
         Ok(ClassStudy {
             class: class.cloned(),
@@ -246,13 +236,7 @@ impl Learner<'_> {
 
     fn method(&self, lambda1: f64) -> Method {
         let p = self.params;
-        match p.method {
-            StructureMethod::Or => Method::Or(OrParams::new(lambda1)),
-            StructureMethod::H => Method::H(HParams { lambda1, column_order: None }),
-            StructureMethod::Search => {
-                Method::Search(SearchParams { penalty: p.penalty, rounds: p.rounds, seed: p.seed })
-            }
-        }
+        p.method.with(lambda1, SearchParams { penalty: p.penalty, rounds: p.rounds, seed: p.seed })
     }
 
     /// Learns again on resampled rows. λ1 grows with the number of rows, so half samples take half of it.
@@ -272,27 +256,17 @@ impl Learner<'_> {
         }
         let share = if resampling == Resampling::HalfSamples { 0.5 } else { 1.0 };
         let method = self.method(share * lambda1.unwrap_or(1.0));
-        let draws = ResamplingParams {
-            resampling,
-            runs,
-            cutoff: self.params.cutoff,
-            standardise: false,
-            seed: self.params.seed,
-        };
+        let draws = ResamplingParams { resampling, runs, cutoff: self.params.cutoff, seed: self.params.seed };
         arc_confidence(complete, Some(weights), &method, self.constraints, &draws, self.control).map(Some)
     }
 }
 
 /// The rows with missing cells replaced by their means given the observed ones, and the log-likelihood of the latter.
 fn completed(x: &Matrix, weights: &[f64], network: &GaussianNetwork) -> Result<(Matrix, f64)> {
-    let mut complete = x.clone();
-    let mut log_likelihood = 0.0;
-    for group in patterns(x) {
-        let conditional = Conditional::new(network, &group.missing)?;
-        for &a in &group.rows {
-            log_likelihood += weights[a] * conditional.log_density(x.row(a));
-            complete.row_mut(a).copy_from_slice(&conditional.complete(x.row(a)));
-        }
-    }
-    Ok((complete, log_likelihood))
+    let work =
+        |prepared: &[Conditional<'_>], row: &[f64]| (prepared[0].complete(row), prepared[0].log_density(row));
+    let rows = by_pattern(std::slice::from_ref(network), x.rows(), |a| x.row(a), work)?;
+    let log_likelihood = rows.iter().zip(weights).map(|((_, l), w)| w * l).sum();
+    let cells = rows.into_iter().flat_map(|(row, _)| row).collect();
+    Ok((Matrix::from_vec(x.rows(), x.cols(), cells)?, log_likelihood))
 }

@@ -81,9 +81,9 @@ pub(super) fn fit_rows(
             (Fitted::Density(fit.model), report, fit.chosen)
         }
         Recipe::Gaussian { rule, fisher } => {
-            let fit = gaussian::fit(rule, fisher, spec, data, options, control)?;
+            let fit = gaussian::fit(rule, fisher, spec, rows, options, control)?;
             let report = worst(&fit.reports);
-            (Fitted::Gaussian(fit.classifier), report, fit.chosen)
+            (Fitted::Gaussian(fit.model), report, fit.chosen)
         }
         Recipe::Pool => {
             let fitted = pool::fit(spec, data, options, control)?;

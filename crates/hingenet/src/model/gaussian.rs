@@ -1,9 +1,11 @@
 //! How the Gaussian family is named and fitted: `sgbn:or`, `sgbn:mm`, ..., `fisher:or`, ...
 
 use super::registry::Discriminative;
-use super::{Dataset, FitOptions, Fitted, Model, ModelSpec, NumberData};
+use super::{FitOptions, Fitted, Model, ModelSpec, NumberData};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
+use hingenet_data::rows::Rows;
+use hingenet_data::select::Fit;
 use hingenet_data::table::{Codes, NumberRows, Table, UnseenPolicy};
 use hingenet_gaussian::discriminative::MmSolver;
 use hingenet_gaussian::fisher::Information;
@@ -11,8 +13,8 @@ use hingenet_gaussian::network::GaussianNetwork;
 use hingenet_gaussian::structure::Constraints;
 use hingenet_gaussian::study::{ClassStudy, StudyParams, study_networks};
 use hingenet_gaussian::{
-    Decision, GaussianClassifier, GaussianFit, GaussianParams, Learning, Priors, SlackWeight,
-    StructureMethod, Variance, fit as fit_gaussian,
+    Decision, GaussianClassifier, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Variance,
+    fit as fit_gaussian,
 };
 
 /// Fits a Gaussian classifier.
@@ -20,11 +22,11 @@ pub fn fit(
     rule: Discriminative,
     fisher: bool,
     spec: &ModelSpec,
-    data: &Dataset,
+    rows: &Rows<'_>,
     options: FitOptions,
     control: &Control,
-) -> Result<GaussianFit> {
-    fit_gaussian(&data.training(), &params(rule, fisher, spec, options)?, control)
+) -> Result<Fit<GaussianClassifier>> {
+    fit_gaussian(rows, &params(rule, fisher, spec, options)?, control)
 }
 
 /// A Gaussian network for all rows of a table, without classes.

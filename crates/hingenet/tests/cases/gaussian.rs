@@ -7,16 +7,14 @@ use hingenet_base::numeric::linalg::{Matrix, dot};
 use hingenet_base::numeric::log::argmax;
 use hingenet_base::optimise::lasso::{LassoStop, weighted_lasso};
 use hingenet_gaussian::discriminative::{
-    FreeParameter, KlParams, Labelled, MmParams, MmSolver, fit_kl, fit_mm, margin_objective, margins,
+    FreeParameter, KlParams, Labelled, MmParams, MmSolver, fit_kl, fit_mm, margin_objective, margins_of,
     radius_margin,
 };
 use hingenet_gaussian::fisher::{Information, fisher_kernel, fisher_vector};
 use hingenet_gaussian::missing::Conditional;
 use hingenet_gaussian::moments::Moments;
 use hingenet_gaussian::network::GaussianNetwork;
-use hingenet_gaussian::structure::{
-    Constraints, HParams, HalfStep, OrParams, Schedule, fit_h, fit_or, sufficient_lambda_dag,
-};
+use hingenet_gaussian::structure::{Constraints, HalfStep, OrParams, Schedule, fit_h, fit_or};
 use serde_json::Value;
 use std::path::Path;
 
@@ -116,7 +114,7 @@ fn or_sgbn(v: &Value, _: &Path) {
     for case in list(v, "cases") {
         let x = matrix(&case["X"]);
         let (lambda1, delta) = (number(&case["lambda1"]), number(&case["Delta"]));
-        let params = OrParams { delta, ..OrParams::new(lambda1) };
+        let params = OrParams::new(lambda1);
         let free = Constraints::none(x.cols());
         let moments = Moments::of_rows(&x, None).unwrap();
         let fit = fit_or(&moments, &params, &free, &Control::default()).unwrap();
@@ -131,7 +129,8 @@ fn or_sgbn(v: &Value, _: &Path) {
             };
             assert_eq!(step, want["step"].as_str().unwrap());
             let lambda_dag = number_or_infinity(&want["lambda_dag"]);
-            close(got.lambda_dag, lambda_dag, 1e-12, "lambda_dag");
+            // Δ only rescales λ_dag.
+            close(got.lambda_dag / delta, lambda_dag, 1e-12, "lambda_dag");
             close(got.objective, number(&want["objective"]), 1e-6, &format!("objective {k}"));
         }
         all_close(fit.theta.data(), &flat(&case["Theta"]), 1e-4, "Theta");
@@ -158,8 +157,17 @@ fn or_sgbn(v: &Value, _: &Path) {
     }
 }
 
+/// The value of λ_dag above which one Θ-step after any vertex order step is acyclic; `as_printed` gives
+/// the paper's Proposition 2, whose proof overstates Υ by the factor 1 + m (two equal columns break it).
+fn sufficient_lambda_dag(rows: f64, nodes: usize, lambda1: f64, delta: f64, as_printed: bool) -> f64 {
+    let m = nodes as f64;
+    let top = 2.0 * m * (m - 2.0) * (rows - 1.0).powi(2) + m * lambda1 * (2.0 * rows - 2.0 - lambda1);
+    let bottom = lambda1 * delta * if as_printed { 1.0 + m } else { 1.0 };
+    top / bottom
+}
+
 fn literal(want: &Value, moments: &Moments, params: &OrParams, free: &Constraints) {
-    let params = OrParams { schedule: Schedule::Paper, ..params.clone() };
+    let params = OrParams { schedule: Schedule::Paper, ..*params };
     let fit = fit_or(moments, &params, free, &Control::default()).unwrap();
     let objectives: Vec<f64> = fit.trace.iter().map(|t| t.objective).collect();
     all_close(&objectives, &flat(&want["objective_trace"]), 1e-6, "literal trace");
@@ -170,15 +178,17 @@ fn literal(want: &Value, moments: &Moments, params: &OrParams, free: &Constraint
 
 fn h_sgbn(v: &Value, _: &Path) {
     for case in list(v, "cases") {
-        let moments = Moments::of_rows(&matrix(&case["X"]), None).unwrap();
+        let (x, lambda1) = (matrix(&case["X"]), number(&case["lambda1"]));
+        let m = x.cols();
         for want in list(case, "results") {
-            let params = HParams {
-                lambda1: number(&case["lambda1"]),
-                column_order: Some(indices(&want["column_order"])),
-            };
-            let free = Constraints::none(moments.nodes());
-            let fit = fit_h(&moments, &params, &free, &Control::default()).unwrap();
-            all_close(fit.theta.data(), &flat(&want["Theta"]), 1e-4, "Theta");
+            // The columns are updated as they stand.
+            let order = indices(&want["column_order"]);
+            let moments =
+                Moments::of_rows(&x.select(&(0..x.rows()).collect::<Vec<_>>(), &order), None).unwrap();
+            let fit = fit_h(&moments, lambda1, &Constraints::none(m), &Control::default()).unwrap();
+            let mut theta = Matrix::zeros(m, m);
+            (0..m * m).for_each(|k| theta[(order[k / m], order[k % m])] = fit.theta[(k / m, k % m)]);
+            all_close(theta.data(), &flat(&want["Theta"]), 1e-4, "Theta");
             close(fit.penalised, number(&want["penalised"]), 1e-6, "penalised");
             assert!(fit.dag(0.0).is_ok());
         }
@@ -289,7 +299,14 @@ fn kl_objective(v: &Value, _: &Path) {
         relative(got.value, number(&case["J"]), 1e-7, "J");
         relative_to_largest(&got.machines[0].alpha, &flat(&case["alpha"]), 1e-5, "alpha");
         close(got.machines[0].bias, number(&case["svm_bias"]), 1e-5, "bias");
-        let gradient: Vec<f64> = got.gradient.iter().flat_map(|g| g.data().to_vec()).collect();
+        let m = x.cols();
+        let component = |k: usize| {
+            let (class, i, j) = (k / (m * (m + 1)), k / m % (m + 1), k % m);
+            let slopes = got.slopes.row(class * m + j).iter().enumerate();
+            let sum: f64 = slopes.map(|(a, s)| s * if i == m { 1.0 } else { x[(a, i)] }).sum();
+            if i == j { 0.0 } else { -2.0 / networks[class].variance()[j] * sum }
+        };
+        let gradient: Vec<f64> = (0..networks.len() * m * (m + 1)).map(component).collect();
         relative_to_largest(&gradient, &flat(&case["gradient"]), 1e-5, "gradient");
     }
 }
@@ -315,8 +332,7 @@ fn check_start_models(case: &Value, lambda1: f64) {
         let moments = Moments::of_rows(&own, None).unwrap();
         let free = Constraints::none(x.cols());
         let fit = fit_or(&moments, &OrParams::new(lambda1), &free, &Control::default()).unwrap();
-        let variance: Vec<f64> = (0..x.cols()).map(|j| moments.gram()[(j, j)] / moments.rows()).collect();
-        let got = GaussianNetwork::from_structure(&fit, moments.rows(), &variance).unwrap();
+        let got = GaussianNetwork::from_structure(&fit, &moments).unwrap();
         all_close(got.theta().data(), want.theta().data(), 1e-4, "start Theta");
         all_close(got.bias(), want.bias(), 1e-4, "start bias");
         all_close(got.variance(), want.variance(), 1e-4, "start variance");
@@ -347,7 +363,8 @@ fn mm_training(v: &Value, _: &Path) {
         check_start_models(case, lambda1);
         let (x, class, weights, networks) = labelled(case);
         let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
-        let d = margins(&data);
+        let density = |a: usize, c: usize| networks[c].log_density(x.row(a));
+        let d = margins_of(&Matrix::from_fn(x.rows(), networks.len(), density), &class);
         all_close(&d, &flat(&case["margins"]), 1e-8, "margins");
         let (objective, r) = margin_objective(&d, &weights, number(&case["lambda"]));
         close(objective, number(&case["start"]["objective"]), 1e-8, "objective at the start");

@@ -12,7 +12,7 @@ mod kick;
 
 use super::start::least_squares;
 use super::weights::ArcWeights;
-use super::{OrParams, StructureFit, finish, fit_or};
+use super::{Learnt, OrParams, finish, fit_or};
 use crate::moments::Moments;
 use crate::structure::{ArcRule, Constraints};
 use descent::Descent;
@@ -47,29 +47,17 @@ impl Default for SearchParams {
     }
 }
 
-/// The class found, one of its members with least-squares weights, and how the search went.
-#[derive(Debug, Clone)]
-pub struct SearchFit {
-    /// A member of the class: undirected edges follow the OR-SGBN levels. Its weights are least squares.
-    pub structure: StructureFit,
-    /// The equivalence class. All its members fit equally well.
-    pub class: Pdag,
-    /// BIC of the class.
-    pub score: f64,
-    /// Round of the last gain; 0 is the first descent.
-    pub last_gain: usize,
-}
-
 /// Largest number of nodes (ranks are kept in 16 bits).
 const MAX_NODES: usize = 60_000;
 
-/// Searches the orders of the nodes for the best BIC.
+/// Searches the orders of the nodes for the best BIC. The graph is the member of the class found whose undirected edges
+/// follow the OR-SGBN levels; its weights are least squares.
 pub fn fit_search(
     moments: &Moments,
     params: &SearchParams,
     constraints: &Constraints,
     control: &Control,
-) -> Result<SearchFit> {
+) -> Result<Learnt> {
     check(moments, params, constraints)?;
     let standard = moments.standardised();
     let levels = or_levels(&standard, constraints, control)?;
@@ -87,17 +75,6 @@ pub fn fit_search(
         dag = member;
     }
     Ok(finish_search(moments, &dag, class, levels, found, params))
-}
-
-/// BIC of the best graphs that greedy grow-shrink finds when the nodes come in the given order.
-pub fn order_score(moments: &Moments, order: &[usize], penalty: f64) -> Result<f64> {
-    let free = Constraints::none(moments.nodes());
-    check(moments, &SearchParams { penalty, ..SearchParams::default() }, &free)?;
-    require_len("nodes of the order", moments.nodes(), order.len())?;
-    let identity: Vec<usize> = (0..moments.nodes()).collect();
-    let correlation = correlation(&moments.standardised(), &identity);
-    let trees = GrowTrees::new(&correlation, moments.rows(), penalty, &free);
-    Ok(Descent::new(trees, order.to_vec(), &free).score())
 }
 
 fn check(moments: &Moments, params: &SearchParams, constraints: &Constraints) -> Result<()> {
@@ -146,6 +123,7 @@ fn correlation(standard: &Moments, columns: &[usize]) -> Matrix {
 struct Found {
     dag: Vec<Vec<usize>>,
     score: f64,
+    /// Round of the last gain; 0 is the first descent.
     last_gain: usize,
 }
 
@@ -213,7 +191,7 @@ fn finish_search(
     levels: Vec<usize>,
     found: Found,
     params: &SearchParams,
-) -> SearchFit {
+) -> Learnt {
     let mut weights = ArcWeights::zeros(moments);
     for j in 0..dag.len() {
         if let Some((theta, error)) = least_squares(moments, j, dag.parents(j)) {
@@ -232,5 +210,27 @@ fn finish_search(
     let penalised = weights.total_error();
     let mut structure = finish(moments, &weights, penalised, report);
     structure.levels = levels;
-    SearchFit { structure, class, score: found.score, last_gain: found.last_gain }
+    Learnt { structure, class, score: Some(found.score) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Scores of the columns in their given order, from an independent program.
+    #[test]
+    fn an_order_has_the_score_of_its_grow_shrink_graphs() {
+        let text = include_str!("../../../../hingenet/tests/golden/gaussian/or_sgbn.json");
+        let golden: serde_json::Value = serde_json::from_str(text).unwrap();
+        for (case, want) in [49.352500, 296.050538, 83.368435].into_iter().enumerate() {
+            let rows: Vec<Vec<f64>> = serde_json::from_value(golden["cases"][case]["X"].clone()).unwrap();
+            let x = Matrix::from_fn(rows.len(), rows[0].len(), |a, j| rows[a][j]);
+            let moments = Moments::of_rows(&x, None).unwrap();
+            let (free, order) = (Constraints::none(x.cols()), (0..x.cols()).collect::<Vec<usize>>());
+            let correlation = correlation(&moments.standardised(), &order);
+            let trees = GrowTrees::new(&correlation, moments.rows(), 2.0, &free);
+            let score = Descent::new(trees, order, &free).score();
+            assert!((score - want).abs() < 1e-5, "case {case}: {score}");
+        }
+    }
 }
