@@ -1,13 +1,12 @@
 //! The fitted pool behind the common interface: probabilities of any rows, explanations, and plain facts
 //! about what the fit chose.
 
-use super::density_search::DensityChoice;
 use super::fit::Terms;
-use super::gaussian::GaussianChoice;
-use super::machine_fit::MachineChoice;
-use super::predict::{KernelTerms, TermScores, missing_share};
-use super::rows::{FeatureType, Rows};
-use super::stand_in::{self, FittedStandIns, TermModel};
+use super::rows::{FeatureType, check_finite};
+use super::terms::density::search::DensityChoice;
+use super::terms::gaussian::GaussianChoice;
+use super::terms::machine::fit::MachineChoice;
+use super::terms::{self, TermModel, TermScores, missing_share};
 use super::weights::{PoolWeights, TERMS};
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::solver::SolverReport;
@@ -46,7 +45,6 @@ pub struct PoolFacts {
 pub struct PoolClassifier {
     pub(crate) terms: Terms,
     pub(crate) facts: PoolFacts,
-    pub(crate) names: Vec<String>,
     /// Class code of each class that has training rows.
     pub(crate) present: Vec<usize>,
     pub(crate) n_classes: usize,
@@ -85,17 +83,6 @@ impl PoolTerm {
 }
 
 impl PoolClassifier {
-    pub(crate) fn assemble(
-        terms: Terms,
-        facts: PoolFacts,
-        names: Vec<String>,
-        present: Vec<usize>,
-        n_classes: usize,
-    ) -> Result<Self> {
-        require_len("feature names", terms.rows.rows.n_features(), names.len())?;
-        Ok(PoolClassifier { terms, facts, names, present, n_classes })
-    }
-
     /// Weights of the terms at the knots of the share of missing features.
     pub fn weights(&self) -> &PoolWeights {
         &self.terms.weights
@@ -106,19 +93,16 @@ impl PoolClassifier {
         &self.facts
     }
 
-    /// Models in place of terms A and G, if others were asked for.
-    pub fn stand_ins(&self) -> [Option<&dyn TermModel>; 2] {
-        let FittedStandIns { averaged, gaussian } = &self.terms.stand_ins;
-        [averaged.as_deref(), gaussian.as_deref()]
+    /// The models of terms A and G; G may be left out.
+    pub fn term_models(&self) -> [Option<&dyn TermModel>; 2] {
+        self.terms.others.each_ref().map(Option::as_deref)
     }
 
-    /// The same pool with models in place of terms A and G, as read from a file.
-    pub fn with_stand_ins(
-        mut self,
-        averaged: Option<Arc<dyn TermModel>>,
-        gaussian: Option<Arc<dyn TermModel>>,
-    ) -> Self {
-        self.terms.stand_ins = FittedStandIns { averaged, gaussian };
+    /// The same pool with other models in place of terms A and G where they are given, as read from a file.
+    pub fn with_stand_ins(mut self, stand_ins: [Option<Arc<dyn TermModel>>; 2]) -> Self {
+        for (term, stand_in) in self.terms.others.iter_mut().zip(stand_ins) {
+            *term = stand_in.or_else(|| term.take());
+        }
         self
     }
 
@@ -129,34 +113,33 @@ impl PoolClassifier {
 
     /// Number of training rows the model keeps for its kernel density.
     pub fn n_kernel_rows(&self) -> usize {
-        self.terms.density.len()
+        self.terms.kernels.density.len()
     }
 
     /// Number of support rows of the kernel machine.
     pub fn n_support_rows(&self) -> usize {
-        self.terms.machine.points.len()
+        self.terms.kernels.machine.points.len()
     }
 
     /// Log posteriors of one term alone, K values a row.
     pub fn term_log_proba(&self, rows: &Table, term: PoolTerm) -> Result<Vec<f64>> {
-        let scores = self.term_scores(&self.rows_of(rows)?)?;
-        Ok(self.alone(&scores, term))
+        self.check(rows)?;
+        Ok(self.alone(&self.term_scores(rows)?, term))
     }
 
     /// Log posteriors of the pool and of each of its terms alone, K values a row; a term that was left out
     /// is not listed.
     pub fn log_proba_and_terms(&self, rows: &Table) -> Result<(Vec<f64>, TermPosteriors)> {
-        let rows = self.rows_of(rows)?;
-        let scores = self.term_scores(&rows)?;
+        self.check(rows)?;
+        let scores = self.term_scores(rows)?;
         let terms = PoolTerm::ALL.into_iter().filter(|&t| self.has(t));
         let alone = terms.map(|t| (t, self.alone(&scores, t))).collect();
-        Ok((self.pooled_from(&rows, &scores), alone))
+        Ok((self.pooled_from(rows, &scores), alone))
     }
 
     /// Whether the pool has this term: the Gaussian is left out where there are too many columns.
     pub fn has(&self, term: PoolTerm) -> bool {
-        let terms = &self.terms;
-        term != PoolTerm::Gaussian || terms.gaussian.is_some() || terms.stand_ins.gaussian.is_some()
+        term != PoolTerm::Gaussian || self.terms.others[1].is_some()
     }
 
     fn alone(&self, scores: &TermScores, term: PoolTerm) -> Vec<f64> {
@@ -166,57 +149,39 @@ impl PoolClassifier {
         (0..n).flat_map(|i| self.all_classes(&scores.posteriors(i)[at.clone()])).collect()
     }
 
-    /// The cells of a table with the training columns.
-    pub(crate) fn rows_of(&self, table: &Table) -> Result<Rows> {
-        require_len("feature columns", self.names.len(), table.n_columns())?;
-        let rows = Rows::of(table)?;
-        let training = self.terms.rows.rows.types();
-        for (j, (found, wanted)) in rows.types().iter().zip(&training).enumerate() {
+    /// Refuses a table that has not the training columns, and infinite numbers.
+    pub(crate) fn check(&self, table: &Table) -> Result<()> {
+        let training = &self.terms.kernels.rows.features;
+        require_len("feature columns", training.n_columns(), table.n_columns())?;
+        for (column, training) in table.columns().iter().zip(training.columns()) {
+            let (found, wanted) = (FeatureType::of(column), FeatureType::of(training));
             if found != wanted {
                 return Err(Error::column(
-                    table.column(j).name(),
-                    format!("{}, but training saw {}", described(*found), described(*wanted)),
+                    column.name(),
+                    format!("{}, but training saw {}", described(found), described(wanted)),
                     "bring the table into the columns and categories of the training table first",
                 ));
             }
         }
-        Ok(rows)
+        check_finite(table)
     }
 
     /// Scores of the four terms over the classes that have training rows.
-    pub(crate) fn term_scores(&self, rows: &Rows) -> Result<TermScores> {
-        let terms = &self.terms;
-        let kernel_terms = KernelTerms {
-            density: &terms.density,
-            completion: &terms.completion,
-            decision: &terms.machine,
-            scale: terms.machine.scale,
-            draws: terms.draws,
-        };
-        let (p, k) = kernel_terms.scores(rows, &[])?;
+    pub(crate) fn term_scores(&self, rows: &Table) -> Result<TermScores> {
         let n_classes = self.present.len();
-        let other =
-            |model: &Arc<dyn TermModel>| stand_in::scores(model.as_ref(), &self.names, rows, n_classes);
-        let a = match &terms.stand_ins.averaged {
-            Some(model) => other(model)?,
-            None => terms.averaged.scores(rows),
-        };
-        let g = match (&terms.stand_ins.gaussian, &terms.gaussian) {
-            (Some(model), _) => other(model)?,
-            (None, Some(gaussian)) => gaussian.scores(rows),
-            (None, None) => vec![0.0; p.len()],
-        };
-        Ok(TermScores { n_classes, terms: [p, a, g, k] })
+        let (p, k) = self.terms.kernels.scores(rows)?;
+        let [a, g] = self.term_models().map(|term| terms::scores(term, rows, n_classes));
+        Ok(TermScores { n_classes, terms: [p, a?, g?, k] })
     }
 
     /// `ln P(c|x_o)` over all classes, K values a row. Nothing observed: the class frequencies, exactly.
-    pub(crate) fn pooled(&self, rows: &Rows) -> Result<Vec<f64>> {
+    pub(crate) fn pooled(&self, rows: &Table) -> Result<Vec<f64>> {
         Ok(self.pooled_from(rows, &self.term_scores(rows)?))
     }
 
-    fn pooled_from(&self, rows: &Rows, scores: &TermScores) -> Vec<f64> {
-        let prior = self.terms.density.log_prior();
-        let mut out = Vec::with_capacity(rows.len() * self.n_classes);
+    fn pooled_from(&self, rows: &Table, scores: &TermScores) -> Vec<f64> {
+        let prior = self.terms.kernels.density.log_prior();
+        let mut out = Vec::with_capacity(rows.n_rows() * self.n_classes);
         for (i, missing) in missing_share(rows).into_iter().enumerate() {
             if missing == 1.0 {
                 out.extend(self.all_classes(&prior));
@@ -241,7 +206,8 @@ impl Classifier for PoolClassifier {
     }
 
     fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
-        self.pooled(&self.rows_of(rows)?)
+        self.check(rows)?;
+        self.pooled(rows)
     }
 
     fn explain(&self, rows: &Table, row: usize) -> Result<Explanation> {

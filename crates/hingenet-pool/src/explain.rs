@@ -2,7 +2,6 @@
 //! feature is treated as missing, and the expected information of every missing feature about the class.
 
 use super::classifier::PoolClassifier;
-use super::rows::Rows;
 use hingenet_base::error::{Error, Result};
 use hingenet_data::classifier::{Explanation, ExplanationKind, Term};
 use hingenet_data::table::Table;
@@ -10,8 +9,8 @@ use hingenet_data::table::Table;
 /// For each observed feature: log posterior with it less log posterior without it.
 pub(crate) fn leave_one_out(pool: &PoolClassifier, table: &Table, row: usize) -> Result<Explanation> {
     let one = one_row(pool, table, row)?;
-    let observed: Vec<usize> = (0..one.n_features()).filter(|&j| !one.is_missing(0, j)).collect();
-    let mut copies = one.select(&vec![0; observed.len() + 1]);
+    let observed: Vec<usize> = (0..one.n_columns()).filter(|&j| !one.column(j).is_missing(0)).collect();
+    let mut copies = one.rows(&vec![0; observed.len() + 1]);
     observed.iter().enumerate().for_each(|(r, &j)| copies.blank(r + 1, j));
     let log_proba = pool.pooled(&copies)?;
     let (scores, without) = log_proba.split_at(pool.n_classes);
@@ -24,7 +23,7 @@ pub(crate) fn leave_one_out(pool: &PoolClassifier, table: &Table, row: usize) ->
             scores: scores.iter().zip(without).map(|(with, without)| with - without).collect(),
         })
         .collect();
-    let base = pool.all_classes(&pool.terms.density.log_prior());
+    let base = pool.all_classes(&pool.terms.kernels.density.log_prior());
     Ok(Explanation { kind: ExplanationKind::LeaveOneOut, base, terms, scores: scores.to_vec() })
 }
 
@@ -38,8 +37,8 @@ impl PoolClassifier {
         let one = one_row(self, table, row)?;
         let averaged = &self.terms.averaged;
         let observed = averaged.coding.observed(&one, 0);
-        let mut gains: Vec<(usize, f64)> = (0..one.n_features())
-            .filter(|&j| one.is_missing(0, j))
+        let mut gains: Vec<(usize, f64)> = (0..one.n_columns())
+            .filter(|&j| one.column(j).is_missing(0))
             .map(|j| {
                 let joint: Vec<Vec<f64>> = (0..averaged.coding.n_states(j))
                     .map(|b| {
@@ -75,12 +74,14 @@ fn mutual_information(mut joint: Vec<Vec<f64>>) -> f64 {
     information.max(0.0)
 }
 
-fn one_row(pool: &PoolClassifier, table: &Table, row: usize) -> Result<Rows> {
+fn one_row(pool: &PoolClassifier, table: &Table, row: usize) -> Result<Table> {
     if row >= table.n_rows() {
         return Err(Error::data(
             format!("there is no row {}", row + 1),
             format!("the table has {} rows", table.n_rows()),
         ));
     }
-    Ok(pool.rows_of(table)?.select(&[row]))
+    let one = table.rows(&[row]);
+    pool.check(&one)?;
+    Ok(one)
 }

@@ -13,43 +13,31 @@
 //! [`fit`] makes a [`PoolClassifier`]. Letters: `n` total weight of the rows, `d` features, `K` classes,
 //! `e` encoded row, `o` observed and `m` missing features, `λ` metric, `β` machine coefficients.
 
-mod averaged;
 mod classifier;
-mod completion;
-mod density;
-mod density_search;
-mod encoding;
 mod explain;
 mod fit;
-mod gaussian;
-mod imputation;
-mod kernel;
-mod machine;
-mod machine_fit;
 mod masks;
-mod moments;
-mod newton;
 mod params;
 mod parts;
-mod predict;
+mod points;
 mod rows;
-mod stand_in;
 mod summary;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod weights;
 
-pub use averaged::States;
 pub use classifier::{PoolClassifier, PoolFacts, PoolTerm, TermPosteriors};
-pub use density_search::DensityChoice;
-pub use encoding::{Scale, Transform};
 pub use fit::{fit, fit_with};
-pub use gaussian::GaussianChoice;
-pub use machine_fit::MachineChoice;
 pub use masks::MaskSampler;
 pub use params::PoolParams;
 pub use parts::{PoolHeader, PoolParts};
-pub use rows::FeatureType;
-pub use stand_in::{StandIns, TermModel, TermRecipe};
+pub use points::{Scale, Transform};
+pub use rows::{FeatureType, Labelled};
 pub use summary::{PoolSummary, TermSummary};
+pub use terms::averaged::States;
+pub use terms::density::search::DensityChoice;
+pub use terms::gaussian::GaussianChoice;
+pub use terms::machine::fit::MachineChoice;
+pub use terms::{StandIns, TermModel, TermRecipe};
 pub use weights::{KNOTS, PoolWeights, TERMS};

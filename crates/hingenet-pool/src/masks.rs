@@ -1,9 +1,11 @@
 //! Which cells of the copies of training rows are blanked when the weights of the terms are fitted. Drawn
 //! like the gaps that will be met, they make the weights those of that kind of gaps.
 
-use super::rows::Rows;
+use super::rows::{blank_cells, repeated};
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::random::Random;
+use hingenet_data::table::Table;
+use std::ops::Range;
 
 /// Where the blanks of the copies come from.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -33,50 +35,60 @@ impl MaskSampler {
         }
     }
 
-    /// One copy of the rows for each rate.
-    pub(crate) fn copies(&self, rows: &Rows, rates: &[f64], random: &mut Random) -> Vec<Rows> {
-        rates.iter().enumerate().map(|(k, &rate)| self.copy(rows, k, rate, random)).collect()
+    /// One copy of the rows for each rate, below each other.
+    pub(crate) fn copies(&self, rows: &Table, rates: &[f64], random: &mut Random) -> Table {
+        let mut copies = repeated(rows, rates.len());
+        let n = rows.n_rows();
+        for (k, &rate) in rates.iter().enumerate() {
+            self.blank(&mut copies, k * n..(k + 1) * n, rate, random);
+        }
+        copies
     }
 
-    fn copy(&self, rows: &Rows, k: usize, rate: f64, random: &mut Random) -> Rows {
-        let d = rows.n_features();
-        let mut copy = rows.clone();
+    /// Blanks cells of the copy that stands in the given rows; the first copy stays as it is where patterns
+    /// are given.
+    fn blank(&self, table: &mut Table, rows: Range<usize>, rate: f64, random: &mut Random) {
+        let d = table.n_columns();
         match self {
-            MaskSampler::Independent => return rows.blanked(random, |_| rate),
+            MaskSampler::Independent => blank_cells(table, rows, random, |_| rate),
             MaskSampler::Block => {
                 let width = (rate * d as f64).round() as usize;
-                for i in 0..rows.len() {
+                for i in rows {
                     let start = random.below(d - width + 1);
-                    (start..start + width).for_each(|j| copy.blank(i, j));
+                    (start..start + width).for_each(|j| table.blank(i, j));
                 }
             }
-            MaskSampler::Patterns(_) if k == 0 => {}
+            MaskSampler::Patterns(_) if rows.start == 0 => {}
             MaskSampler::Patterns(patterns) => {
-                for i in 0..rows.len() {
+                for i in rows {
                     let pattern = &patterns[random.below(patterns.len())];
-                    (0..d).filter(|&j| pattern[j]).for_each(|j| copy.blank(i, j));
+                    (0..d).filter(|&j| pattern[j]).for_each(|j| table.blank(i, j));
                 }
             }
         }
-        copy
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::Cells;
+    use hingenet_data::table::Column;
 
-    fn missing(rows: &Rows) -> Vec<Vec<usize>> {
-        (0..rows.len()).map(|i| (0..rows.n_features()).filter(|&j| rows.is_missing(i, j)).collect()).collect()
+    fn table(columns: usize, rows: usize) -> Table {
+        let column = |j: usize| Column::numeric(j.to_string(), vec![1.0; rows]);
+        Table::new((0..columns).map(column).collect()).unwrap()
+    }
+
+    fn missing(table: &Table) -> Vec<Vec<usize>> {
+        let blanks = |i: usize| (0..table.n_columns()).filter(|&j| table.column(j).is_missing(i)).collect();
+        (0..table.n_rows()).map(blanks).collect()
     }
 
     #[test]
     fn blocks_are_contiguous_and_of_the_share_asked_for() {
-        let rows = Rows::from_cells(vec![Cells::Numbers(vec![1.0; 50]); 10], 50);
-        let copies = MaskSampler::Block.copies(&rows, &[0.0, 0.3, 0.9], &mut Random::new(1));
-        for (copy, width) in copies.iter().zip([0, 3, 9]) {
-            for blanks in missing(copy) {
+        let copies = MaskSampler::Block.copies(&table(10, 50), &[0.0, 0.3, 0.9], &mut Random::new(1));
+        for (copy, width) in missing(&copies).chunks(50).zip([0, 3, 9]) {
+            for blanks in copy {
                 assert_eq!(blanks.len(), width);
                 assert!(blanks.windows(2).all(|w| w[1] == w[0] + 1));
             }
@@ -85,13 +97,12 @@ mod tests {
 
     #[test]
     fn given_patterns_are_drawn_after_one_complete_copy() {
-        let rows = Rows::from_cells(vec![Cells::Numbers(vec![1.0; 40]); 3], 40);
         let sampler = MaskSampler::Patterns(vec![vec![true, false, false], vec![false, true, true]]);
         assert!(sampler.check(3).is_ok() && sampler.check(4).is_err());
         assert!(MaskSampler::Patterns(Vec::new()).check(3).is_err());
-        let copies = sampler.copies(&rows, &[0.0, 0.3], &mut Random::new(2));
-        assert!(missing(&copies[0]).iter().all(Vec::is_empty));
-        let drawn = missing(&copies[1]);
+        let copies = missing(&sampler.copies(&table(3, 40), &[0.0, 0.3], &mut Random::new(2)));
+        let (complete, drawn) = copies.split_at(40);
+        assert!(complete.iter().all(Vec::is_empty));
         assert!(drawn.contains(&vec![0]) && drawn.contains(&vec![1, 2]));
         assert!(drawn.iter().all(|b| *b == [0] || *b == [1, 2]));
     }

@@ -1,21 +1,28 @@
 //! A fitted pool as plain vectors and a small header, for the model file. What comes back is checked:
 //! a damaged file is an error, never a panic or a NaN.
 
-use super::averaged::{Averaged, Coding, Counts, States};
 use super::classifier::{PoolClassifier, PoolFacts};
-use super::completion::Completion;
-use super::density::Density;
-use super::encoding::{Encoding, Scale, types_fit};
-use super::fit::Terms;
-use super::gaussian::Gaussian;
-use super::kernel::{Kernel, Side};
-use super::machine::{Machine, n_machines};
-use super::rows::{Cells, FeatureType, Labelled, NO_LEVEL, Rows};
-use super::stand_in::FittedStandIns;
+use super::fit::{Terms, gaussian_of};
+use super::points::completion::Completion;
+use super::points::{Encoding, Scale, types_fit};
+use super::rows::{FeatureType, Labelled};
+use super::terms::TermModel;
+use super::terms::averaged::{Averaged, Coding, Counts, MOST_PAIRS, States};
+use super::terms::density::Density;
+use super::terms::gaussian::Gaussian;
+use super::terms::kernels::Kernels;
+use super::terms::machine::kernel::{Kernel, Side};
+use super::terms::machine::{Machine, n_machines};
 use super::weights::PoolWeights;
-use hingenet_base::error::{Error, Result};
+use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::Matrix;
+use hingenet_data::table::{Codes, Column, ColumnData, Table};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Stands for a missing category.
+const NO_LEVEL: u32 = u32::MAX;
 
 /// The small parts of a fitted pool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,142 +60,159 @@ pub struct PoolHeader {
 pub struct PoolParts {
     /// Everything small.
     pub header: PoolHeader,
-    /// Numeric training cells, feature by feature, NaN for missing.
-    pub numbers: Vec<f64>,
     /// Categorical training cells, feature by feature, `u32::MAX` for missing.
     pub levels: Vec<u32>,
     /// Class of each kept row, as a position in `present`.
     pub class: Vec<u32>,
-    /// Weight of each kept row.
-    pub weight: Vec<f64>,
-    /// Completed training rows; empty if no training cell is missing.
-    pub points: Vec<f64>,
-    /// Covariance of the completions; empty if there is none.
-    pub covariance: Vec<f64>,
-    /// Support points of the machine as the kernel needs them.
-    pub support: Vec<f64>,
-    /// Coefficients of the machines.
-    pub coefficients: Vec<f64>,
-    /// Class weights of term A.
-    pub class_counts: Vec<f64>,
-    /// State counts of term A.
-    pub value_counts: Vec<f64>,
-    /// Pair counts of term A, each pair once; empty if there were too many.
-    pub pair_counts: Vec<f64>,
-    /// Class means of term G.
-    pub means: Vec<f64>,
-    /// Class covariances of term G.
-    pub covariances: Vec<f64>,
+    /// Everything else, by the names in [`PoolParts::DOUBLES`].
+    pub doubles: BTreeMap<&'static str, Vec<f64>>,
+}
+
+impl PoolParts {
+    /// Vectors of numbers. Of term A: weights of classes, states and pairs of states (each pair once; empty if
+    /// there were too many). Of term G: class means and covariances. Of term K: coefficients, support points as
+    /// the kernel needs them, covariance of the completions (empty if there is none) and completed training rows
+    /// (empty if no training cell is missing). Of the training rows: numbers (feature by feature, NaN for
+    /// missing) and weights.
+    pub const DOUBLES: [&'static str; 11] = [
+        "class_counts",
+        "coefficients",
+        "covariance",
+        "covariances",
+        "means",
+        "pair_counts",
+        "points",
+        "support",
+        "training_numbers",
+        "value_counts",
+        "weight",
+    ];
+
+    fn take(&mut self, name: &str) -> Vec<f64> {
+        self.doubles.remove(name).unwrap_or_default()
+    }
 }
 
 impl PartialEq for PoolClassifier {
     /// The same bits in every part; missing cells (NaN) are equal to each other.
     fn eq(&self, other: &Self) -> bool {
         let (mut a, mut b) = (self.to_parts(), other.to_parts());
-        let bits = |v: &mut Vec<f64>| std::mem::take(v).into_iter().map(f64::to_bits).collect::<Vec<u64>>();
-        let stand_ins = self.terms.stand_ins.equals(&other.terms.stand_ins);
-        stand_ins && bits(&mut a.numbers) == bits(&mut b.numbers) && a == b
+        let bits = |parts: &mut PoolParts| -> Vec<u64> {
+            parts.take("training_numbers").into_iter().map(f64::to_bits).collect()
+        };
+        let same = |(a, b): (Option<&dyn TermModel>, Option<&dyn TermModel>)| match (a, b) {
+            (Some(a), Some(b)) => a.equals(b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        self.term_models().into_iter().zip(other.term_models()).all(same)
+            && bits(&mut a) == bits(&mut b)
+            && a == b
     }
 }
 
 impl PoolClassifier {
     /// The fitted pool as plain data.
     pub fn to_parts(&self) -> PoolParts {
-        let terms = &self.terms;
-        let rows = &terms.rows.rows;
+        let Terms { kernels, averaged, others, weights } = &self.terms;
+        let (rows, columns) = (&kernels.rows, kernels.rows.features.columns());
         let (mut numbers, mut levels) = (Vec::new(), Vec::new());
-        for cells in rows.features() {
-            match cells {
-                Cells::Numbers(x) => numbers.extend_from_slice(x),
-                Cells::Levels { codes, .. } => levels.extend_from_slice(codes),
+        for column in columns {
+            match column.data() {
+                ColumnData::Numeric(x) => numbers.extend_from_slice(x.with_nan()),
+                ColumnData::Categorical(c) => {
+                    levels.extend(c.codes().iter().map(|code| code.map_or(NO_LEVEL, |code| code as u32)));
+                }
             }
         }
+        let gaussian = gaussian_of(others);
         let header = PoolHeader {
-            names: self.names.clone(),
-            types: rows.types(),
+            names: columns.iter().map(|c| c.name().to_string()).collect(),
+            types: columns.iter().map(FeatureType::of).collect(),
             n_classes: self.n_classes,
             present: self.present.clone(),
             n_rows: rows.len(),
             facts: self.facts.clone(),
-            density_scales: terms.density.encoding.scales().to_vec(),
-            gaussian_scales: terms.gaussian.as_ref().map(|g| g.encoding.scales().to_vec()),
-            states: terms.averaged.coding.states().to_vec(),
-            kernel_roots: terms.machine.kernel.roots().to_vec(),
-            scale: terms.machine.scale,
-            draws: terms.draws,
-            weights: terms.weights,
+            density_scales: kernels.density.encoding.scales().to_vec(),
+            gaussian_scales: gaussian.map(|g| g.encoding.scales().to_vec()),
+            states: averaged.coding.states().to_vec(),
+            kernel_roots: kernels.machine.kernel.roots().to_vec(),
+            scale: kernels.machine.scale,
+            draws: kernels.draws,
+            weights: *weights,
         };
         let matrix = |m: Option<&Matrix>| m.map_or(Vec::new(), |m| m.data().to_vec());
-        let gaussian = terms.gaussian.as_ref();
-        PoolParts {
-            header,
-            numbers,
-            levels,
-            class: terms.rows.class.iter().map(|c| *c as u32).collect(),
-            weight: terms.rows.weight.clone(),
-            points: matrix(rows.has_missing().then_some(&terms.completion.points)),
-            covariance: matrix(terms.completion.covariance.as_ref()),
-            support: terms.machine.points.matrix().data().to_vec(),
-            coefficients: terms.machine.coefficients.data().to_vec(),
-            class_counts: terms.averaged.counts.class.clone(),
-            value_counts: terms.averaged.counts.value.clone(),
-            pair_counts: pack(&terms.averaged.coding, &terms.averaged.counts),
-            means: matrix(gaussian.map(|g| &g.means)),
-            covariances: gaussian
-                .map_or(Vec::new(), |g| g.covariances.iter().flat_map(|c| c.data().to_vec()).collect()),
-        }
+        let missing = rows.features.n_missing() > 0;
+        let counts = &averaged.counts;
+        let doubles = [
+            ("class_counts", counts.class.clone()),
+            ("coefficients", kernels.machine.coefficients.data().to_vec()),
+            ("covariance", matrix(kernels.completion.covariance.as_ref())),
+            (
+                "covariances",
+                gaussian.iter().flat_map(|g| &g.covariances).flat_map(|c| c.data().to_vec()).collect(),
+            ),
+            ("means", matrix(gaussian.map(|g| &g.means))),
+            ("pair_counts", pack(&averaged.coding, counts)),
+            ("points", matrix(missing.then_some(&kernels.completion.points))),
+            ("support", kernels.machine.points.matrix().data().to_vec()),
+            ("training_numbers", numbers),
+            ("value_counts", counts.value.clone()),
+            ("weight", rows.weight.clone()),
+        ];
+        let class = rows.class.iter().map(|c| *c as u32).collect();
+        PoolParts { header, levels, class, doubles: BTreeMap::from(doubles) }
     }
 
     /// The pool of parts read from a file; checks everything it relies on.
-    pub fn from_parts(parts: PoolParts) -> Result<Self> {
-        let rows = labelled(&parts)?;
-        let header = parts.header;
-        let (k, metric) = (rows.n_classes, &header.facts.density.metric);
-        check(types_fit(&header.types, &header.density_scales, true), "encoding")?;
-        check(metric.len() == header.types.len() && all_finite(metric), "metric")?;
-        check(header.facts.density.power.is_finite(), "power")?;
-        check(header.draws >= 1 && header.draws <= 1000 && header.scale.is_finite(), "draws and scale")?;
-        let weights = &header.weights;
-        check(weights.0.iter().flatten().all(|w| w.is_finite() && *w >= 0.0), "pool weights")?;
-        let encoding = Encoding::from_scales(header.density_scales);
-        let p = encoding.n_columns();
-        let density = Density::new(encoding.clone(), &rows, metric, header.facts.density.power);
-        let points = if rows.rows.has_missing() {
-            matrix("completed rows", rows.len(), p, parts.points)?
-        } else {
-            encoding.encode(&rows.rows).values
-        };
-        let covariance = match parts.covariance.is_empty() {
-            true => None,
-            false => Some(matrix("covariance", p, p, parts.covariance)?),
-        };
-        check(header.kernel_roots.len() == p && all_finite(&header.kernel_roots), "kernel")?;
-        let n_support = parts.support.len() / (p + 2);
-        let machine = Machine {
-            kernel: Kernel::from_roots(header.kernel_roots),
-            support: Vec::new(),
-            points: Side::from_matrix(matrix("support points", n_support, p + 2, parts.support)?),
-            coefficients: matrix("coefficients", n_support, n_machines(k), parts.coefficients)?,
-            scale: header.scale,
-        };
-        let gaussian = header
-            .gaussian_scales
-            .map(|scales| gaussian(&header.types, scales, &rows, parts.means, parts.covariances))
-            .transpose()?;
-        let counts = (parts.class_counts, parts.value_counts, parts.pair_counts);
-        let terms = Terms {
-            density,
-            completion: Completion::new(encoding, points, covariance)?,
-            machine,
-            averaged: averaged(&header.types, header.states, k, counts)?,
-            gaussian,
-            stand_ins: FittedStandIns::default(),
-            weights: header.weights,
-            draws: header.draws,
-            rows,
-        };
-        PoolClassifier::assemble(terms, header.facts, header.names, header.present, header.n_classes)
+    pub fn from_parts(mut parts: PoolParts) -> Result<Self> {
+        let rows = labelled(&mut parts)?;
+        let header = parts.header.clone();
+        check(header.weights.0.iter().flatten().all(|w| w.is_finite() && *w >= 0.0), "pool weights")?;
+        let averaged = Arc::new(averaged(&mut parts, rows.n_classes())?);
+        let gaussian =
+            gaussian(&mut parts, &averaged.counts.class)?.map(|g| Arc::new(g) as Arc<dyn TermModel>);
+        let kernels = kernels(parts, rows)?;
+        let others = [Some(averaged.clone() as Arc<dyn TermModel>), gaussian];
+        let terms = Terms { kernels, averaged, others, weights: header.weights };
+        let PoolHeader { facts, present, n_classes, .. } = header;
+        Ok(PoolClassifier { terms, facts, present, n_classes })
     }
+}
+
+/// Terms P and K.
+fn kernels(mut parts: PoolParts, rows: Labelled) -> Result<Kernels> {
+    let (points, covariance) = (parts.take("points"), parts.take("covariance"));
+    let (support, coefficients) = (parts.take("support"), parts.take("coefficients"));
+    let header = parts.header;
+    let (metric, power) = (&header.facts.density.metric, header.facts.density.power);
+    check(types_fit(&header.types, &header.density_scales, true), "encoding")?;
+    check(metric.len() == header.types.len() && all_finite(metric), "metric")?;
+    check(power.is_finite(), "power")?;
+    check((1..=1000).contains(&header.draws) && header.scale.is_finite(), "draws and scale")?;
+    let encoding = Encoding::from_scales(header.density_scales);
+    let p = encoding.n_columns();
+    let points = if rows.features.n_missing() > 0 {
+        matrix("completed rows", rows.len(), p, points)?
+    } else {
+        encoding.encode(&rows.features).values
+    };
+    let covariance = (!covariance.is_empty()).then(|| matrix("covariance", p, p, covariance)).transpose()?;
+    check(header.kernel_roots.len() == p && all_finite(&header.kernel_roots), "kernel")?;
+    let n_support = support.len() / (p + 2);
+    let machine = Machine {
+        kernel: Kernel::from_roots(header.kernel_roots),
+        support: Vec::new(),
+        points: Side::from_matrix(matrix("support points", n_support, p + 2, support)?),
+        coefficients: matrix("coefficients", n_support, n_machines(rows.n_classes()), coefficients)?,
+        scale: header.scale,
+    };
+    Ok(Kernels {
+        density: Density::new(encoding.clone(), &rows, metric, power),
+        completion: Completion::new(encoding, points, covariance)?,
+        machine,
+        draws: header.draws,
+        rows,
+    })
 }
 
 fn check(ok: bool, what: &str) -> Result<()> {
@@ -204,75 +228,75 @@ fn matrix(what: &str, rows: usize, cols: usize, data: Vec<f64>) -> Result<Matrix
     Matrix::from_vec(rows, cols, data)
 }
 
-/// The kept training rows.
-fn labelled(parts: &PoolParts) -> Result<Labelled> {
+/// The kept training rows. Names of classes and categories are those of the model around the pool, whose own
+/// terms go by codes; here they are numbered.
+fn labelled(parts: &mut PoolParts) -> Result<Labelled> {
+    let (numbers, weight) = (parts.take("training_numbers"), parts.take("weight"));
     let (header, n) = (&parts.header, parts.header.n_rows);
     let count = |number: bool| header.types.iter().filter(|t| (**t == FeatureType::Number) == number).count();
     check(n > 0 && !header.types.is_empty(), "size")?;
-    check(count(true).checked_mul(n) == Some(parts.numbers.len()), "numbers")?;
+    check(count(true).checked_mul(n) == Some(numbers.len()), "numbers")?;
     check(count(false).checked_mul(n) == Some(parts.levels.len()), "categories")?;
-    check(parts.numbers.iter().all(|x| !x.is_infinite()), "numbers")?;
-    let (mut numbers, mut levels) = (parts.numbers.chunks_exact(n), parts.levels.chunks_exact(n));
-    let mut features = Vec::with_capacity(header.types.len());
-    for kind in &header.types {
-        features.push(match kind {
-            FeatureType::Number => Cells::Numbers(numbers.next().unwrap_or_default().to_vec()),
-            FeatureType::Levels(count) => {
-                let codes = levels.next().unwrap_or_default().to_vec();
-                check(codes.iter().all(|c| *c == NO_LEVEL || (*c as usize) < *count), "categories")?;
-                Cells::Levels { count: *count, codes }
-            }
-        });
-    }
+    check(numbers.iter().all(|x| !x.is_infinite()), "numbers")?;
+    require_len("feature names", header.types.len(), header.names.len())?;
+    let (mut numbers, mut levels) = (numbers.chunks_exact(n), parts.levels.chunks_exact(n));
+    let numbered = |count: usize| (0..count).map(|c| c.to_string()).collect();
+    let column = |(kind, name): (&FeatureType, &String)| match *kind {
+        FeatureType::Number => Ok(Column::numeric(name, numbers.next().unwrap_or_default().to_vec())),
+        FeatureType::Levels(count) => {
+            let codes = levels.next().unwrap_or_default();
+            let known = |c: &u32| *c == NO_LEVEL || (*c as usize) < count;
+            check(count <= Codes::MAX_CATEGORIES && codes.iter().all(known), "categories")?;
+            let cells = codes.iter().map(|c| (*c != NO_LEVEL).then_some(*c as usize));
+            Ok(Column::categorical(name, numbered(count), Codes::from_options(count, cells)))
+        }
+    };
+    let columns = header.types.iter().zip(&header.names).map(column).collect::<Result<_>>()?;
     let present = &header.present;
     let ascending = present.windows(2).all(|w| w[0] < w[1]);
     check(present.len() >= 2 && ascending && present.iter().all(|c| *c < header.n_classes), "classes")?;
     check(parts.class.len() == n && parts.class.iter().all(|c| (*c as usize) < present.len()), "classes")?;
-    check(parts.weight.len() == n && parts.weight.iter().all(|s| s.is_finite() && *s > 0.0), "row weights")?;
+    check(weight.len() == n && weight.iter().all(|s| s.is_finite() && *s > 0.0), "row weights")?;
     let rows = Labelled {
-        rows: Rows::from_cells(features, n),
+        features: Table::new(columns)?,
         class: parts.class.iter().map(|c| *c as usize).collect(),
-        weight: parts.weight.clone(),
-        n_classes: present.len(),
+        weight,
+        classes: numbered(present.len()),
     };
     check(rows.class_rows().iter().all(|n| *n > 0), "classes")?;
     Ok(rows)
 }
 
-fn gaussian(
-    types: &[FeatureType],
-    scales: Vec<Scale>,
-    rows: &Labelled,
-    means: Vec<f64>,
-    covariances: Vec<f64>,
-) -> Result<Gaussian> {
-    check(types_fit(types, &scales, false), "encoding of the Gaussians")?;
+fn gaussian(parts: &mut PoolParts, class_weight: &[f64]) -> Result<Option<Gaussian>> {
+    let (means, covariances) = (parts.take("means"), parts.take("covariances"));
+    let (Some(scales), Some(choice)) = (parts.header.gaussian_scales.take(), parts.header.facts.gaussian)
+    else {
+        return Ok(None);
+    };
+    check(types_fit(&parts.header.types, &scales, false), "encoding of the Gaussians")?;
     let encoding = Encoding::from_scales(scales);
-    let (p, k) = (encoding.n_columns(), rows.n_classes);
+    let (p, k) = (encoding.n_columns(), class_weight.len());
     let all = matrix("covariances", k * p, p, covariances)?;
     let columns: Vec<usize> = (0..p).collect();
     let block = |c: usize| all.select(&(c * p..(c + 1) * p).collect::<Vec<_>>(), &columns);
-    let class_weight = rows.class_weight();
     let total: f64 = class_weight.iter().sum();
     let log_prior = class_weight.iter().map(|n_c| (n_c / total).ln()).collect();
     let means = matrix("class means", k, p, means)?;
-    Gaussian::new(encoding, log_prior, means, (0..k).map(block).collect())
+    Gaussian::new(choice, encoding, log_prior, means, (0..k).map(block).collect())
+        .map(Some)
         .map_err(|_| Error::model_file("a covariance of the pool is not positive definite"))
 }
 
-fn averaged(
-    types: &[FeatureType],
-    states: Vec<States>,
-    k: usize,
-    (class, value, pair): (Vec<f64>, Vec<f64>, Vec<f64>),
-) -> Result<Averaged> {
+fn averaged(parts: &mut PoolParts, k: usize) -> Result<Averaged> {
+    let [class, value, pair] = ["class_counts", "value_counts", "pair_counts"].map(|name| parts.take(name));
+    let (types, states) = (&parts.header.types, &parts.header.states);
     let fits = |(kind, states): (&FeatureType, &States)| match (kind, states) {
         (FeatureType::Number, States::Cuts(cuts)) => all_finite(cuts) && cuts.windows(2).all(|w| w[0] < w[1]),
         (FeatureType::Levels(a), States::Levels(b)) => a == b,
         _ => false,
     };
-    check(types.len() == states.len() && types.iter().zip(&states).all(fits), "states")?;
-    let coding = Coding::from_states(states);
+    check(types.len() == states.len() && types.iter().zip(states).all(fits), "states")?;
+    let coding = Coding::from_states(states.clone());
     let counts_fit = |x: &[f64]| x.iter().all(|v| v.is_finite() && *v >= 0.0);
     check(class.len() == k && counts_fit(&class), "class counts")?;
     check(coding.total().checked_mul(k) == Some(value.len()) && counts_fit(&value), "state counts")?;
@@ -304,7 +328,7 @@ fn unpack(coding: &Coding, k: usize, packed: &[f64]) -> Result<Vec<f64>> {
         return Ok(Vec::new());
     }
     let size = total.checked_mul(total).and_then(|s| s.checked_mul(k));
-    check(size.is_some_and(|s| s <= super::averaged::MOST_PAIRS), "pair counts")?;
+    check(size.is_some_and(|s| s <= MOST_PAIRS), "pair counts")?;
     check(pairs(coding).count() * k == packed.len(), "pair counts")?;
     let mut pair = vec![0.0; total * total * k];
     for (at, counts) in pairs(coding).zip(packed.chunks_exact(k)) {

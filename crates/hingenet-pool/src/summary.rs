@@ -2,6 +2,7 @@
 //! missing features, what was chosen, how many training rows are kept.
 
 use super::classifier::{PoolClassifier, PoolFacts, PoolTerm};
+use super::terms::TermModel;
 use super::weights::KNOTS;
 use serde::Serialize;
 
@@ -49,13 +50,11 @@ impl PoolClassifier {
     }
 
     fn model_of(&self, term: PoolTerm) -> String {
-        let own = |stand_in: &Option<std::sync::Arc<dyn super::TermModel>>, own: &str| {
-            stand_in.as_ref().map_or(own.to_string(), |m| m.name())
-        };
+        let [a, g] = self.term_models().map(|model| model.map(TermModel::name).unwrap_or_default());
         match term {
             PoolTerm::Density => "kernel density".into(),
-            PoolTerm::Averaged => own(&self.terms.stand_ins.averaged, "averaged one-dependence networks"),
-            PoolTerm::Gaussian => own(&self.terms.stand_ins.gaussian, "shrunk class Gaussians"),
+            PoolTerm::Averaged => a,
+            PoolTerm::Gaussian => g,
             PoolTerm::Machine => "margin kernel machine".into(),
         }
     }

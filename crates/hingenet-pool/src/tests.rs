@@ -1,46 +1,56 @@
 //! Check values of the four terms and of the pool on eight rows, computed independently to the digits
 //! printed here, and properties of the parts that are not visible from outside.
 
-use super::averaged::{Averaged, Coding, States};
-use super::completion::{self, Completion};
-use super::density::Density;
-use super::encoding::{Encoding, Transform};
-use super::gaussian::{Gaussian, GaussianChoice};
-use super::kernel::Kernel;
-use super::machine::{Machine, choose_scale, probabilities, targets};
-use super::machine_fit::{left_out_values, solve_machines};
-use super::moments::Sample;
-use super::newton::{Gram, Problem};
-use super::predict::{KernelTerms, TermScores};
-use super::rows::{Cells, Labelled, NO_LEVEL, Rows};
+use super::points::completion::{self, Completion};
+use super::points::moments::Sample;
+use super::points::{Encoding, Transform};
+use super::rows::Labelled;
+use super::terms::averaged::{Averaged, Coding, States};
+use super::terms::density::Density;
+use super::terms::gaussian::{Gaussian, GaussianChoice};
+use super::terms::kernels::Kernels;
+use super::terms::machine::fit::{left_out_values, solve_machines};
+use super::terms::machine::kernel::Kernel;
+use super::terms::machine::newton::{Gram, Problem};
+use super::terms::machine::{Decision, Machine, choose_scale, probabilities, targets};
+use super::terms::{TermModel, TermScores};
 use super::weights::{Cases, PoolWeights};
 use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::{Matrix, dot};
 use hingenet_base::numeric::random::Random;
+use hingenet_data::table::{Codes, Column, Table};
 
 const NAN: f64 = f64::NAN;
 
-fn rows(x1: &[f64], x2: &[f64], x3: &[u32]) -> Rows {
-    let levels = Cells::Levels { count: 2, codes: x3.to_vec() };
-    Rows::from_cells(vec![Cells::Numbers(x1.to_vec()), Cells::Numbers(x2.to_vec()), levels], x1.len())
+const NO_LEVEL: usize = usize::MAX;
+
+fn levels(name: &str, count: usize, codes: &[usize]) -> Column {
+    let names = (0..count).map(|c| c.to_string()).collect();
+    let cells = codes.iter().map(|&c| (c != NO_LEVEL).then_some(c));
+    Column::categorical(name, names, Codes::from_options(count, cells))
+}
+
+fn rows(x1: &[f64], x2: &[f64], x3: &[usize]) -> Table {
+    let numbers = |name: &str, x: &[f64]| Column::numeric(name, x.to_vec());
+    Table::new(vec![numbers("x1", x1), numbers("x2", x2), levels("x3", 2, x3)]).unwrap()
 }
 
 /// The eight rows, in the order of the check values.
 fn training() -> Labelled {
     Labelled {
-        rows: rows(
+        features: rows(
             &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 1.0, 4.0],
             &[1.0, 2.0, 0.0, 4.0, 3.0, 5.0, 4.0, 1.0],
             &[0, 1, 0, 1, 1, 0, 0, 1],
         ),
         class: vec![0, 0, 0, 1, 1, 1, 0, 1],
         weight: vec![1.0; 8],
-        n_classes: 2,
+        classes: vec!["r".into(), "s".into()],
     }
 }
 
 /// q1 = (2.5, ?, 1), q2 = (?, 2, ?), q3 = (1, 2, 1).
-fn queries() -> Rows {
+fn queries() -> Table {
     rows(&[2.5, NAN, 1.0], &[NAN, 2.0, 2.0], &[1, NO_LEVEL, 1])
 }
 
@@ -53,13 +63,13 @@ fn close(found: &[f64], wanted: &[f64]) {
 
 fn density(power: f64) -> Density {
     let training = training();
-    let encoding = Encoding::learn(&training.rows, &training.weight, Transform::Identity, true);
+    let encoding = Encoding::learn(&training.features, &training.weight, Transform::Identity, true);
     Density::new(encoding, &training, &[1.0, 0.5, 2.0], power)
 }
 
-fn density_scores(density: &Density, rows: &Rows, own: Option<usize>) -> Vec<f64> {
+fn density_scores(density: &Density, rows: &Table, own: Option<usize>) -> Vec<f64> {
     let encoded = density.encoding.encode(rows);
-    let all: Vec<usize> = (0..rows.len()).collect();
+    let all: Vec<usize> = (0..rows.n_rows()).collect();
     let mut distances = density.distances(&encoded, &all);
     let mut out = Vec::new();
     for i in all {
@@ -80,7 +90,7 @@ const G_SCORES: [f64; 6] =
 fn density_has_the_check_values() {
     let density = density(0.5);
     close(&density_scores(&density, &queries(), None), &P_SCORES);
-    let third = queries().select(&[2]);
+    let third = queries().rows(&[2]);
     close(&density_scores(&density, &third, Some(1)), &[-2.0807612734, -2.4356898581]);
     let distances = density.distances(&density.encoding.encode(&queries()), &[0]);
     close(
@@ -106,7 +116,7 @@ fn gaussian() -> Gaussian {
 #[test]
 fn gaussians_have_the_check_values() {
     let gaussian = gaussian();
-    close(&gaussian.scores(&queries()), &G_SCORES);
+    close(&gaussian.scores(&queries()).unwrap(), &G_SCORES);
     let sigma = &gaussian.covariances[0];
     close(sigma.row(0), &[0.1819181818, -0.0363636364, 0.0213200716]);
     close(&sigma.row(1)[1..], &[0.7955545455, 0.0213200716]);
@@ -115,26 +125,18 @@ fn gaussians_have_the_check_values() {
 
 #[test]
 fn averaged_networks_have_the_check_values() {
-    let level = |count: usize, codes: &[u32]| Cells::Levels { count, codes: codes.to_vec() };
+    let table = |x1: &[usize], x2: &[usize], x3: &[usize]| {
+        Table::new(vec![levels("x1", 6, x1), levels("x2", 6, x2), levels("x3", 2, x3)]).unwrap()
+    };
     let training = Labelled {
-        rows: Rows::from_cells(
-            vec![
-                level(6, &[0, 1, 2, 3, 4, 5, 1, 4]),
-                level(6, &[1, 2, 0, 4, 3, 5, 4, 1]),
-                level(2, &[0, 1, 0, 1, 1, 0, 0, 1]),
-            ],
-            8,
-        ),
+        features: table(&[0, 1, 2, 3, 4, 5, 1, 4], &[1, 2, 0, 4, 3, 5, 4, 1], &[0, 1, 0, 1, 1, 0, 0, 1]),
         ..training()
     };
-    let queries = Rows::from_cells(
-        vec![level(6, &[2, NO_LEVEL, 1]), level(6, &[NO_LEVEL, 2, 2]), level(2, &[1, NO_LEVEL, 1])],
-        3,
-    );
+    let queries = table(&[2, NO_LEVEL, 1], &[NO_LEVEL, 2, 2], &[1, NO_LEVEL, 1]);
     let coding = Coding::from_states(vec![States::Levels(6), States::Levels(6), States::Levels(2)]);
     let averaged = Averaged::fit(coding, &training);
     close(
-        &averaged.scores(&queries),
+        &averaged.scores(&queries).unwrap(),
         &[-4.0455543981, -4.9210231354, -2.1484344132, -4.0943445622, -2.9359698001, -8.2269103373],
     );
 }
@@ -142,15 +144,9 @@ fn averaged_networks_have_the_check_values() {
 #[test]
 fn the_kernel_machine_has_the_check_values() {
     let training = training();
-    let encoding = Encoding::learn(&training.rows, &training.weight, Transform::Identity, true);
-    let encoded = encoding.encode(&training.rows);
-    let sample = Sample {
-        encoding: &encoding,
-        encoded: &encoded,
-        class: &training.class,
-        weight: &training.weight,
-        n_classes: 2,
-    };
+    let encoding = Encoding::learn(&training.features, &training.weight, Transform::Identity, true);
+    let encoded = encoding.encode(&training.features);
+    let sample = Sample { encoding: &encoding, encoded: &encoded, rows: &training };
     let kernel = Kernel::new(1.0, &[1.0; 4], &sample.variances());
     let gram = Gram::stored(&kernel, &encoded.values);
     let (class, weight) = (&training.class, &training.weight);
@@ -186,7 +182,7 @@ fn the_kernel_machine_has_the_check_values() {
     let (scale, _) = choose_scale(&left_out, class, weight, 2);
     close(&[scale], &[3.6753230942]);
     let machine = Machine::new(kernel, &encoded.values, &[solutions[0].beta.clone()], scale);
-    let decide = |points: &Matrix| super::machine::Decision::values(&machine, points, &[]);
+    let decide = |points: &Matrix| Decision::values(&machine, points, &[]);
     let third = encoding.encode(&queries()).values.select(&[2], &[0, 1, 2, 3]);
     close(decide(&third).data(), &[-0.9736133098]);
 
@@ -216,14 +212,14 @@ fn the_kernel_machine_has_the_check_values() {
     close(&mean, &[0.2296256655, 0.7703743345]);
 
     // the term as a whole: the mean over completions; with nothing missing, softmax(b f)
-    let terms =
-        KernelTerms { density: &density, completion: &completion, decision: &machine, scale, draws: 4 };
-    let (_, k) = terms.scores(&queries(), &[]).unwrap();
+    let complete = decide(&third);
+    let kernels = Kernels { rows: training.clone(), density, completion, machine, draws: 4 };
+    let (_, k) = kernels.scores(&queries()).unwrap();
     let floored = |p: f64| ((p + 0.0005) / 1.001).ln();
     close(&k[..2], &mean.map(floored));
-    let mut complete = [0.0; 2];
-    probabilities(decide(&third).data(), scale, &mut complete);
-    close(&k[4..], &complete.map(floored));
+    let mut p = [0.0; 2];
+    probabilities(complete.data(), scale, &mut p);
+    close(&k[4..], &p.map(floored));
 }
 
 #[test]
@@ -233,7 +229,7 @@ fn the_pool_of_two_terms_has_the_check_values() {
         terms: [
             density_scores(&density(0.5), &queries(), None),
             vec![0.0; 6],
-            gaussian().scores(&queries()),
+            gaussian().scores(&queries()).unwrap(),
             vec![0.0; 6],
         ],
     };
@@ -305,7 +301,7 @@ fn leaving_a_row_out_of_the_density_equals_fitting_without_it() {
     let full = density(0.5);
     for i in 0..8 {
         let keep: Vec<usize> = (0..8).filter(|&r| r != i).collect();
-        let row = all.rows.select(&[i]);
+        let row = all.features.rows(&[i]);
         let part = Density::new(full.encoding.clone(), &all.select(&keep), &[1.0, 0.5, 2.0], 0.5);
         let mut wanted = density_scores(&part, &row, None);
         // the prior is that of all rows
@@ -318,7 +314,7 @@ fn leaving_a_row_out_of_the_density_equals_fitting_without_it() {
 fn density_marginals_are_sums_over_the_levels_of_a_missing_category() {
     // the kernel of a category is k(b|a) ∝ exp(−½ λ [a ≠ b]): summing it over b gives one constant
     let density = density(0.0);
-    let with = |level: u32| density_scores(&density, &rows(&[2.5], &[1.5], &[level]), None);
+    let with = |level: usize| density_scores(&density, &rows(&[2.5], &[1.5], &[level]), None);
     let without = density_scores(&density, &rows(&[2.5], &[1.5], &[NO_LEVEL]), None);
     let constant = (1.0 + (-0.5f64 * 2.0).exp()).ln();
     for c in 0..2 {
@@ -335,13 +331,13 @@ fn density_and_gaussian_marginals_are_integrals_over_a_missing_number() {
     for i in -3000..3000 {
         let row = rows(&[2.5], &[2.0 + i as f64 * step], &[1]);
         for (sum, scores) in
-            sums.iter_mut().zip([density_scores(&density, &row, None), gaussian.scores(&row)])
+            sums.iter_mut().zip([density_scores(&density, &row, None), gaussian.scores(&row).unwrap()])
         {
             (0..2).for_each(|c| sum[c] += step * scores[c].exp());
         }
     }
     let row = rows(&[2.5], &[NAN], &[1]);
-    let direct = [density_scores(&density, &row, None), gaussian.scores(&row)];
+    let direct = [density_scores(&density, &row, None), gaussian.scores(&row).unwrap()];
     for (sum, direct) in sums.iter().zip(direct) {
         // constants common to the classes cancel
         let (found, wanted) = ((sum[0] / sum[1]).ln(), direct[0] - direct[1]);
@@ -400,23 +396,21 @@ fn kernel_values_may_be_stored_or_computed_when_needed() {
 #[test]
 fn permuting_features_and_classes_permutes_the_scores() {
     let all = training();
-    let swapped = |rows: &Rows| {
-        let f = rows.features();
-        Rows::from_cells(vec![f[2].clone(), f[0].clone(), f[1].clone()], rows.len())
-    };
+    let swapped = |rows: &Table| rows.select(&[2, 0, 1]);
     let other = Labelled {
-        rows: swapped(&all.rows),
+        features: swapped(&all.features),
         class: all.class.iter().map(|c| 1 - c).collect(),
         ..all.clone()
     };
     let reversed =
         |scores: Vec<f64>| -> Vec<f64> { scores.chunks_exact(2).flat_map(|r| [r[1], r[0]]).collect() };
-    let encoding = Encoding::learn(&other.rows, &other.weight, Transform::Identity, true);
+    let encoding = Encoding::learn(&other.features, &other.weight, Transform::Identity, true);
     let permuted = Density::new(encoding, &other, &[2.0, 1.0, 0.5], 0.5);
     close(&reversed(density_scores(&permuted, &swapped(&queries()), None)), &P_SCORES);
     let choice = GaussianChoice { transform: Transform::Identity, pooled: 0.5, diagonal: 0.2 };
-    close(&reversed(Gaussian::fit(&other, choice).unwrap().scores(&swapped(&queries()))), &G_SCORES);
+    let gaussian = Gaussian::fit(&other, choice).unwrap();
+    close(&reversed(gaussian.scores(&swapped(&queries())).unwrap()), &G_SCORES);
     let averaged = |rows: &Labelled| Averaged::fit(Coding::learn(rows, &Control::default()).unwrap(), rows);
-    let found = reversed(averaged(&other).scores(&swapped(&queries())));
-    close(&found, &averaged(&all).scores(&queries()));
+    let found = reversed(averaged(&other).scores(&swapped(&queries())).unwrap());
+    close(&found, &averaged(&all).scores(&queries()).unwrap());
 }

@@ -170,6 +170,10 @@ fn training_cells_may_be_missing() {
     assert_eq!(fingerprint(&model), fingerprint(&PoolClassifier::from_parts(parts).unwrap()));
 }
 
+fn part<'a>(parts: &'a mut hingenet_pool::PoolParts, name: &str) -> &'a mut Vec<f64> {
+    parts.doubles.get_mut(name).unwrap()
+}
+
 #[test]
 fn parts_give_the_same_model_back_and_damaged_parts_are_refused() {
     let model = data(90, 13).fit();
@@ -178,13 +182,13 @@ fn parts_give_the_same_model_back_and_damaged_parts_are_refused() {
     assert_eq!(fingerprint(&model), fingerprint(&again));
     assert_eq!(again.to_parts(), parts);
     let damages: [fn(&mut hingenet_pool::PoolParts); 8] = [
-        |p| p.numbers.truncate(5),
+        |p| part(p, "training_numbers").truncate(5),
         |p| p.class[0] = 9,
-        |p| p.weight[3] = -1.0,
-        |p| p.coefficients[0] = f64::NAN,
+        |p| part(p, "weight")[3] = -1.0,
+        |p| part(p, "coefficients")[0] = f64::NAN,
         |p| p.header.n_rows = usize::MAX,
         |p| p.header.present = vec![2, 1, 0],
-        |p| p.pair_counts.push(1.0),
+        |p| part(p, "pair_counts").push(1.0),
         |p| p.header.weights.0[0][0] = f64::INFINITY,
     ];
     for damage in damages {

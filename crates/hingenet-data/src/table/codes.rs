@@ -65,6 +65,14 @@ impl Codes {
         }
     }
 
+    /// Makes the cell of row `i` missing.
+    pub fn blank(&mut self, i: usize) {
+        match self {
+            Codes::U8(v) => v[i] = Self::MISSING_U8,
+            Codes::U16(v) => v[i] = Self::MISSING_U16,
+        }
+    }
+
     /// Whether any cell is missing.
     pub fn has_missing(&self) -> bool {
         match self {

@@ -112,6 +112,14 @@ impl Column {
         };
         Column { name: self.name.clone(), data }
     }
+
+    /// Makes the cell of row `i` missing.
+    pub fn blank(&mut self, i: usize) {
+        match &mut self.data {
+            ColumnData::Numeric(n) => n.values[i] = f64::NAN,
+            ColumnData::Categorical(c) => c.codes.blank(i),
+        }
+    }
 }
 
 impl Numeric {

@@ -102,6 +102,11 @@ impl Table {
         Table { columns, n_rows: self.n_rows }
     }
 
+    /// Makes the cell of row `i` in column `j` missing.
+    pub fn blank(&mut self, i: usize, j: usize) {
+        self.columns[j].blank(i);
+    }
+
     /// Number of missing cells.
     pub fn n_missing(&self) -> usize {
         self.columns.iter().map(Column::n_missing).sum()

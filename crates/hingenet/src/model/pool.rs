@@ -5,10 +5,12 @@ use super::registry::Recipe;
 use super::{Dataset, FitOptions, Model, ModelSpec, find};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
-use hingenet_data::classifier::Training;
-use hingenet_data::table::{Column, ReadOptions, Table, read};
-use hingenet_pool::{self, MaskSampler, PoolClassifier, PoolParams, StandIns, TermModel, TermRecipe};
+use hingenet_data::table::{Column, FeatureKind, ReadOptions, Table, read};
+use hingenet_pool::{
+    self, Labelled, MaskSampler, PoolClassifier, PoolParams, StandIns, TermModel, TermRecipe,
+};
 use std::any::Any;
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -88,11 +90,11 @@ impl Named {
 impl TermRecipe for Named {
     fn fit(
         &self,
-        training: &Training,
+        rows: &Labelled,
         settled: Option<&dyn TermModel>,
         control: &Control,
     ) -> Result<Arc<dyn TermModel>> {
-        let settled = settled.and_then(|m| m.as_any().downcast_ref::<Model>());
+        let settled = settled.and_then(|m| (m as &dyn Any).downcast_ref::<Model>());
         let mut spec = settled.map_or_else(|| Ok(self.spec.clone()), |model| self.settled(model))?;
         if find(&spec.name)?.options.iter().any(|o| o.key == "small_classes") {
             // Folds may leave a few rows of a class, and the other terms know it too.
@@ -100,10 +102,10 @@ impl TermRecipe for Named {
         }
         let data = Dataset::from_parts(
             self.target.clone(),
-            training.features.clone(),
-            training.classes.to_vec(),
-            training.class.clone(),
-            training.weights.map(<[f64]>::to_vec),
+            rows.features().clone(),
+            rows.classes().to_vec(),
+            rows.codes(),
+            Some(rows.weights().to_vec()),
         )?;
         Ok(Arc::new(super::fit(&spec, &data, self.options, control)?))
     }
@@ -114,15 +116,29 @@ impl TermModel for Model {
         self.spec.to_string()
     }
 
-    fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
-        self.fitted.classifier().log_proba(rows)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
+    fn scores(&self, rows: &Table) -> Result<Vec<f64>> {
+        self.fitted.classifier().log_proba(with_categories_of(self, rows)?.as_ref())
     }
 
     fn equals(&self, other: &dyn TermModel) -> bool {
-        other.as_any().downcast_ref::<Model>() == Some(self)
+        (other as &dyn Any).downcast_ref::<Model>() == Some(self)
+    }
+}
+
+/// The rows with the model's names of the categories: files of version 0.1.0 hold terms that number them.
+fn with_categories_of<'a>(model: &Model, rows: &'a Table) -> Result<Cow<'a, Table>> {
+    let mut columns = Cow::Borrowed(rows.columns());
+    for (j, spec) in model.schema.features.iter().enumerate() {
+        if let (FeatureKind::Categorical { categories }, Some(c)) =
+            (&spec.kind, rows.column(j).as_categorical())
+            && c.categories() != categories
+        {
+            let column = Column::categorical(&spec.name, categories.clone(), c.codes().clone());
+            columns.to_mut()[j] = column;
+        }
+    }
+    match columns {
+        Cow::Borrowed(_) => Ok(Cow::Borrowed(rows)),
+        Cow::Owned(columns) => Table::new(columns).map(Cow::Owned),
     }
 }

@@ -2,8 +2,10 @@
 //! All kernels share their bandwidths, so constants cancel between classes, and a missing feature
 //! integrates to one and drops out: the marginal is exact.
 
-use super::encoding::{Encoded, Encoding};
-use super::rows::Labelled;
+pub(crate) mod search;
+
+use crate::points::{Encoded, Encoding};
+use crate::rows::Labelled;
 use hingenet_base::numeric::linalg::{Matrix, dot};
 use hingenet_base::numeric::simd::{fused_exp, vectorised};
 use std::ops::Range;
@@ -57,7 +59,7 @@ impl Density {
     /// The density of the training rows under `metric` (one λ per feature). A missing training cell
     /// counts with the mean and mean square of its class: its kernel is the one at the expected distance.
     pub(crate) fn new(encoding: Encoding, training: &Labelled, metric: &[f64], power: f64) -> Self {
-        let encoded = encoding.encode(&training.rows);
+        let encoded = encoding.encode(&training.features);
         let mut density = Density {
             basis: moments_of_cells(&encoding, &encoded, training),
             runs: runs(&training.class),
@@ -104,13 +106,11 @@ impl Density {
             let scale = (queries.n_features as f64 / d_o as f64).powf(self.power);
             let (e, row) = (queries.values.row(i), left.row_mut(k));
             let mut own = 0.0;
-            for (group, _) in self.encoding.groups().iter().zip(queries.pattern(i)).filter(|(_, o)| **o) {
-                for a in group.clone() {
-                    let weight = scale * self.metric[a];
-                    row[a] = -2.0 * weight * e[a];
-                    row[p + a] = weight;
-                    own += weight * e[a] * e[a];
-                }
+            for a in self.encoding.columns(queries.pattern(i), true) {
+                let weight = scale * self.metric[a];
+                row[a] = -2.0 * weight * e[a];
+                row[p + a] = weight;
+                own += weight * e[a] * e[a];
             }
             constant.push(own);
         }
@@ -260,7 +260,7 @@ fn runs(class: &[usize]) -> Vec<(usize, Range<usize>)> {
 /// `[T | T²]`: the encoded cells and their squares; for missing cells mean and mean square of the class
 /// (of all rows, if the class never observes the feature).
 fn moments_of_cells(encoding: &Encoding, encoded: &Encoded, training: &Labelled) -> Matrix {
-    let (n, p, k) = (encoded.len(), encoding.n_columns(), training.n_classes);
+    let (n, p, k) = (encoded.len(), encoding.n_columns(), training.n_classes());
     let mut basis = Matrix::zeros(n, 2 * p);
     for i in 0..n {
         let row = basis.row_mut(i);

@@ -1,18 +1,22 @@
 //! Term G: one Gaussian per class with a covariance shrunk towards the pooled one and towards its
 //! diagonal. A missing feature is integrated out exactly by striking its rows and columns.
 
-use super::density_search::transforms;
-use super::encoding::{Encoded, Encoding, Transform};
-use super::moments::{ClassMoments, Sample};
-use super::rows::{Labelled, Rows, random_subset};
-use super::weights::floored_posterior;
+use super::density::search::transforms;
+use super::{TermModel, TermRecipe};
+use crate::points::moments::{ClassMoments, Sample};
+use crate::points::{Encoded, Encoding, Transform};
+use crate::rows::{Labelled, blank_cells, random_subset, repeated};
+use crate::weights::floored_posterior;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
 use hingenet_base::numeric::log::log_normalise;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::numeric::sum::ordered_chunks;
+use hingenet_data::table::Table;
 use rayon::prelude::*;
+use std::any::Any;
+use std::sync::Arc;
 
 /// Most columns: the exact marginal costs the cube of the observed columns for every row and class.
 pub(crate) const MOST_COLUMNS: usize = 200;
@@ -39,8 +43,9 @@ pub struct GaussianChoice {
 /// S = (1−a) C_c + a C_p,   Σ_c = (1−g) S + g (diag(S) + diag(C_p))/2 + 1e-4 I
 /// S_c(x_o) = ln(n_c/n) − ½ ln det Σ_c,oo − ½ (x_o − μ_c,o)ᵀ Σ_c,oo⁻¹ (x_o − μ_c,o)
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Gaussian {
+    pub(crate) choice: GaussianChoice,
     pub(crate) encoding: Encoding,
     pub(crate) log_prior: Vec<f64>,
     /// One row per class.
@@ -53,7 +58,7 @@ pub(crate) struct Gaussian {
 impl Gaussian {
     /// Fits means and shrunk covariances.
     pub(crate) fn fit(training: &Labelled, choice: GaussianChoice) -> Result<Self> {
-        let encoding = Encoding::learn(&training.rows, &training.weight, choice.transform, false);
+        let encoding = Encoding::learn(&training.features, &training.weight, choice.transform, false);
         let moments = moments(&encoding, training)?;
         Self::shrunk(encoding, &moments, choice)
     }
@@ -70,11 +75,12 @@ impl Gaussian {
         let total: f64 = moments.class_weight.iter().sum();
         let log_prior = moments.class_weight.iter().map(|n_c| (n_c / total).ln()).collect();
         let covariances = moments.covariances.iter().map(shrink).collect();
-        Self::new(encoding, log_prior, moments.means.clone(), covariances)
+        Self::new(choice, encoding, log_prior, moments.means.clone(), covariances)
     }
 
     /// Takes over the parameters and inverts the covariances.
     pub(crate) fn new(
+        choice: GaussianChoice,
         encoding: Encoding,
         log_prior: Vec<f64>,
         means: Matrix,
@@ -82,40 +88,12 @@ impl Gaussian {
     ) -> Result<Self> {
         let invert = |sigma: &Matrix| Cholesky::new(sigma).map(|c| (c.inverse(), c.log_det()));
         let precisions = covariances.par_iter().map(invert).collect::<Result<_>>()?;
-        Ok(Gaussian { encoding, log_prior, means, covariances, precisions })
-    }
-
-    /// `S_c` of every row, K values a row. Rows with the same pattern share their factorisations.
-    pub(crate) fn scores(&self, rows: &Rows) -> Vec<f64> {
-        let encoded = self.encoding.encode(rows);
-        let order = encoded.by_pattern();
-        let k = self.log_prior.len();
-        let parts = ordered_chunks(order.len(), 64, |range| {
-            let mut marginal: Option<Marginal> = None;
-            let mut out = Vec::with_capacity(range.len() * k);
-            for &i in &order[range] {
-                if marginal.as_ref().is_none_or(|m| m.pattern != encoded.pattern(i)) {
-                    marginal = Some(self.marginal(encoded.pattern(i)));
-                }
-                if let Some(m) = &mut marginal {
-                    self.score(m, &encoded, i, &mut out);
-                }
-            }
-            out
-        });
-        let mut scores = vec![0.0; order.len() * k];
-        for (row, &i) in parts.concat().chunks_exact(k).zip(&order) {
-            scores[i * k..(i + 1) * k].copy_from_slice(row);
-        }
-        scores
+        Ok(Gaussian { choice, encoding, log_prior, means, covariances, precisions })
     }
 
     /// Factorises the smaller side of a pattern for all classes.
     fn marginal(&self, pattern: &[bool]) -> Marginal {
-        let columns = |wanted: bool| -> Vec<usize> {
-            let groups = self.encoding.groups().iter().zip(pattern);
-            groups.filter(|(_, o)| **o == wanted).flat_map(|(g, _)| g.clone()).collect()
-        };
+        let columns = |observed: bool| -> Vec<usize> { self.encoding.columns(pattern, observed).collect() };
         let (observed, missing) = (columns(true), columns(false));
         let by_missing = missing.len() < observed.len();
         let factors = if by_missing {
@@ -150,6 +128,64 @@ impl Gaussian {
             };
             out.push(self.log_prior[c] - 0.5 * log_det - 0.5 * squares.max(0.0));
         }
+    }
+}
+
+impl TermModel for Gaussian {
+    fn name(&self) -> String {
+        "shrunk class Gaussians".into()
+    }
+
+    /// `S_c` of every row, K values a row. Rows with the same pattern share their factorisations.
+    fn scores(&self, rows: &Table) -> Result<Vec<f64>> {
+        let encoded = self.encoding.encode(rows);
+        let order = encoded.by_pattern();
+        let k = self.log_prior.len();
+        let parts = ordered_chunks(order.len(), 64, |range| {
+            let mut marginal: Option<Marginal> = None;
+            let mut out = Vec::with_capacity(range.len() * k);
+            for &i in &order[range] {
+                if marginal.as_ref().is_none_or(|m| m.pattern != encoded.pattern(i)) {
+                    marginal = Some(self.marginal(encoded.pattern(i)));
+                }
+                if let Some(m) = &mut marginal {
+                    self.score(m, &encoded, i, &mut out);
+                }
+            }
+            out
+        });
+        let mut scores = vec![0.0; order.len() * k];
+        for (row, &i) in parts.concat().chunks_exact(k).zip(&order) {
+            scores[i * k..(i + 1) * k].copy_from_slice(row);
+        }
+        Ok(scores)
+    }
+
+    fn equals(&self, other: &dyn TermModel) -> bool {
+        (other as &dyn Any).downcast_ref() == Some(self)
+    }
+}
+
+/// Chooses transform and shrinkage, or keeps those of a settled model, then fits.
+pub(crate) struct GaussianRecipe {
+    /// Most held-out rows in the search.
+    pub(crate) rows: usize,
+    /// Random stream of the search.
+    pub(crate) random: Random,
+}
+
+impl TermRecipe for GaussianRecipe {
+    fn fit(
+        &self,
+        rows: &Labelled,
+        settled: Option<&dyn TermModel>,
+        control: &Control,
+    ) -> Result<Arc<dyn TermModel>> {
+        let choice = match settled.and_then(|model| (model as &dyn Any).downcast_ref::<Gaussian>()) {
+            Some(model) => model.choice,
+            None => choose(rows, self.rows, &mut self.random.clone(), control)?,
+        };
+        Ok(Arc::new(Gaussian::fit(rows, choice)?))
     }
 }
 
@@ -202,20 +238,13 @@ impl Factor {
 }
 
 fn moments(encoding: &Encoding, training: &Labelled) -> Result<ClassMoments> {
-    let encoded = encoding.encode(&training.rows);
-    let sample = Sample {
-        encoding,
-        encoded: &encoded,
-        class: &training.class,
-        weight: &training.weight,
-        n_classes: training.n_classes,
-    };
-    sample.class_moments()
+    let encoded = encoding.encode(&training.features);
+    Sample { encoding, encoded: &encoded, rows: training }.class_moments()
 }
 
 /// Chooses transform and shrinkage: fits on two thirds of the rows, log-loss of the tempered posterior on
 /// at most `rows` of the others, each complete and once with half its cells blanked.
-pub(crate) fn choose(
+fn choose(
     training: &Labelled,
     rows: usize,
     random: &mut Random,
@@ -230,18 +259,18 @@ pub(crate) fn choose(
     let held: Vec<usize> =
         random_subset(outside.len(), rows, random).into_iter().map(|i| outside[i]).collect();
     let held = training.select(&held);
-    let blanked = held.rows.blanked(random, |_| 0.5);
-    let queries = Rows::concat(&[held.rows.clone(), blanked]);
+    let mut queries = repeated(&held.features, 2);
+    blank_cells(&mut queries, held.len()..2 * held.len(), random, |_| 0.5);
     let mut best: Option<(f64, GaussianChoice)> = None;
-    for &transform in transforms(&training.rows) {
-        let encoding = Encoding::learn(&fit_rows.rows, &fit_rows.weight, transform, false);
+    for &transform in transforms(&training.features) {
+        let encoding = Encoding::learn(&fit_rows.features, &fit_rows.weight, transform, false);
         let moments = moments(&encoding, &fit_rows)?;
         for pooled in TOWARDS_POOLED {
             for diagonal in TOWARDS_DIAGONAL {
                 control.check()?;
                 let choice = GaussianChoice { transform, pooled, diagonal };
                 let model = Gaussian::shrunk(encoding.clone(), &moments, choice)?;
-                let loss = tempered_loss(&model.scores(&queries), &held);
+                let loss = tempered_loss(&model.scores(&queries)?, &held);
                 if best.is_none_or(|(least, _)| loss < least) {
                     best = Some((loss, choice));
                 }
@@ -257,7 +286,7 @@ pub(crate) fn choose(
 /// Least log-loss of `logpost(b · L)` over the exponents b, L the posterior with the pool's floor: without
 /// the floor a few over-confident rows would decide.
 fn tempered_loss(scores: &[f64], held: &Labelled) -> f64 {
-    let k = held.n_classes;
+    let k = held.n_classes();
     let mut floored = scores.to_vec();
     floored.chunks_exact_mut(k).for_each(floored_posterior);
     let mut least = f64::INFINITY;

@@ -2,9 +2,9 @@
 //! then the machines on all rows.
 
 use super::kernel::Kernel;
-use super::machine::{Machine, choose_scale, n_machines, targets};
 use super::newton::{Gram, Problem, Solution};
-use super::rows::random_subset;
+use super::{Machine, choose_scale, n_machines, targets};
+use crate::rows::{Labelled, random_subset};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::linalg::Matrix;
@@ -37,9 +37,7 @@ pub struct MachineChoice {
 pub(crate) struct MachineFit<'a> {
     /// Encoded and completed training rows.
     pub(crate) points: &'a Matrix,
-    pub(crate) class: &'a [usize],
-    pub(crate) weight: &'a [f64],
-    pub(crate) n_classes: usize,
+    pub(crate) rows: &'a Labelled,
     /// λ of term P per column; `None` if it is flat.
     pub(crate) metric: Option<&'a [f64]>,
     /// Variance of every column.
@@ -65,14 +63,14 @@ pub(crate) struct FittedMachine {
 pub(crate) enum Without {
     /// Newton solutions: closed form.
     ClosedForm(Vec<Solution>),
-    /// A smaller machine that has not seen the held-out rows.
-    HeldOut(Machine),
+    /// The machine has not seen the held-out rows.
+    HeldOut,
 }
 
 impl MachineFit<'_> {
     /// Chooses kernel and ridge, fits on all rows, sets the scale b by leave-one-out on all rows.
     pub(crate) fn fit(&self, random: &mut Random, control: &Control) -> Result<FittedMachine> {
-        let n = self.class.len();
+        let n = self.rows.len();
         let mut subset = random_subset(n, self.search_rows, random);
         let (mut choice, mut start) = self.choose(&subset, &self.candidates(), self.ridges, control)?;
         if n > NEWTON_ROWS {
@@ -107,9 +105,10 @@ impl MachineFit<'_> {
             Gram::computed(kernel, &part.points)
         };
         let (class, weight) = (&part.class, &part.weight);
-        let solutions = solve_machines(&gram, class, weight, self.n_classes, choice.ridge, starts, control)?;
-        let left_out = left_out_values(&solutions, class, self.n_classes);
-        let (scale, _) = choose_scale(&left_out, class, weight, self.n_classes);
+        let solutions =
+            solve_machines(&gram, class, weight, self.rows.n_classes(), choice.ridge, starts, control)?;
+        let left_out = left_out_values(&solutions, class, self.rows.n_classes());
+        let (scale, _) = choose_scale(&left_out, class, weight, self.rows.n_classes());
         let beta: Vec<Vec<f64>> = solutions.iter().map(|s| s.beta.clone()).collect();
         let machine = Machine::new(kernel.clone(), &part.points, &beta, scale);
         let report = newton_report(&solutions);
@@ -127,7 +126,7 @@ impl MachineFit<'_> {
         random: &mut Random,
         control: &Control,
     ) -> Result<FittedMachine> {
-        let n = self.class.len();
+        let n = self.rows.len();
         let mut order = random.permutation(n);
         order.retain(|i| self.held_out.binary_search(i).is_err());
         let mut size = FIRST_ROWS.min(order.len());
@@ -141,7 +140,7 @@ impl MachineFit<'_> {
                 control.warn(&format!(
                     "the kernel machine uses a random sample of {size} of {n} rows: too many rows lie near its margins"
                 ));
-                fitted.without = Without::HeldOut(fitted.machine.clone());
+                fitted.without = Without::HeldOut;
                 return Ok(fitted);
             }
             size = grown;
@@ -203,8 +202,8 @@ impl MachineFit<'_> {
         let columns: Vec<usize> = (0..self.points.cols()).collect();
         Part {
             points: self.points.select(rows, &columns),
-            class: rows.iter().map(|&i| self.class[i]).collect(),
-            weight: rows.iter().map(|&i| self.weight[i]).collect(),
+            class: rows.iter().map(|&i| self.rows.class[i]).collect(),
+            weight: rows.iter().map(|&i| self.rows.weight[i]).collect(),
             fit: self,
         }
     }
@@ -212,10 +211,10 @@ impl MachineFit<'_> {
     /// Active sets at some rows, as positions among them, by the values of another machine.
     fn starts(&self, machine: &Machine, rows: &[usize]) -> Vec<Vec<usize>> {
         let values = machine.values_at(self.points, rows);
-        let class: Vec<usize> = rows.iter().map(|&i| self.class[i]).collect();
+        let class: Vec<usize> = rows.iter().map(|&i| self.rows.class[i]).collect();
         (0..values.cols())
             .map(|m| {
-                let target = targets(&class, self.n_classes, m);
+                let target = targets(&class, self.rows.n_classes(), m);
                 (0..target.len()).filter(|&r| target[r] * values[(r, m)] < 1.0).collect()
             })
             .collect()
@@ -253,7 +252,7 @@ impl Part<'_> {
         ridges: &[f64],
         control: &Control,
     ) -> Result<Vec<Candidate>> {
-        let n_classes = self.fit.n_classes;
+        let n_classes = self.fit.rows.n_classes();
         let gram = Gram::stored(&self.fit.kernel(informed, gamma), &self.points);
         let mut starts: Option<Vec<Vec<usize>>> = None;
         let mut candidates = Vec::new();

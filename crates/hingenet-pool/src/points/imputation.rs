@@ -1,9 +1,9 @@
 //! Training rows with missing cells, completed once for term K. No class label is used, so a completed
 //! row tells the machine nothing about its class that the observed cells do not.
 
+use super::Encoded;
 use super::completion::Completion;
-use super::density::Density;
-use super::encoding::Encoded;
+use crate::terms::density::Density;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::Matrix;
 use rayon::prelude::*;
@@ -89,8 +89,8 @@ fn from_draws(
             mean.iter_mut().zip(&one).for_each(|(m, v)| *m += share * v);
         }
         // observed cells stay exactly as they are
-        for (group, _) in density.encoding.groups().iter().zip(encoded.pattern(i)).filter(|(_, o)| **o) {
-            group.clone().for_each(|a| mean[a] = encoded.values[(i, a)]);
+        for a in density.encoding.columns(encoded.pattern(i), true) {
+            mean[a] = encoded.values[(i, a)];
         }
         out.extend(mean);
     }

@@ -1,11 +1,15 @@
 //! Term K, the fitted side: one kernel machine per class against the rest (a single one for two classes),
 //! its probabilities `softmax(b f)`, and its leave-one-out values at any point in closed form.
 
-use super::kernel::{Kernel, Side};
-use super::newton::Solution;
+pub(crate) mod fit;
+pub(crate) mod kernel;
+pub(crate) mod newton;
+
 use hingenet_base::numeric::linalg::{Matrix, dot};
 use hingenet_base::numeric::log::softmax;
 use hingenet_base::numeric::sum::{add_into, ordered_chunks};
+use kernel::{Kernel, Side};
+use newton::Solution;
 
 /// Points per kernel block with all support rows.
 const BLOCK: usize = 32;

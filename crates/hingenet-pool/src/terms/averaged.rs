@@ -4,13 +4,16 @@
 //!
 //! Webb, Boughton, Wang: Not so naive Bayes: aggregating one-dependence estimators, Machine Learning 2005.
 
-use super::rows::{Cells, Labelled, NO_LEVEL, Rows};
+use super::{TermModel, TermRecipe};
+use crate::rows::Labelled;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_base::numeric::sum::ordered_chunks;
 use hingenet_data::encode::mdl;
+use hingenet_data::table::{Column, ColumnData, Table};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Most entries of the table of pairs; above it every feature depends on the class alone.
 pub(crate) const MOST_PAIRS: usize = 25_000_000;
@@ -37,17 +40,14 @@ impl Coding {
     pub(crate) fn learn(training: &Labelled, control: &Control) -> Result<Self> {
         control.check()?;
         let class = training.codes();
-        let states = training
-            .rows
-            .features()
-            .par_iter()
-            .map(|cells| match cells {
-                Cells::Numbers(x) => {
-                    mdl::cuts(x, &class, training.n_classes, Some(&training.weight)).map(States::Cuts)
-                }
-                Cells::Levels { count, .. } => Ok(States::Levels(*count)),
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let states = |column: &Column| match column.data() {
+            ColumnData::Numeric(x) => {
+                mdl::cuts(x.with_nan(), &class, training.n_classes(), Some(&training.weight))
+                    .map(States::Cuts)
+            }
+            ColumnData::Categorical(c) => Ok(States::Levels(c.categories().len())),
+        };
+        let states = training.features.columns().par_iter().map(states).collect::<Result<Vec<_>>>()?;
         Ok(Self::from_states(states))
     }
 
@@ -79,21 +79,17 @@ impl Coding {
     }
 
     /// States of the observed features of row `i`, in feature order: (feature, state).
-    pub(crate) fn observed(&self, rows: &Rows, i: usize) -> Vec<(usize, usize)> {
+    pub(crate) fn observed(&self, rows: &Table, i: usize) -> Vec<(usize, usize)> {
         let mut observed = Vec::with_capacity(self.states.len());
-        for (j, (cells, states)) in rows.features().iter().zip(&self.states).enumerate() {
-            let state = match (cells, states) {
-                (Cells::Numbers(x), States::Cuts(cuts)) if !x[i].is_nan() => {
-                    Some(cuts.partition_point(|cut| *cut < x[i]))
+        for (j, (column, states)) in rows.columns().iter().zip(&self.states).enumerate() {
+            let state = match (column.data(), states) {
+                (ColumnData::Numeric(x), States::Cuts(cuts)) => {
+                    x.get(i).map(|x| cuts.partition_point(|cut| *cut < x))
                 }
-                (Cells::Levels { codes, .. }, States::Levels(_)) if codes[i] != NO_LEVEL => {
-                    Some(codes[i] as usize)
-                }
+                (ColumnData::Categorical(c), States::Levels(_)) => c.codes().get(i),
                 _ => None,
             };
-            if let Some(state) = state {
-                observed.push((j, self.first[j] + state));
-            }
+            observed.extend(state.map(|state| (j, self.first[j] + state)));
         }
         observed
     }
@@ -102,7 +98,7 @@ impl Coding {
     /// `(K−1)(r−1)/(2n)`, not below 0.
     pub(crate) fn information(&self, training: &Labelled) -> Vec<f64> {
         let counts = self.value_counts(training);
-        let k = training.n_classes;
+        let k = training.n_classes();
         (0..self.states.len())
             .map(|j| {
                 let table = &counts[self.first[j] * k..self.first[j + 1] * k];
@@ -115,10 +111,10 @@ impl Coding {
 
     /// `N_c(a)`: weight of every state in every class, the class running fastest.
     pub(crate) fn value_counts(&self, training: &Labelled) -> Vec<f64> {
-        let k = training.n_classes;
+        let k = training.n_classes();
         let mut counts = vec![0.0; self.total() * k];
         for i in 0..training.len() {
-            for (_, a) in self.observed(&training.rows, i) {
+            for (_, a) in self.observed(&training.features, i) {
                 counts[a * k + training.class[i]] += training.weight[i];
             }
         }
@@ -155,7 +151,7 @@ fn mutual_information(table: &[f64], k: usize, n: f64) -> f64 {
 ///
 /// With missing training cells, `n_c` and `N_c(a)` count the rows in which the feature in question is
 /// observed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Averaged {
     pub(crate) coding: Coding,
     n_classes: usize,
@@ -181,12 +177,12 @@ pub(crate) struct Counts {
 impl Averaged {
     /// Counts the training rows.
     pub(crate) fn fit(coding: Coding, training: &Labelled) -> Self {
-        let (total, k) = (coding.total(), training.n_classes);
+        let (total, k) = (coding.total(), training.n_classes());
         let with_pairs = total.saturating_mul(total).saturating_mul(k) <= MOST_PAIRS;
         let mut pair = vec![0.0; if with_pairs { total * total * k } else { 0 }];
         if with_pairs {
             for i in 0..training.len() {
-                let observed = coding.observed(&training.rows, i);
+                let observed = coding.observed(&training.features, i);
                 let (c, s) = (training.class[i], training.weight[i]);
                 for (x, (_, a)) in observed.iter().enumerate() {
                     for (_, b) in &observed[x + 1..] {
@@ -249,16 +245,6 @@ impl Averaged {
         !self.log_pair.is_empty()
     }
 
-    /// `S_c` of every row, K values a row.
-    pub(crate) fn scores(&self, rows: &Rows) -> Vec<f64> {
-        let parts = ordered_chunks(rows.len(), 64, |range| {
-            let mut out = Vec::with_capacity(range.len() * self.n_classes);
-            range.for_each(|i| out.extend(self.score(&self.coding.observed(rows, i))));
-            out
-        });
-        parts.concat()
-    }
-
     /// `S_c` for the observed states of one row.
     pub(crate) fn score(&self, observed: &[(usize, usize)]) -> Vec<f64> {
         let (k, total) = (self.n_classes, self.coding.total());
@@ -285,6 +271,40 @@ impl Averaged {
                 log_sum_exp(&column) - (parents.len() as f64).ln()
             })
             .collect()
+    }
+}
+
+impl TermModel for Averaged {
+    fn name(&self) -> String {
+        "averaged one-dependence networks".into()
+    }
+
+    /// `S_c` of every row, K values a row.
+    fn scores(&self, rows: &Table) -> Result<Vec<f64>> {
+        let parts = ordered_chunks(rows.n_rows(), 64, |range| {
+            let mut out = Vec::with_capacity(range.len() * self.n_classes);
+            range.for_each(|i| out.extend(self.score(&self.coding.observed(rows, i))));
+            out
+        });
+        Ok(parts.concat())
+    }
+
+    fn equals(&self, other: &dyn TermModel) -> bool {
+        (other as &dyn std::any::Any).downcast_ref() == Some(self)
+    }
+}
+
+/// Learns the states, then counts.
+pub(crate) struct AveragedRecipe;
+
+impl TermRecipe for AveragedRecipe {
+    fn fit(
+        &self,
+        rows: &Labelled,
+        _: Option<&dyn TermModel>,
+        control: &Control,
+    ) -> Result<Arc<dyn TermModel>> {
+        Ok(Arc::new(Averaged::fit(Coding::learn(rows, control)?, rows)))
     }
 }
 

@@ -2,8 +2,13 @@
 //! categories become indicator columns of height 1/√2, so that two different levels have squared
 //! distance 1, as much as half the mean squared distance of two numbers.
 
-use super::rows::{Cells, FeatureType, NO_LEVEL, Rows};
+pub(crate) mod completion;
+pub(crate) mod imputation;
+pub(crate) mod moments;
+
+use crate::rows::FeatureType;
 use hingenet_base::numeric::linalg::Matrix;
+use hingenet_data::table::{Column, ColumnData, Table};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -59,14 +64,14 @@ pub(crate) struct Encoded {
 impl Encoding {
     /// Learns medians, means and deviations. Without `last_level` the last level of every categorical
     /// feature has no column of its own (its column is one minus the others).
-    pub(crate) fn learn(rows: &Rows, weight: &[f64], transform: Transform, last_level: bool) -> Self {
-        let scale = |cells: &Cells| match cells {
-            Cells::Numbers(x) => number_scale(x, weight, transform),
-            Cells::Levels { count, .. } => {
-                Scale::Levels { columns: if last_level { *count } else { count.saturating_sub(1) } }
+    pub(crate) fn learn(rows: &Table, weight: &[f64], transform: Transform, last_level: bool) -> Self {
+        let scale = |column: &Column| match column.data() {
+            ColumnData::Numeric(x) => number_scale(x.with_nan(), weight, transform),
+            ColumnData::Categorical(c) => {
+                Scale::Levels { columns: c.categories().len().saturating_sub(usize::from(!last_level)) }
             }
         };
-        Self::from_scales(rows.features().iter().map(scale).collect())
+        Self::from_scales(rows.columns().iter().map(scale).collect())
     }
 
     pub(crate) fn from_scales(scales: Vec<Scale>) -> Self {
@@ -102,26 +107,36 @@ impl Encoding {
         self.groups.iter().zip(per_feature).flat_map(|(g, v)| std::iter::repeat_n(*v, g.len())).collect()
     }
 
+    /// Columns of the features that are observed in a pattern, or of those that are not.
+    pub(crate) fn columns<'a>(
+        &'a self,
+        pattern: &'a [bool],
+        observed: bool,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let groups = self.groups.iter().zip(pattern);
+        groups.filter(move |(_, o)| **o == observed).flat_map(|(group, _)| group.clone())
+    }
+
     /// The rows as points.
-    pub(crate) fn encode(&self, rows: &Rows) -> Encoded {
-        let (n, d) = (rows.len(), self.scales.len());
+    pub(crate) fn encode(&self, rows: &Table) -> Encoded {
+        let (n, d) = (rows.n_rows(), self.scales.len());
         let mut values = Matrix::zeros(n, self.n_columns());
         let mut observed = vec![false; n * d];
-        for (j, (cells, scale)) in rows.features().iter().zip(&self.scales).enumerate() {
+        for (j, (column, scale)) in rows.columns().iter().zip(&self.scales).enumerate() {
             let first = self.groups[j].start;
-            match (cells, scale) {
-                (Cells::Numbers(x), Scale::Number { centre, mean, sd }) => {
-                    for (i, &x) in x.iter().enumerate().filter(|(_, x)| !x.is_nan()) {
+            match (column.data(), scale) {
+                (ColumnData::Numeric(x), Scale::Number { centre, mean, sd }) => {
+                    for (i, &x) in x.with_nan().iter().enumerate().filter(|(_, x)| !x.is_nan()) {
                         let z = (transformed(x, *centre) - mean) / sd;
                         values[(i, first)] = z.clamp(-FURTHEST, FURTHEST);
                         observed[i * d + j] = true;
                     }
                 }
-                (Cells::Levels { codes, .. }, Scale::Levels { columns }) => {
-                    for (i, &code) in codes.iter().enumerate().filter(|(_, c)| **c != NO_LEVEL) {
-                        observed[i * d + j] = true;
-                        if (code as usize) < *columns {
-                            values[(i, first + code as usize)] = std::f64::consts::FRAC_1_SQRT_2;
+                (ColumnData::Categorical(c), Scale::Levels { columns }) => {
+                    for (i, code) in c.codes().iter().enumerate() {
+                        observed[i * d + j] = code.is_some();
+                        if let Some(code) = code.filter(|code| code < columns) {
+                            values[(i, first + code)] = std::f64::consts::FRAC_1_SQRT_2;
                         }
                     }
                 }

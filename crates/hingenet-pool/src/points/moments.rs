@@ -2,7 +2,8 @@
 //! count: every entry of a covariance uses the rows that have both features (available cases), and the
 //! result is made positive semi-definite again.
 
-use super::encoding::{Encoded, Encoding};
+use super::{Encoded, Encoding};
+use crate::rows::Labelled;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::{Matrix, symmetric_eigen};
 
@@ -18,29 +19,26 @@ pub(crate) struct ClassMoments {
     pub(crate) class_weight: Vec<f64>,
 }
 
-/// Rows of one or several classes with weights.
+/// Labelled rows, encoded.
 pub(crate) struct Sample<'a> {
     pub(crate) encoding: &'a Encoding,
     pub(crate) encoded: &'a Encoded,
-    pub(crate) class: &'a [usize],
-    pub(crate) weight: &'a [f64],
-    pub(crate) n_classes: usize,
+    pub(crate) rows: &'a Labelled,
 }
 
 impl Sample<'_> {
     /// Means and covariances of every class. A class without rows gets the pooled ones.
     pub(crate) fn class_moments(&self) -> Result<ClassMoments> {
-        let (p, k) = (self.encoding.n_columns(), self.n_classes);
-        let mut class_weight = vec![0.0; k];
-        self.class.iter().zip(self.weight).for_each(|(c, s)| class_weight[*c] += s);
+        let (p, k) = (self.encoding.n_columns(), self.rows.n_classes());
+        let class_weight = self.rows.class_weight();
         let total: f64 = class_weight.iter().sum();
         let everywhere = self.means(|_| true, &vec![0.0; p]);
         let mut means = Matrix::zeros(k, p);
         let mut covariances = Vec::with_capacity(k);
         let mut pooled = Matrix::zeros(p, p);
         for c in 0..k {
-            let mean = self.means(|i| self.class[i] == c, &everywhere);
-            let covariance = self.covariance(|i| self.class[i] == c, &mean)?;
+            let mean = self.means(|i| self.rows.class[i] == c, &everywhere);
+            let covariance = self.covariance(|i| self.rows.class[i] == c, &mean)?;
             let share = class_weight[c] / total;
             pooled.data_mut().iter_mut().zip(covariance.data()).for_each(|(t, v)| *t += share * v);
             means.row_mut(c).copy_from_slice(&mean);
@@ -57,8 +55,8 @@ impl Sample<'_> {
         let p = self.encoding.n_columns();
         let mean = self.means(|_| true, &vec![0.0; p]);
         let (mut sums, mut totals) = (vec![0.0; p], vec![0.0; p]);
-        for (i, s) in self.weight.iter().enumerate() {
-            for a in self.observed_columns(i) {
+        for (i, s) in self.rows.weight.iter().enumerate() {
+            for a in self.encoding.columns(self.encoded.pattern(i), true) {
                 sums[a] += s * (self.encoded.values[(i, a)] - mean[a]).powi(2);
                 totals[a] += s;
             }
@@ -66,17 +64,12 @@ impl Sample<'_> {
         sums.iter().zip(&totals).map(|(v, t)| if *t > 0.0 { v / t } else { 0.0 }).collect()
     }
 
-    fn observed_columns(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
-        let groups = self.encoding.groups().iter().zip(self.encoded.pattern(i));
-        groups.filter(|(_, o)| **o).flat_map(|(g, _)| g.clone())
-    }
-
     /// Column means over some rows; `otherwise` where no row has the column.
     fn means(&self, belongs: impl Fn(usize) -> bool, otherwise: &[f64]) -> Vec<f64> {
         let p = self.encoding.n_columns();
         let (mut sums, mut totals) = (vec![0.0; p], vec![0.0; p]);
-        for (i, s) in self.weight.iter().enumerate().filter(|(i, _)| belongs(*i)) {
-            for a in self.observed_columns(i) {
+        for (i, s) in self.rows.weight.iter().enumerate().filter(|(i, _)| belongs(*i)) {
+            for a in self.encoding.columns(self.encoded.pattern(i), true) {
                 sums[a] += s * self.encoded.values[(i, a)];
                 totals[a] += s;
             }
@@ -85,13 +78,13 @@ impl Sample<'_> {
     }
 
     fn covariance(&self, belongs: impl Fn(usize) -> bool, mean: &[f64]) -> Result<Matrix> {
-        let rows: Vec<usize> = (0..self.weight.len()).filter(|&i| belongs(i)).collect();
+        let rows: Vec<usize> = (0..self.rows.weight.len()).filter(|&i| belongs(i)).collect();
         let p = self.encoding.n_columns();
         let mut centred = Matrix::zeros(rows.len(), p);
         let mut mask = Matrix::zeros(rows.len(), p);
         for (r, &i) in rows.iter().enumerate() {
-            let root = self.weight[i].sqrt();
-            for a in self.observed_columns(i) {
+            let root = self.rows.weight[i].sqrt();
+            for a in self.encoding.columns(self.encoded.pattern(i), true) {
                 centred[(r, a)] = root * (self.encoded.values[(i, a)] - mean[a]);
                 mask[(r, a)] = root;
             }
@@ -99,7 +92,7 @@ impl Sample<'_> {
         let mut sums = centred.transpose_mul(&centred);
         let complete = rows.iter().all(|&i| self.encoded.pattern(i).iter().all(|o| *o));
         if complete {
-            let total: f64 = rows.iter().map(|&i| self.weight[i]).sum();
+            let total: f64 = rows.iter().map(|&i| self.rows.weight[i]).sum();
             let scale = if total > 0.0 { 1.0 / total } else { 0.0 };
             sums.data_mut().iter_mut().for_each(|v| *v *= scale);
             return Ok(sums);

@@ -1,15 +1,16 @@
 //! The choice of term P's transform, metric and bandwidth: least leave-one-out log-loss over training
 //! rows, each once complete and once with blanks.
 
-use super::density::Density;
-use super::encoding::{Encoded, Encoding, Transform};
-use super::rows::{Cells, Labelled, Rows, random_subset};
+use super::Density;
+use crate::points::{Encoded, Encoding, Transform};
+use crate::rows::{Labelled, blank_cells, random_subset, repeated};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::log::log_normalise;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::numeric::simd::exp_in_place;
 use hingenet_base::numeric::sum::{add_into, ordered_chunks};
+use hingenet_data::table::Table;
 
 /// Exponents p of the mutual information in the metric.
 const EXPONENTS: [f64; 3] = [0.0, 0.5, 1.0];
@@ -52,14 +53,13 @@ impl DensitySearch<'_> {
     /// Chooses transform, p, τ and s. Ties go to the first in the order listed.
     pub(crate) fn choose(&self, random: &mut Random, control: &Control) -> Result<DensityChoice> {
         let own = random_subset(self.training.len(), self.rows, random);
-        let complete = self.training.rows.select(&own);
-        let blanked = complete.blanked(random, |r| 0.1 + 0.8 * r.uniform());
-        let queries = Rows::concat(&[complete, blanked]);
+        let mut queries = repeated(&self.training.features.rows(&own), 2);
+        blank_cells(&mut queries, own.len()..2 * own.len(), random, |r| 0.1 + 0.8 * r.uniform());
         let own: Vec<usize> = own.iter().chain(&own).copied().collect();
         let weight: f64 = own.iter().map(|&i| self.training.weight[i]).sum();
         let mut best: Option<DensityChoice> = None;
-        for &transform in transforms(&self.training.rows) {
-            let encoding = Encoding::learn(&self.training.rows, &self.training.weight, transform, true);
+        for &transform in transforms(&self.training.features) {
+            let encoding = Encoding::learn(&self.training.features, &self.training.weight, transform, true);
             let encoded = encoding.encode(&queries);
             let d = self.information.len();
             let mut density = Density::new(encoding, self.training, &vec![0.0; d], 0.0);
@@ -187,8 +187,8 @@ impl Work {
 }
 
 /// The transforms worth trying.
-pub(crate) fn transforms(rows: &Rows) -> &'static [Transform] {
-    if rows.features().iter().any(|f| matches!(f, Cells::Numbers(_))) {
+pub(crate) fn transforms(rows: &Table) -> &'static [Transform] {
+    if rows.columns().iter().any(|c| c.as_numeric().is_some()) {
         &[Transform::Identity, Transform::Asinh]
     } else {
         &[Transform::Identity]

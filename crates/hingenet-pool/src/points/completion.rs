@@ -2,7 +2,7 @@
 //! training row drawn by the weights of term P, moved by the regression of the missing on the observed
 //! columns.
 
-use super::encoding::Encoding;
+use super::Encoding;
 use super::moments::{ClassMoments, Sample};
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
@@ -59,10 +59,7 @@ impl Completion {
 
     /// Prepares for a pattern of observed features.
     pub(crate) fn conditional(&self, pattern: &[bool]) -> Result<Conditional> {
-        let columns = |wanted: bool| -> Vec<usize> {
-            let groups = self.encoding.groups().iter().zip(pattern);
-            groups.filter(|(_, o)| **o == wanted).flat_map(|(g, _)| g.clone()).collect()
-        };
+        let columns = |observed: bool| -> Vec<usize> { self.encoding.columns(pattern, observed).collect() };
         let (observed, missing) = (columns(true), columns(false));
         let factor = |m: &Matrix, columns: &[usize]| Cholesky::new(&m.select(columns, columns));
         let regression = match (&self.covariance, &self.precision) {
