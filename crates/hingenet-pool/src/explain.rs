@@ -2,7 +2,9 @@
 //! feature is treated as missing, and the expected information of every missing feature about the class.
 
 use super::classifier::PoolClassifier;
+use super::terms::averaged::mutual_information;
 use hingenet_base::error::{Error, Result};
+use hingenet_base::numeric::log::softmax;
 use hingenet_data::classifier::{Explanation, ExplanationKind, Term};
 use hingenet_data::table::Table;
 
@@ -36,42 +38,23 @@ impl PoolClassifier {
     pub fn next_measurements(&self, table: &Table, row: usize) -> Result<Vec<(usize, f64)>> {
         let one = one_row(self, table, row)?;
         let averaged = &self.terms.averaged;
-        let observed = averaged.coding.observed(&one, 0);
-        let mut gains: Vec<(usize, f64)> = (0..one.n_columns())
-            .filter(|&j| one.column(j).is_missing(0))
-            .map(|j| {
-                let joint: Vec<Vec<f64>> = (0..averaged.coding.n_states(j))
-                    .map(|b| {
-                        let mut states = observed.clone();
-                        let at = states.partition_point(|(i, _)| *i < j);
-                        states.insert(at, (j, averaged.coding.first(j) + b));
-                        averaged.score(&states)
-                    })
-                    .collect();
-                (j, mutual_information(joint))
-            })
-            .collect();
+        let observed = averaged.observed(&one, 0);
+        let gain = |j: usize| {
+            let at = observed.partition_point(|(i, _)| *i < j);
+            let mut joint = Vec::new();
+            for b in averaged.counts.states.of(j) {
+                let mut states = observed.clone();
+                states.insert(at, (j, b));
+                joint.extend(averaged.stars.scores(&states));
+            }
+            softmax(&mut joint);
+            (j, mutual_information(&joint, self.present.len()).max(0.0))
+        };
+        let missing = (0..one.n_columns()).filter(|&j| one.column(j).is_missing(0));
+        let mut gains: Vec<(usize, f64)> = missing.map(gain).collect();
         gains.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         Ok(gains)
     }
-}
-
-/// Mutual information of a table of log weights.
-fn mutual_information(mut joint: Vec<Vec<f64>>) -> f64 {
-    let most = joint.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
-    joint.iter_mut().flatten().for_each(|v| *v = (*v - most).exp());
-    let total: f64 = joint.iter().flatten().sum();
-    joint.iter_mut().flatten().for_each(|v| *v /= total);
-    let k = joint.first().map_or(0, Vec::len);
-    let class: Vec<f64> = (0..k).map(|c| joint.iter().map(|row| row[c]).sum()).collect();
-    let mut information = 0.0;
-    for row in &joint {
-        let state: f64 = row.iter().sum();
-        for (v, c) in row.iter().zip(&class).filter(|(v, _)| **v > 0.0) {
-            information += v * (v / (state * c)).ln();
-        }
-    }
-    information.max(0.0)
 }
 
 fn one_row(pool: &PoolClassifier, table: &Table, row: usize) -> Result<Table> {

@@ -5,7 +5,7 @@ use super::classifier::{PoolClassifier, PoolFacts};
 use super::params::{Effort, PoolParams};
 use super::points::{Encoding, Transform};
 use super::rows::{Labelled, random_subset};
-use super::terms::averaged::{Averaged, AveragedRecipe, Coding};
+use super::terms::averaged::{Averaged, AveragedRecipe};
 use super::terms::density::search::{DensityChoice, DensitySearch};
 use super::terms::gaussian::{self, Gaussian, GaussianRecipe};
 use super::terms::kernels::{Ground, Kernels, Own};
@@ -17,7 +17,7 @@ use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::solver::SolverReport;
-use hingenet_data::classifier::Training;
+use hingenet_data::rows::Rows;
 use hingenet_data::table::Table;
 use std::any::Any;
 use std::sync::Arc;
@@ -33,26 +33,25 @@ const STAGES: usize = 6;
 
 /// Fits the pool of the four terms on training rows, which may have missing cells.
 ///
-/// Equal rows are merged into weights and sorted first, so neither their order nor repetition in place of
-/// weights matters. The seed picks row subsets, folds and blanked copies, nothing else.
-pub fn fit(training: &Training, params: &PoolParams, seed: u64, control: &Control) -> Result<PoolClassifier> {
-    fit_with(training, params, StandIns::default(), seed, control)
+/// The seed picks row subsets, folds and blanked copies, nothing else.
+pub fn fit(rows: &Rows, params: &PoolParams, seed: u64, control: &Control) -> Result<PoolClassifier> {
+    fit_with(rows, params, StandIns::default(), seed, control)
 }
 
 /// [`fit`] with other models in place of term A or G.
 pub fn fit_with(
-    training: &Training,
+    rows: &Rows,
     params: &PoolParams,
     stand_ins: StandIns,
     seed: u64,
     control: &Control,
 ) -> Result<PoolClassifier> {
     params.check()?;
-    let (rows, present) = Labelled::new(training)?;
-    params.masks.check(rows.features.n_columns())?;
-    let fit = Fit { training: &rows, params, effort: params.effort(), stand_ins, seed, control };
+    params.masks.check(rows.features().n_columns())?;
+    let training = Labelled::new(rows)?;
+    let fit = Fit { training: &training, params, effort: params.effort(), stand_ins, seed, control };
     let (terms, facts) = fit.run()?;
-    Ok(PoolClassifier { terms, facts, present, n_classes: training.classes.len() })
+    Ok(PoolClassifier { terms, facts, present: rows.present(), n_classes: rows.n_classes() })
 }
 
 struct Fit<'a> {
@@ -81,9 +80,13 @@ type CrossFitted<'r> = (&'r dyn TermRecipe, Arc<dyn TermModel>);
 
 impl Fit<'_> {
     fn run(&self) -> Result<(Terms, PoolFacts)> {
-        self.stage("states", 0)?;
-        let coding = Coding::learn(self.training, self.control)?;
-        let information = coding.information(self.training);
+        self.stage("averaged network", 0)?;
+        let averaged = Arc::new(Averaged::fit(self.training, self.control)?);
+        if !averaged.stars.has_pairs() {
+            self.control
+                .warn("too many pairs of states: term A treats the features as independent given the class");
+        }
+        let information = averaged.information();
         self.stage("kernel density", 1)?;
         let sampled = self.density_rows();
         let density = self.density_choice(&sampled, &information)?;
@@ -95,12 +98,7 @@ impl Fit<'_> {
         let Ground { rows, density: kernel_density, completion, .. } = ground;
         let kernels =
             Kernels { rows, density: kernel_density, completion, machine, draws: self.params.draws };
-        self.stage("averaged network and Gaussians", 3)?;
-        let averaged = Arc::new(Averaged::fit(coding, self.training));
-        if !averaged.has_pairs() {
-            self.control
-                .warn("too many pairs of states: term A treats the features as independent given the class");
-        }
+        self.stage("Gaussians", 3)?;
         let own_gaussian = GaussianRecipe { rows: self.effort.gaussian_rows, random: self.random(3) };
         let others = [Some(self.term_a(&averaged)?), self.term_g(&own_gaussian)?];
         self.stage("pool weights", 4)?;

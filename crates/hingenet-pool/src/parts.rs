@@ -7,7 +7,7 @@ use super::points::completion::Completion;
 use super::points::{Encoding, Scale, types_fit};
 use super::rows::{FeatureType, Labelled};
 use super::terms::TermModel;
-use super::terms::averaged::{Averaged, Coding, Counts, MOST_PAIRS, States};
+use super::terms::averaged::{Averaged, MOST_PAIRS, States};
 use super::terms::density::Density;
 use super::terms::gaussian::Gaussian;
 use super::terms::kernels::Kernels;
@@ -17,6 +17,7 @@ use super::weights::PoolWeights;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::table::{Codes, Column, ColumnData, Table};
+use hingenet_discrete::averaged::{Counts, Numbering};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -134,7 +135,7 @@ impl PoolClassifier {
             facts: self.facts.clone(),
             density_scales: kernels.density.encoding.scales().to_vec(),
             gaussian_scales: gaussian.map(|g| g.encoding.scales().to_vec()),
-            states: averaged.coding.states().to_vec(),
+            states: averaged.states.clone(),
             kernel_roots: kernels.machine.kernel.roots().to_vec(),
             scale: kernels.machine.scale,
             draws: kernels.draws,
@@ -152,7 +153,7 @@ impl PoolClassifier {
                 gaussian.iter().flat_map(|g| &g.covariances).flat_map(|c| c.data().to_vec()).collect(),
             ),
             ("means", matrix(gaussian.map(|g| &g.means))),
-            ("pair_counts", pack(&averaged.coding, counts)),
+            ("pair_counts", pack(counts)),
             ("points", matrix(missing.then_some(&kernels.completion.points))),
             ("support", kernels.machine.points.matrix().data().to_vec()),
             ("training_numbers", numbers),
@@ -296,42 +297,42 @@ fn averaged(parts: &mut PoolParts, k: usize) -> Result<Averaged> {
         _ => false,
     };
     check(types.len() == states.len() && types.iter().zip(states).all(fits), "states")?;
-    let coding = Coding::from_states(states.clone());
+    let numbering = Numbering::new(states.iter().map(States::count));
     let counts_fit = |x: &[f64]| x.iter().all(|v| v.is_finite() && *v >= 0.0);
     check(class.len() == k && counts_fit(&class), "class counts")?;
-    check(coding.total().checked_mul(k) == Some(value.len()) && counts_fit(&value), "state counts")?;
+    check(numbering.total().checked_mul(k) == Some(value.len()) && counts_fit(&value), "state counts")?;
     check(counts_fit(&pair), "pair counts")?;
-    let pair = unpack(&coding, k, &pair)?;
-    Ok(Averaged::from_counts(coding, Counts { class, value, pair }))
+    let pair = unpack(&numbering, k, &pair)?;
+    Ok(Averaged::from_counts(states.clone(), Counts { states: numbering, class, value, pair }))
 }
 
 /// Places of all pairs of states of different features, each pair once.
-fn pairs(coding: &Coding) -> impl Iterator<Item = usize> + '_ {
-    let (total, d) = (coding.total(), coding.states().len());
-    (0..d).flat_map(move |j| {
-        (coding.first(j)..coding.first(j + 1))
-            .flat_map(move |a| (coding.first(j + 1)..total).map(move |b| a * total + b))
+fn pairs(states: &Numbering) -> impl Iterator<Item = usize> + '_ {
+    let total = states.total();
+    (0..states.n_features()).flat_map(move |j| {
+        let later = states.first(j + 1)..total;
+        states.of(j).flat_map(move |a| later.clone().map(move |b| a * total + b))
     })
 }
 
-fn pack(coding: &Coding, counts: &Counts) -> Vec<f64> {
+fn pack(counts: &Counts) -> Vec<f64> {
     let k = counts.class.len();
     if counts.pair.is_empty() {
         return Vec::new();
     }
-    pairs(coding).flat_map(|at| counts.pair[at * k..(at + 1) * k].iter().copied()).collect()
+    pairs(&counts.states).flat_map(|at| counts.pair[at * k..(at + 1) * k].iter().copied()).collect()
 }
 
-fn unpack(coding: &Coding, k: usize, packed: &[f64]) -> Result<Vec<f64>> {
-    let total = coding.total();
+fn unpack(states: &Numbering, k: usize, packed: &[f64]) -> Result<Vec<f64>> {
+    let total = states.total();
     if packed.is_empty() {
         return Ok(Vec::new());
     }
     let size = total.checked_mul(total).and_then(|s| s.checked_mul(k));
     check(size.is_some_and(|s| s <= MOST_PAIRS), "pair counts")?;
-    check(pairs(coding).count() * k == packed.len(), "pair counts")?;
+    check(pairs(states).count() * k == packed.len(), "pair counts")?;
     let mut pair = vec![0.0; total * total * k];
-    for (at, counts) in pairs(coding).zip(packed.chunks_exact(k)) {
+    for (at, counts) in pairs(states).zip(packed.chunks_exact(k)) {
         pair[at * k..(at + 1) * k].copy_from_slice(counts);
     }
     Ok(pair)

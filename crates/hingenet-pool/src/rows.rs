@@ -1,11 +1,9 @@
-//! The labelled rows the terms learn from, and parts of them. Training rows are merged and sorted here, so
-//! that neither the order of the rows nor repetition in place of weights can change anything that follows.
+//! The labelled rows the terms learn from, parts of them, and blanked copies.
 
-use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::random::Random;
-use hingenet_data::classifier::{Training, check_weights};
+use hingenet_data::rows::{Dataset, Rows};
 use hingenet_data::table::{Codes, Column, ColumnData, Table};
-use std::cmp::Ordering;
 use std::ops::Range;
 
 /// Type of a feature: a number, or a category with so many levels.
@@ -39,56 +37,18 @@ pub struct Labelled {
 }
 
 impl Labelled {
-    /// Checks the training rows, drops rows of weight zero, merges equal rows and sorts them. Classes
-    /// without rows are left out: the second value gives the class code of each class that is left.
-    pub(crate) fn new(training: &Training) -> Result<(Self, Vec<usize>)> {
-        let table = training.features;
-        let n = table.n_rows();
-        require_len("class codes", n, training.class.len())?;
-        if n == 0 || table.n_columns() == 0 {
-            return Err(Error::data("there is nothing to learn from", "give rows and feature columns"));
-        }
-        if let Some(weights) = training.weights {
-            check_weights(weights, n)?;
-        }
-        check_finite(table)?;
-        let weight = |i: usize| training.weights.map_or(1.0, |w| w[i]);
-        let class = class_codes(training)?;
-        let mut order: Vec<usize> = (0..n).filter(|&i| weight(i) > 0.0).collect();
-        order.sort_by(|&a, &b| {
-            let same = class[a].cmp(&class[b]).then_with(|| compare(table, a, b));
-            same.then_with(|| weight(a).total_cmp(&weight(b)))
-        });
-        let mut kept: Vec<usize> = Vec::new();
-        let mut weights: Vec<f64> = Vec::new();
-        for &i in &order {
-            match (kept.last(), weights.last_mut()) {
-                (Some(&last), Some(sum)) if class[last] == class[i] && compare(table, last, i).is_eq() => {
-                    *sum += weight(i);
-                }
-                _ => {
-                    kept.push(i);
-                    weights.push(weight(i));
-                }
-            }
-        }
-        let kept_class: Vec<usize> = kept.iter().map(|&i| class[i]).collect();
-        let present: Vec<usize> =
-            (0..training.classes.len()).filter(|c| kept_class.binary_search(c).is_ok()).collect();
-        if present.len() < 2 {
-            return Err(Error::data(
-                "there is one class only",
-                "a classifier needs rows of at least two classes; is this the right target column?",
-            ));
-        }
-        let position = |c: &usize| present.binary_search(c).unwrap_or_default();
-        let labelled = Labelled {
-            features: table.rows(&kept),
-            class: kept_class.iter().map(position).collect(),
-            weight: weights,
-            classes: present.iter().map(|&c| training.classes[c].clone()).collect(),
-        };
-        Ok((labelled, present))
+    /// The rows without the classes that have none; the class code of a class that is left is its position in
+    /// [`Rows::present`].
+    pub(crate) fn new(rows: &Rows) -> Result<Self> {
+        check_finite(rows.features())?;
+        let present = rows.present();
+        let position = |c: usize| present.binary_search(&c).unwrap_or_default();
+        Ok(Labelled {
+            features: rows.features().clone(),
+            class: rows.class_codes().into_iter().map(position).collect(),
+            weight: rows.all_weights(),
+            classes: present.iter().map(|&c| rows.classes()[c].clone()).collect(),
+        })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -125,24 +85,15 @@ impl Labelled {
         count
     }
 
-    /// Feature columns, with the names and categories of the training table.
-    pub fn features(&self) -> &Table {
-        &self.features
-    }
-
-    /// Names of the classes; each has training rows.
-    pub fn classes(&self) -> &[String] {
-        &self.classes
-    }
-
-    /// Weights of the rows, above 0.
-    pub fn weights(&self) -> &[f64] {
-        &self.weight
-    }
-
     /// Class codes of the rows.
-    pub fn codes(&self) -> Codes {
+    pub(crate) fn codes(&self) -> Codes {
         Codes::from_options(self.n_classes(), self.class.iter().map(|c| Some(*c)))
+    }
+
+    /// The rows as a data set; columns, categories and classes have their names.
+    pub fn dataset(&self, target: &str) -> Result<Dataset> {
+        let (features, classes) = (self.features.clone(), self.classes.clone());
+        Dataset::from_parts(target, features, classes, self.codes(), Some(self.weight.clone()))
     }
 
     /// Fold of each row: `0..folds`, the classes spread evenly, in a seeded random order.
@@ -156,31 +107,6 @@ impl Labelled {
         }
         fold
     }
-}
-
-fn compare(table: &Table, a: usize, b: usize) -> Ordering {
-    // + 0.0 makes −0 and 0 equal; missing cells come last
-    let order = |column: &Column| match column.data() {
-        ColumnData::Numeric(n) => (n.with_nan()[a] + 0.0).total_cmp(&(n.with_nan()[b] + 0.0)),
-        ColumnData::Categorical(c) => {
-            let code = |i: usize| c.codes().get(i).unwrap_or(usize::MAX);
-            code(a).cmp(&code(b))
-        }
-    };
-    table.columns().iter().map(order).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
-}
-
-fn class_codes(training: &Training) -> Result<Vec<usize>> {
-    let k = training.classes.len();
-    let code = |(i, c): (usize, Option<usize>)| match c {
-        Some(c) if c < k => Ok(c),
-        Some(c) => Err(Error::data(format!("row {}: class code {c} of {k} classes", i + 1), "")),
-        None => Err(Error::data(
-            format!("the class of row {} is missing", i + 1),
-            "remove rows without a class, or fill them in",
-        )),
-    };
-    training.class.iter().enumerate().map(code).collect()
 }
 
 /// Refuses infinite numbers.

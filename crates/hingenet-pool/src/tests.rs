@@ -5,7 +5,7 @@ use super::points::completion::{self, Completion};
 use super::points::moments::Sample;
 use super::points::{Encoding, Transform};
 use super::rows::Labelled;
-use super::terms::averaged::{Averaged, Coding, States};
+use super::terms::averaged::Averaged;
 use super::terms::density::Density;
 use super::terms::gaussian::{Gaussian, GaussianChoice};
 use super::terms::kernels::Kernels;
@@ -133,8 +133,7 @@ fn averaged_networks_have_the_check_values() {
         ..training()
     };
     let queries = table(&[2, NO_LEVEL, 1], &[NO_LEVEL, 2, 2], &[1, NO_LEVEL, 1]);
-    let coding = Coding::from_states(vec![States::Levels(6), States::Levels(6), States::Levels(2)]);
-    let averaged = Averaged::fit(coding, &training);
+    let averaged = Averaged::fit(&training, &Control::default()).unwrap();
     close(
         &averaged.scores(&queries).unwrap(),
         &[-4.0455543981, -4.9210231354, -2.1484344132, -4.0943445622, -2.9359698001, -8.2269103373],
@@ -410,7 +409,7 @@ fn permuting_features_and_classes_permutes_the_scores() {
     let choice = GaussianChoice { transform: Transform::Identity, pooled: 0.5, diagonal: 0.2 };
     let gaussian = Gaussian::fit(&other, choice).unwrap();
     close(&reversed(gaussian.scores(&swapped(&queries())).unwrap()), &G_SCORES);
-    let averaged = |rows: &Labelled| Averaged::fit(Coding::learn(rows, &Control::default()).unwrap(), rows);
+    let averaged = |rows: &Labelled| Averaged::fit(rows, &Control::default()).unwrap();
     let found = reversed(averaged(&other).scores(&swapped(&queries())).unwrap());
     close(&found, &averaged(&all).scores(&queries()).unwrap());
 }

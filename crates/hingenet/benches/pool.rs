@@ -10,7 +10,8 @@ use hingenet::model::{Dataset, FitOptions, ModelSpec, fit};
 use hingenet_base::control::Control;
 use hingenet_base::numeric::log::argmax;
 use hingenet_base::numeric::random::Random;
-use hingenet_data::classifier::{Classifier, Training};
+use hingenet_data::classifier::Classifier;
+use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, ReadOptions, Table, UnseenPolicy, read};
 use hingenet_pool::{self, PoolParams};
 use std::time::Instant;
@@ -76,9 +77,9 @@ fn run(name: &str, train: &Data, test: &Data, params: &PoolParams) {
     let class = Codes::from_options(train.n_classes, train.class.iter().map(|c| Some(*c)));
     let classes: Vec<String> = (0..train.n_classes).map(|c| c.to_string()).collect();
     let features = train.table(|| false);
-    let training = Training { features: &features, class: &class, classes: &classes, weights: None };
+    let rows = Rows::new(&features, &class, &classes, None).expect("rows of several classes");
     let start = Instant::now();
-    let model = hingenet_pool::fit(&training, params, 0, &Control::default()).expect("rows can be fitted");
+    let model = hingenet_pool::fit(&rows, params, 0, &Control::default()).expect("rows can be fitted");
     println!("{name}: fit {:.2} s, {} support rows", start.elapsed().as_secs_f64(), model.n_support_rows());
     let mut random = Random::new(1);
     for rate in [0.0, 0.3, 0.6, 0.9] {

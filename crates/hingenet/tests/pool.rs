@@ -2,7 +2,8 @@
 
 use hingenet_base::control::Control;
 use hingenet_base::numeric::random::Random;
-use hingenet_data::classifier::{Classifier, ExplanationKind, Training};
+use hingenet_data::classifier::{Classifier, ExplanationKind};
+use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_pool::{self, PoolClassifier, PoolParams, PoolTerm};
 use std::sync::{Arc, Mutex};
@@ -74,13 +75,8 @@ impl Data {
     ) -> hingenet_base::error::Result<PoolClassifier> {
         let classes = ["r", "s", "t"].map(String::from);
         let class = Codes::from_options(3, self.class.iter().copied());
-        let training = Training {
-            features: &self.table(),
-            class: &class,
-            classes: &classes,
-            weights: self.weights.as_deref(),
-        };
-        hingenet_pool::fit(&training, params, seed, control)
+        let rows = Rows::new(&self.table(), &class, &classes, self.weights.as_deref())?;
+        hingenet_pool::fit(&rows, params, seed, control)
     }
 
     fn fit(&self) -> PoolClassifier {

@@ -8,11 +8,13 @@ pub(crate) mod moments;
 
 use crate::rows::FeatureType;
 use hingenet_base::numeric::linalg::Matrix;
+use hingenet_data::encode::{Divisor, Standard};
 use hingenet_data::table::{Column, ColumnData, Table};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// No encoded number is further from 0 than this: a query that is out of all proportion stays finite.
+/// No encoded number is further from 0 than this. Squared distances are computed as `e² − 2 e T + T²`: at 10⁶ the
+/// square leaves the training cell T four digits, far beyond it none, and the nearest row would be any row.
 const FURTHEST: f64 = 1e6;
 
 /// Transform of the numeric features before they are standardised.
@@ -189,15 +191,13 @@ pub(crate) fn types_fit(types: &[FeatureType], scales: &[Scale], last_level: boo
 }
 
 fn number_scale(x: &[f64], weight: &[f64], transform: Transform) -> Scale {
-    let observed: Vec<(f64, f64)> =
-        x.iter().zip(weight).filter(|(x, _)| !x.is_nan()).map(|(x, s)| (*x, *s)).collect();
     let centre = match transform {
         Transform::Identity => None,
-        Transform::Asinh => Some(median_and_deviation(&observed)),
+        Transform::Asinh => Some(median_and_deviation(x, weight)),
     };
-    let values: Vec<(f64, f64)> = observed.iter().map(|(x, s)| (transformed(*x, centre), *s)).collect();
-    let (mean, sd) = mean_and_sd(&values);
-    Scale::Number { centre, mean, sd: if sd <= 1e-12 { 1.0 } else { sd } }
+    let values: Vec<f64> = x.iter().map(|x| transformed(*x, centre)).collect();
+    let standard = Standard::learn(&values, Some(weight), Divisor::Whole);
+    Scale::Number { centre, mean: standard.mean, sd: if standard.is_constant() { 1.0 } else { standard.sd } }
 }
 
 fn transformed(x: f64, centre: Option<(f64, f64)>) -> f64 {
@@ -209,17 +209,20 @@ fn transformed(x: f64, centre: Option<(f64, f64)>) -> f64 {
 }
 
 /// Median and median absolute deviation from it (the mean deviation if that is 0, at least 1e-12).
-fn median_and_deviation(x: &[(f64, f64)]) -> (f64, f64) {
-    let median = weighted_median(x.to_vec());
-    let deviations: Vec<(f64, f64)> = x.iter().map(|(v, s)| ((v - median).abs().min(f64::MAX), *s)).collect();
-    let mad = weighted_median(deviations.clone());
-    let s = if mad > 1e-12 { mad } else { mean_and_sd(&deviations).0 };
+fn median_and_deviation(x: &[f64], weight: &[f64]) -> (f64, f64) {
+    let median = weighted_median(x, weight);
+    let deviations: Vec<f64> =
+        x.iter().map(|x| if x.is_nan() { *x } else { (x - median).abs().min(f64::MAX) }).collect();
+    let mad = weighted_median(&deviations, weight);
+    let s = if mad > 1e-12 { mad } else { Standard::learn(&deviations, Some(weight), Divisor::Whole).mean };
     (median, s.max(1e-12))
 }
 
-/// Median of values with weights: the middle value, or half-way between the two middle ones, as if every
-/// value stood there as often as its weight says.
-fn weighted_median(mut x: Vec<(f64, f64)>) -> f64 {
+/// Median of the observed values with weights: the middle value, or half-way between the two middle ones, as if
+/// every value stood there as often as its weight says.
+fn weighted_median(x: &[f64], weight: &[f64]) -> f64 {
+    let mut x: Vec<(f64, f64)> = x.iter().copied().zip(weight.iter().copied()).collect();
+    x.retain(|(v, _)| !v.is_nan());
     x.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = 0.5 * x.iter().map(|(_, s)| s).sum::<f64>();
     let mut below = 0.0;
@@ -233,20 +236,4 @@ fn weighted_median(mut x: Vec<(f64, f64)>) -> f64 {
         }
     }
     x.last().map_or(0.0, |last| last.0)
-}
-
-/// Weighted mean and standard deviation (divisor: total weight), in units of the largest value so that
-/// no square overflows.
-fn mean_and_sd(x: &[(f64, f64)]) -> (f64, f64) {
-    let total: f64 = x.iter().map(|(_, s)| s).sum();
-    let unit = x.iter().map(|(v, _)| v.abs()).fold(0.0, f64::max);
-    if total <= 0.0 || unit == 0.0 {
-        return (0.0, 0.0);
-    }
-    let mean = x.iter().map(|(v, s)| s * (v / unit)).sum::<f64>() / total;
-    let mean = mean + x.iter().map(|(v, s)| s * (v / unit - mean)).sum::<f64>() / total;
-    let var = x.iter().map(|(v, s)| s * (v / unit - mean).powi(2)).sum::<f64>() / total;
-    // rounding of a constant column is no deviation
-    let sd = if var.sqrt() <= 1e-14 * mean.abs() { 0.0 } else { var.sqrt() };
-    (mean * unit, (sd * unit).min(f64::MAX))
 }

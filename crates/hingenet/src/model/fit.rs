@@ -86,7 +86,7 @@ pub(super) fn fit_rows(
             (Fitted::Gaussian(fit.model), report, fit.chosen)
         }
         Recipe::Pool => {
-            let fitted = pool::fit(spec, data, options, control)?;
+            let fitted = pool::fit(spec, rows, options, control)?;
             let facts = fitted.facts();
             let reports: Vec<SolverReport> =
                 facts.pool_report.iter().chain([&facts.machine_report]).cloned().collect();

@@ -2,9 +2,10 @@
 //! for a term follow its name behind `+`: `pool,a=tan:ml-bn-svm+lambda=4+gamma=5`.
 
 use super::registry::Recipe;
-use super::{Dataset, FitOptions, Model, ModelSpec, find};
+use super::{FitOptions, Model, ModelSpec, find};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
+use hingenet_data::rows::Rows;
 use hingenet_data::table::{Column, FeatureKind, ReadOptions, Table, read};
 use hingenet_pool::{
     self, Labelled, MaskSampler, PoolClassifier, PoolParams, StandIns, TermModel, TermRecipe,
@@ -17,7 +18,7 @@ use std::sync::Arc;
 /// Fits the pool with its options.
 pub(super) fn fit(
     spec: &ModelSpec,
-    rows: &Dataset,
+    rows: &Rows,
     options: FitOptions,
     control: &Control,
 ) -> Result<PoolClassifier> {
@@ -25,18 +26,18 @@ pub(super) fn fit(
         consistent: spec.choice("consistent", &[("false", false), ("true", true)])?,
         fast: spec.choice("fast", &[("false", false), ("true", true)])?,
         draws: spec.parsed("draws", "a whole number")?.unwrap_or(PoolParams::default().draws),
-        masks: masks(spec, &rows.features, control)?,
+        masks: masks(spec, rows.features(), control)?,
     };
     let recipe = |key: &str, own: &str| {
         let named = spec.text(key).filter(|name| *name != own);
-        named.map(|name| Named::new(name, &rows.target, options)).transpose()
+        named.map(|name| Named::new(name, rows.target(), options)).transpose()
     };
     let (a, g) = (recipe("a", "aode")?, recipe("g", "gaussian")?);
     let stand_ins = StandIns {
         averaged: a.as_ref().map(|r| r as &dyn TermRecipe),
         gaussian: g.as_ref().map(|r| r as &dyn TermRecipe),
     };
-    hingenet_pool::fit_with(&rows.training(), &params, stand_ins, options.seed, control)
+    hingenet_pool::fit_with(rows, &params, stand_ins, options.seed, control)
 }
 
 fn masks(spec: &ModelSpec, features: &Table, control: &Control) -> Result<MaskSampler> {
@@ -100,14 +101,7 @@ impl TermRecipe for Named {
             // Folds may leave a few rows of a class, and the other terms know it too.
             spec.options.entry("small_classes".into()).or_insert_with(|| "allow".into());
         }
-        let data = Dataset::from_parts(
-            self.target.clone(),
-            rows.features().clone(),
-            rows.classes().to_vec(),
-            rows.codes(),
-            Some(rows.weights().to_vec()),
-        )?;
-        Ok(Arc::new(super::fit(&spec, &data, self.options, control)?))
+        Ok(Arc::new(super::fit(&spec, &rows.dataset(&self.target)?, self.options, control)?))
     }
 }
 
