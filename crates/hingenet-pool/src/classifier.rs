@@ -14,7 +14,8 @@ use hingenet_data::classifier::{Classifier, Explanation};
 use hingenet_data::table::Table;
 use std::sync::Arc;
 
-/// Log probability of a class that has no training rows: not `-inf`, so that averages stay finite.
+/// Log probability of a class that has no training rows: the smallest whose exponential is still a normal number
+/// (10⁻³⁰⁴), so that averages and log losses stay finite where `-inf` would not.
 const ABSENT: f64 = -700.0;
 
 /// What the fit of a pool chose, and how its solvers ended.
@@ -106,11 +107,6 @@ impl PoolClassifier {
         self
     }
 
-    /// Classes that have training rows; stand-ins know only these.
-    pub fn n_present_classes(&self) -> usize {
-        self.present.len()
-    }
-
     /// Number of training rows the model keeps for its kernel density.
     pub fn n_kernel_rows(&self) -> usize {
         self.terms.kernels.density.len()
@@ -119,12 +115,6 @@ impl PoolClassifier {
     /// Number of support rows of the kernel machine.
     pub fn n_support_rows(&self) -> usize {
         self.terms.kernels.machine.points.len()
-    }
-
-    /// Log posteriors of one term alone, K values a row.
-    pub fn term_log_proba(&self, rows: &Table, term: PoolTerm) -> Result<Vec<f64>> {
-        self.check(rows)?;
-        Ok(self.alone(&self.term_scores(rows)?, term))
     }
 
     /// Log posteriors of the pool and of each of its terms alone, K values a row; a term that was left out

@@ -20,6 +20,7 @@ use hingenet_base::solver::SolverReport;
 use hingenet_data::rows::Rows;
 use hingenet_data::table::Table;
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Most training rows in the kernel density (and in the completions); above it a random sample.
@@ -201,7 +202,7 @@ impl Fit<'_> {
         others: &[Option<CrossFitted>; 2],
     ) -> Result<(PoolWeights, Option<SolverReport>)> {
         let training = self.training;
-        let smallest = training.class_rows().into_iter().min().unwrap_or(0);
+        let smallest = training.class_ranges().iter().map(Range::len).min().unwrap_or(0);
         let (mut weights, report) = if training.len() < FEWEST_ROWS || smallest < CLASS_ROWS {
             self.control.warn(&format!(
                 "{} different rows, {smallest} in the smallest class: too few to learn the weights of the terms, all count alike",

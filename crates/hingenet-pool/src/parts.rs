@@ -264,7 +264,7 @@ fn labelled(parts: &mut PoolParts) -> Result<Labelled> {
         weight,
         classes: numbered(present.len()),
     };
-    check(rows.class_rows().iter().all(|n| *n > 0), "classes")?;
+    check(rows.class.is_sorted() && rows.class_ranges().iter().all(|c| !c.is_empty()), "classes")?;
     Ok(rows)
 }
 

@@ -30,7 +30,7 @@ impl FeatureType {
 #[derive(Debug, Clone)]
 pub struct Labelled {
     pub(crate) features: Table,
-    /// Class of each row, a position in `classes`.
+    /// Class of each row, a position in `classes`; ascending.
     pub(crate) class: Vec<usize>,
     pub(crate) weight: Vec<f64>,
     pub(crate) classes: Vec<String>,
@@ -59,7 +59,7 @@ impl Labelled {
         self.classes.len()
     }
 
-    /// The given rows, in the given order; classes keep their codes.
+    /// The given rows, ascending; classes keep their codes.
     pub(crate) fn select(&self, rows: &[usize]) -> Labelled {
         Labelled {
             features: self.features.rows(rows),
@@ -78,11 +78,10 @@ impl Labelled {
         total
     }
 
-    /// Number of (merged) rows of each class.
-    pub(crate) fn class_rows(&self) -> Vec<usize> {
-        let mut count = vec![0; self.n_classes()];
-        self.class.iter().for_each(|c| count[*c] += 1);
-        count
+    /// Rows of each class, which stand together.
+    pub(crate) fn class_ranges(&self) -> Vec<Range<usize>> {
+        let first = |c: usize| self.class.partition_point(|y| *y < c);
+        (0..self.n_classes()).map(|c| first(c)..first(c + 1)).collect()
     }
 
     /// Class codes of the rows.

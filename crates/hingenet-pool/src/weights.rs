@@ -13,7 +13,8 @@ use hingenet_base::solver::SolverReport;
 pub const TERMS: usize = 4;
 /// Shares of missing features at which the weights are free; linear in between, constant above.
 pub const KNOTS: [f64; 4] = [0.0, 0.3, 0.6, 0.9];
-/// No term may call a class less likely than this (log probability).
+/// No term may call a class less likely than this (log probability, 6 in a million): without it one sure and wrong
+/// term would decide alone, whatever its weight. Floors from -6 to -50 gave the same accuracy within 0.1 points.
 const FLOOR: f64 = -12.0;
 const SIZE: usize = TERMS * KNOTS.len();
 const NEWTON_STEPS: usize = 100;

@@ -314,8 +314,9 @@ fn presets_and_single_terms_give_proper_posteriors() {
         let model = data(150, 32).fit_with(&params, 0, &Control::default()).unwrap();
         assert!(accuracy(&model, &test) > 0.75);
         assert!(!params.consistent || model.facts().density.power == 0.0);
-        for term in [PoolTerm::Density, PoolTerm::Averaged, PoolTerm::Gaussian, PoolTerm::Machine] {
-            let proba = model.term_log_proba(&test.table(), term).unwrap();
+        let (_, terms) = model.log_proba_and_terms(&test.table()).unwrap();
+        assert_eq!(terms.iter().map(|(term, _)| *term).collect::<Vec<_>>(), PoolTerm::ALL);
+        for (_, proba) in terms {
             assert!(
                 proba.chunks_exact(3).all(|r| (r.iter().map(|p| p.exp()).sum::<f64>() - 1.0).abs() < 1e-9)
             );

@@ -10,6 +10,13 @@ use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
 /// Above this many columns there is no regression step: the missing part is that of the drawn row.
 pub(crate) const MOST_COLUMNS: usize = 300;
 
+/// Share of the covariances within classes that is taken off, and share of the total variances that is added to the
+/// diagonal: the indicator columns of a category always sum to one constant, and columns may not vary within classes
+/// or not at all, so W alone has no inverse. A tenth off makes every block of H regular, the other two keep the
+/// diagonal above 0.
+const SHRINKAGE: f64 = 0.1;
+const RIDGE: (f64, f64) = (1e-3, 1e-6);
+
 /// Completed training rows and the covariance of the kernels around them,
 /// `H = 0.9 W + 0.1 diag(W) + 1e-3 diag(var + 1e-6)`, W pooled within classes.
 #[derive(Debug, Clone)]
@@ -46,8 +53,8 @@ pub(crate) fn covariance(sample: &Sample) -> Result<Option<Matrix>> {
     }
     let ClassMoments { pooled: w, .. } = sample.class_moments()?;
     let var = sample.variances();
-    let mut h = Matrix::from_fn(w.rows(), w.cols(), |i, j| 0.9 * w[(i, j)]);
-    (0..var.len()).for_each(|i| h[(i, i)] = w[(i, i)] + 1e-3 * (var[i] + 1e-6));
+    let mut h = Matrix::from_fn(w.rows(), w.cols(), |i, j| (1.0 - SHRINKAGE) * w[(i, j)]);
+    (0..var.len()).for_each(|i| h[(i, i)] = w[(i, i)] + RIDGE.0 * (var[i] + RIDGE.1));
     Ok(Some(h))
 }
 

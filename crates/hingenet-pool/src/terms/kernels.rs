@@ -14,7 +14,8 @@ use rayon::prelude::*;
 
 /// Query rows per block.
 const BLOCK: usize = 32;
-/// Weight of the uniform distribution in the posterior of term K.
+/// Weight of the uniform distribution in the posterior of term K: a machine sure of all its completions gives a
+/// probability of 0, which has no logarithm.
 const UNIFORM: f64 = 0.001;
 
 /// The fitted terms P and K.

@@ -10,13 +10,14 @@ use hingenet_base::numeric::linalg::{Matrix, dot};
 use hingenet_base::numeric::simd::{fused_exp, vectorised};
 use std::ops::Range;
 
-/// Takes the place of an empty kernel sum (a class whose only row is left out).
-pub(crate) const EMPTY_SUM: f64 = 1e-300;
+/// Takes the place of an empty kernel sum (a class whose only row is left out): its logarithm is still finite, and
+/// the pool's floor makes it the least any term can say.
+const EMPTY_SUM: f64 = 1e-300;
 
 /// Rows per step of the search for drawn rows.
 const CHUNK: usize = 64;
 
-/// Distance of the row that is left out: its kernel is 0.
+/// Distance of the row that is left out: never the nearest of its class, and its kernel is 0.
 const FAR: f64 = 1e300;
 
 /// Kernel density with the metric `λ_j`:
@@ -32,12 +33,10 @@ pub(crate) struct Density {
     pub(crate) encoding: Encoding,
     /// First and second moment of every training cell, `[T | T²]`.
     basis: Matrix,
-    /// Consecutive rows of one class.
-    runs: Vec<(usize, Range<usize>)>,
-    pub(crate) class: Vec<usize>,
+    /// Rows of each class; rows are sorted by class.
+    pub(crate) classes: Vec<Range<usize>>,
     weight: Vec<f64>,
     class_weight: Vec<f64>,
-    class_rows: Vec<usize>,
     total: f64,
     /// `λ` per column.
     metric: Vec<f64>,
@@ -51,8 +50,6 @@ pub(crate) struct KernelSums {
     nearest: Vec<f64>,
     /// `Σ weight · exp(−½(D − nearest))` per class.
     sums: Vec<f64>,
-    /// The same per run of consecutive rows of one class.
-    runs: Vec<f64>,
 }
 
 impl Density {
@@ -62,11 +59,9 @@ impl Density {
         let encoded = encoding.encode(&training.features);
         let mut density = Density {
             basis: moments_of_cells(&encoding, &encoded, training),
-            runs: runs(&training.class),
-            class: training.class.clone(),
+            classes: training.class_ranges(),
             weight: training.weight.clone(),
             class_weight: training.class_weight(),
-            class_rows: training.class_rows(),
             total: training.weight.iter().sum(),
             metric: Vec::new(),
             power,
@@ -83,7 +78,7 @@ impl Density {
 
     /// Number of training rows.
     pub(crate) fn len(&self) -> usize {
-        self.class.len()
+        self.weight.len()
     }
 
     pub(crate) fn n_classes(&self) -> usize {
@@ -128,8 +123,8 @@ impl Density {
             distances[own] = FAR;
         }
         let nearest = self.nearest(distances);
-        for (c, run) in &self.runs {
-            let (part, near) = (&mut distances[run.clone()], nearest[*c]);
+        for (rows, near) in self.classes.iter().zip(&nearest) {
+            let part = &mut distances[rows.clone()];
             vectorised(
                 #[inline(always)]
                 || part.iter_mut().for_each(|v| *v = fused_exp(-0.5 * (*v - near))),
@@ -138,31 +133,22 @@ impl Density {
         if let Some(own) = own {
             distances[own] = 0.0;
         }
-        let runs: Vec<f64> = self
-            .runs
-            .iter()
-            .map(|(_, run)| dot(&distances[run.clone()], &self.weight[run.clone()]))
-            .collect();
         let mut sums = vec![0.0; self.n_classes()];
-        self.runs.iter().zip(&runs).for_each(|((c, _), total)| sums[*c] += total);
-        KernelSums { nearest, sums, runs }
+        self.class_sums(distances, &mut sums);
+        KernelSums { nearest, sums }
     }
 
     /// Smallest distance of each class.
     pub(crate) fn nearest(&self, distances: &[f64]) -> Vec<f64> {
-        let mut nearest = vec![f64::INFINITY; self.n_classes()];
-        for (c, run) in &self.runs {
-            let least = distances[run.clone()].iter().copied().fold(f64::INFINITY, f64::min);
-            nearest[*c] = nearest[*c].min(least);
-        }
-        nearest
+        let least =
+            |rows: &Range<usize>| distances[rows.clone()].iter().copied().fold(f64::INFINITY, f64::min);
+        self.classes.iter().map(least).collect()
     }
 
     /// `Σ weight · kernel` per class, for kernels relative to the nearest row of the class.
     pub(crate) fn class_sums(&self, kernels: &[f64], sums: &mut [f64]) {
-        sums.fill(0.0);
-        for (c, run) in &self.runs {
-            sums[*c] += dot(&kernels[run.clone()], &self.weight[run.clone()]);
+        for (sum, rows) in sums.iter_mut().zip(&self.classes) {
+            *sum = dot(&kernels[rows.clone()], &self.weight[rows.clone()]);
         }
     }
 
@@ -170,8 +156,8 @@ impl Density {
     pub(crate) fn scores(&self, nearest: &[f64], sums: &[f64], own: Option<usize>, out: &mut [f64]) {
         for c in 0..self.n_classes() {
             let prior = (self.class_weight[c] / self.total).ln();
-            let mine = own.is_some_and(|i| self.class[i] == c);
-            out[c] = if mine && self.class_rows[c] == 1 {
+            let mine = own.is_some_and(|i| self.classes[c].contains(&i));
+            out[c] = if mine && self.classes[c].len() == 1 {
                 prior + EMPTY_SUM.ln()
             } else {
                 let left = own.filter(|_| mine).map_or(0.0, |i| self.weight[i]);
@@ -197,22 +183,21 @@ impl Density {
             .map(|(m, _)| *m)
             .fold(f64::INFINITY, f64::min);
         let factor: Vec<f64> = sums.nearest.iter().map(|m| (-0.5 * (m - least)).exp().min(1.0)).collect();
-        let totals: Vec<f64> =
-            self.runs.iter().zip(&sums.runs).map(|((c, _), total)| factor[*c] * total).collect();
+        let totals: Vec<f64> = factor.iter().zip(&sums.sums).map(|(factor, sum)| factor * sum).collect();
         let total: f64 = totals.iter().sum();
         let mut drawn: Vec<(usize, usize)> = Vec::with_capacity(n_draws);
         let mut next = 0;
         let target = |l: usize| (l as f64 + 0.5) / n_draws as f64 * total;
         let mut start = 0.0;
-        for ((c, run), run_total) in self.runs.iter().zip(totals) {
-            let end = start + run_total;
-            let weight = |i: usize| kernels[i] * self.weight[i] * factor[*c];
+        for ((class, factor), class_total) in self.classes.iter().zip(factor).zip(totals) {
+            let end = start + class_total;
+            let weight = |i: usize| kernels[i] * self.weight[i] * factor;
             let mut cumulative = start;
-            let mut chunk = run.start;
-            while chunk < run.end && next < n_draws && target(next) <= end {
-                let rows = chunk..(chunk + CHUNK).min(run.end);
+            let mut chunk = class.start;
+            while chunk < class.end && next < n_draws && target(next) <= end {
+                let rows = chunk..(chunk + CHUNK).min(class.end);
                 chunk = rows.end;
-                let share = factor[*c] * dot(&kernels[rows.clone()], &self.weight[rows.clone()]);
+                let share = factor * dot(&kernels[rows.clone()], &self.weight[rows.clone()]);
                 let reached = cumulative + share;
                 if target(next) <= reached {
                     for i in rows {
@@ -228,9 +213,9 @@ impl Density {
                 }
                 cumulative = reached;
             }
-            // what rounding leaves over within the run belongs to its last row
+            // what rounding leaves over within the class belongs to its last row
             while next < n_draws && target(next) <= end {
-                let last = run.clone().rev().find(|&i| weight(i) > 0.0).unwrap_or(run.start);
+                let last = class.clone().rev().find(|&i| weight(i) > 0.0).unwrap_or(class.start);
                 drawn.push((last, 1));
                 next += 1;
             }
@@ -244,17 +229,6 @@ impl Density {
         }
         drawn
     }
-}
-
-fn runs(class: &[usize]) -> Vec<(usize, Range<usize>)> {
-    let mut runs: Vec<(usize, Range<usize>)> = Vec::new();
-    for (i, &c) in class.iter().enumerate() {
-        match runs.last_mut() {
-            Some((last, range)) if *last == c => range.end = i + 1,
-            _ => runs.push((c, i..i + 1)),
-        }
-    }
-    runs
 }
 
 /// `[T | T²]`: the encoded cells and their squares; for missing cells mean and mean square of the class

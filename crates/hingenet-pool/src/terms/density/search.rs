@@ -131,7 +131,7 @@ impl DensitySearch<'_> {
     ) {
         let powers = self.powers();
         let (d, d_o) = (queries.n_features as f64, queries.n_observed(query).max(1) as f64);
-        let (y, s_own) = (density.class[own], self.training.weight[own]);
+        let (y, s_own) = (self.training.class[own], self.training.weight[own]);
         work.distances.copy_from_slice(distances);
         work.distances[own] = f64::MAX;
         let nearest = density.nearest(&work.distances);
@@ -167,8 +167,11 @@ impl Work {
 
     /// `−ln P(y)` for every bandwidth.
     fn losses(&mut self, density: &Density, nearest: &[f64], scale: f64, own: usize, y: usize) -> Vec<f64> {
-        for (i, kernel) in self.kernels.iter_mut().enumerate() {
-            *kernel = -0.5 * scale * (self.distances[i] - nearest[density.class[i]]);
+        for (rows, near) in density.classes.iter().zip(nearest) {
+            for (kernel, distance) in self.kernels[rows.clone()].iter_mut().zip(&self.distances[rows.clone()])
+            {
+                *kernel = -0.5 * scale * (distance - near);
+            }
         }
         exp_in_place(&mut self.kernels);
         let mut losses = Vec::with_capacity(BANDWIDTHS);
