@@ -5,7 +5,7 @@
 //! `cargo bench --bench margin` runs both; `-- small` or `-- large` one of them; with `--data FOLDER` it
 //! times problem (10) on the rows found there and prints a JSON line (what `benchmarks/ml_bn_svm.py` asks for).
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 mod coded;
 
@@ -14,7 +14,7 @@ use hingenet_base::graph::Dag;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::table::Codes;
 use hingenet_discrete::margin::{
-    Likelihood, MarginLoss, MarginParams, Problem, Rows, Smoothing, Solver, fit_margin,
+    Likelihood, MarginLoss, MarginParams, MarginRows, Problem, Smoothing, Solver, fit_margin,
 };
 use hingenet_discrete::{Samples, Structure, counts};
 use std::time::Instant;
@@ -105,7 +105,7 @@ fn large() {
         let seconds = start.elapsed().as_secs_f64();
         let n_counts = counts::smoothed_counts(&structure, &samples, 1.0).unwrap();
         let start = Instant::now();
-        let rows = Rows::new(&structure, &samples).unwrap();
+        let rows = MarginRows::new(&structure, &samples).unwrap();
         let merging = start.elapsed().as_secs_f64();
         let smoothing = Smoothing { radius: 1.0, eta: 10.0 };
         let problem = Problem {

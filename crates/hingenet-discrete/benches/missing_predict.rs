@@ -3,7 +3,7 @@
 //! `cargo bench --bench missing_predict [-- rows]`; with `--data FOLDER` it times TAN on the rows found there and
 //! prints JSON lines (what `benchmarks/missing_predict.py` asks for).
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 mod coded;
 

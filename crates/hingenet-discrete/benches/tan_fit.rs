@@ -2,7 +2,7 @@
 //! Run with `cargo bench --bench tan_fit [-- rows]`; with `--data FOLDER` it times the rows found there and
 //! prints JSON lines (what `benchmarks/tan_fit.py` asks for).
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 mod coded;
 

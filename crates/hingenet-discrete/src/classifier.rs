@@ -2,8 +2,8 @@
 //! of a decision, gives likelihoods and draws new rows.
 
 use super::explain::{largest_first, leave_one_out};
-use super::fit::code_columns;
 use super::inference::{Evidence, Inference};
+use super::samples::code_columns;
 use super::{Network, Structure};
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::log::{log_normalise, log_sum_exp};

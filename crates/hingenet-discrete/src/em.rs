@@ -4,7 +4,7 @@
 //! (exact, by messages or elimination) and takes the parameters of Eq. (3). The penalised likelihood
 //! `Σ s_m log P(c_m, observed) + Σ α/(r_i H_i) w^i_{j|h}` never falls.
 
-use super::counts::{self, require_alpha, split_tables};
+use super::counts::{self, require_alpha};
 use super::inference::Expectation;
 use super::{Network, Samples, Structure};
 use hingenet_base::control::Control;
@@ -32,8 +32,6 @@ impl Default for EmParams {
 pub struct EmFit {
     /// Maximum-likelihood parameters.
     pub network: Network,
-    /// Expected counts with smoothing: consistent, Eq. (7), and positive for α > 0.
-    pub counts: Vec<f64>,
     /// How it ended; the gap is the last relative growth of the objective.
     pub report: SolverReport,
     /// Objective after each iteration.
@@ -62,7 +60,7 @@ pub fn fit_em(
     let mut start = available;
     counts::smooth(structure, &mut start, if alpha > 0.0 { alpha } else { 1.0 });
     let mut network = Network::new(structure.clone(), counts::ml_parameters(structure, &start)?)?;
-    let rows = Rows::new(structure, samples)?;
+    let rows = EmRows::new(structure, samples)?;
     let mut trace: Vec<f64> = Vec::new();
     loop {
         control.progress("EM for missing cells", trace.len(), params.max_iter)?;
@@ -81,7 +79,7 @@ pub fn fit_em(
                 gap: Some(if growth.is_finite() { growth.max(0.0) } else { 1.0 }),
                 slack: None,
             };
-            return Ok(EmFit { network, counts: expected, report, trace });
+            return Ok(EmFit { network, report, trace });
         }
         network = Network::new(structure.clone(), counts::ml_parameters(structure, &expected)?)?;
     }
@@ -96,20 +94,8 @@ fn is_closed(structure: &Structure) -> bool {
 /// Naive Bayes: `n = n_seen + n_missing p` has the fixed point `p ∝ n_seen + α share`.
 fn closed_form(structure: &Structure, available: &[f64], alpha: f64) -> Result<EmFit> {
     let mut counts = available.to_vec();
-    let totals: Vec<f64> = counts[structure.table(0)].to_vec();
-    let weight: f64 = totals.iter().sum();
     counts::smooth(structure, &mut counts, alpha);
     let w = counts::ml_parameters(structure, &counts)?;
-    for (i, table) in split_tables(structure, &mut counts).into_iter().enumerate().skip(1) {
-        let (r, rows) = (structure.card()[i], structure.n_rows(i));
-        for (h, row) in table.chunks_exact_mut(r).enumerate() {
-            // Scaled up to all rows of the class, so that the tables are consistent.
-            let seen = if structure.is_class_child(i) { totals[h] } else { weight };
-            let n = alpha / rows as f64 + seen;
-            let p = &w[structure.table(i).start + h * r..][..r];
-            row.iter_mut().zip(p).for_each(|(c, w)| *c = n * w.exp());
-        }
-    }
     let seen = available.iter().zip(&w).filter(|(n, _)| **n > 0.0);
     let objective = seen.map(|(n, w)| n * w).sum::<f64>() + log_prior(structure, &w, alpha);
     let network = Network::new(structure.clone(), w)?;
@@ -121,7 +107,7 @@ fn closed_form(structure: &Structure, available: &[f64], alpha: f64) -> Result<E
         gap: None,
         slack: None,
     };
-    Ok(EmFit { network, counts, report, trace: Vec::new() })
+    Ok(EmFit { network, report, trace: Vec::new() })
 }
 
 /// `Σ α/(r_i H_i) w`; cells of probability zero count only with α > 0, when there are none.
@@ -137,14 +123,14 @@ fn log_prior(structure: &Structure, w: &[f64], alpha: f64) -> f64 {
 }
 
 /// The rows of an EM fit: complete ones counted once, the others listed.
-struct Rows<'a> {
+struct EmRows<'a> {
     samples: &'a Samples,
     complete: Vec<f64>,
     incomplete: Vec<usize>,
     chunk: usize,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> EmRows<'a> {
     fn new(structure: &Structure, samples: &'a Samples) -> Result<Self> {
         let open = |m: &usize| samples.columns().iter().any(|c| c.get(*m).is_none());
         let (incomplete, full): (Vec<usize>, Vec<usize>) = (0..samples.n_rows()).partition(open);
@@ -156,7 +142,7 @@ impl<'a> Rows<'a> {
         // Few enough chunks for their tables to fit into memory; the number depends on sizes only.
         let chunks = ((1 << 24) / structure.n_entries()).clamp(1, 64);
         let chunk = incomplete.len().div_ceil(chunks).max(1);
-        Ok(Rows { samples, complete, incomplete, chunk })
+        Ok(EmRows { samples, complete, incomplete, chunk })
     }
 
     /// Expected counts of all rows and their log-likelihood.

@@ -8,6 +8,12 @@
 //! `w^i_{j|h}` a log weight. All tables of a network stand behind each other in one vector `w` of
 //! length D, nodes in order, each table row by row.
 //!
+//! Upwards: `samples` are coded rows, `tally` counts states in them; `structure` is a graph with its tables, given
+//! or learnt; `network` adds parameters, `normalise` is Algorithm 1, `inference` sums missing features out;
+//! `counts` and `em` give maximum likelihood, `margin` the programs with a margin; `fit` chooses options by inner
+//! folds, calibrates and makes the `classifier`; `averaged` does the same for averages of networks. `params` are
+//! the options of both.
+//!
 //! Peharz, Tschiatschek, Pernkopf: The Most Generative Maximum Margin Bayesian Networks, ICML 2013.
 
 pub mod averaged;

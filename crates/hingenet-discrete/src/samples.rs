@@ -2,7 +2,9 @@
 
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_data::classifier::check_weights;
-use hingenet_data::table::Codes;
+use hingenet_data::encode::FeatureCoder;
+use hingenet_data::table::{Codes, Column, Table};
+use rayon::prelude::*;
 
 /// Coded rows with weights. Cells may be missing; whether a fit accepts that is its own matter.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,4 +104,14 @@ impl Samples {
         let columns = self.columns.iter().enumerate().map(both).collect();
         Samples::new(self.card.clone(), columns, Some([all(self), all(other)].concat()))
     }
+}
+
+/// The states of every column. A feature with one state is never in doubt, so it is never missing.
+pub(crate) fn code_columns(coders: &[FeatureCoder], rows: &Table) -> Result<Vec<Codes>> {
+    require_len("feature columns", coders.len(), rows.n_columns())?;
+    let code = |(coder, column): (&FeatureCoder, &Column)| match coder.n_states() {
+        1 => Ok(Codes::U8(vec![0; rows.n_rows()])),
+        _ => coder.code_column(column),
+    };
+    coders.par_iter().zip(rows.columns()).map(code).collect()
 }

@@ -3,7 +3,8 @@
 use hingenet_base::control::Control;
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_base::numeric::random::Random;
-use hingenet_data::classifier::{Classifier, ExplanationKind, Training};
+use hingenet_data::classifier::{Classifier, ExplanationKind};
+use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_discrete::fit::prepare;
 use hingenet_discrete::structure::Root;
@@ -41,11 +42,8 @@ fn data(n: usize, gaps: bool) -> (Table, Codes) {
     (table.unwrap(), Codes::from_options(2, class.into_iter().map(Some)))
 }
 
-fn fit_ml(
-    training: &Training<'_>,
-    params: &DiscreteParams,
-) -> hingenet_base::error::Result<DiscreteClassifier> {
-    Ok(hingenet_discrete::fit(training, params, None, &Control::default())?.model)
+fn fit_ml(rows: &Rows<'_>, params: &DiscreteParams) -> hingenet_base::error::Result<DiscreteClassifier> {
+    Ok(hingenet_discrete::fit(rows, params, None, &Control::default())?.model)
 }
 
 fn fit(
@@ -54,8 +52,7 @@ fn fit(
     kind: StructureKind,
 ) -> hingenet_base::error::Result<DiscreteClassifier> {
     let classes = names(&["neg", "pos"]);
-    let training = Training { features: table, class, classes: &classes, weights: None };
-    fit_ml(&training, &DiscreteParams::new(kind))
+    fit_ml(&Rows::new(table, class, &classes, None)?, &DiscreteParams::new(kind))
 }
 
 #[test]
@@ -160,12 +157,12 @@ fn bad_training_rows_are_refused() {
     let (table, class) = data(10, false);
     let classes = names(&["neg", "pos"]);
     let run = |class: &Codes, weights: Option<&[f64]>, params: DiscreteParams| {
-        let training = Training { features: &table, class, classes: &classes, weights };
-        prepare(&training, &params, &Control::default()).unwrap_err().to_string()
+        let rows = Rows::new(&table, class, &classes, weights);
+        rows.and_then(|rows| prepare(&rows, &params, &Control::default())).unwrap_err().to_string()
     };
     let nb = || DiscreteParams::new(StructureKind::NaiveBayes);
     assert!(run(&Codes::U8(vec![1; 10]), None, nb()).contains("one class only (`pos`)"));
-    let mut codes = vec![0; 10];
+    let mut codes = vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     codes[3] = Codes::MISSING_U8;
     assert!(run(&Codes::U8(codes), None, nb()).contains("row 4"));
     assert!(run(&Codes::U8(vec![0, 1]), None, nb()).contains("class labels"));
@@ -177,8 +174,7 @@ fn bad_training_rows_are_refused() {
     assert!(run(&class, None, nb().alpha(f64::NAN)).contains("alpha"));
     assert!(run(&class, None, DiscreteParams::new(StructureKind::KTree(9))).contains("k = 9"));
     let empty = Table::without_columns(0);
-    let training = Training { features: &empty, class: &Codes::U8(vec![]), classes: &classes, weights: None };
-    let error = fit_ml(&training, &nb()).unwrap_err();
+    let error = Rows::new(&empty, &Codes::U8(vec![]), &classes, None).unwrap_err();
     assert!(error.to_string().contains("no rows"));
 }
 
@@ -193,25 +189,19 @@ fn degenerate_columns_are_kept_and_harmless() {
         Column::categorical("gaps", names(&["u", "v", "w"]), Codes::U8(vec![255, 255, 255, 255, 1])),
     ])
     .unwrap();
-    let training = Training { features: &table, class: &class, classes: &classes, weights: None };
+    let training = Rows::new(&table, &class, &classes, None).unwrap();
     for kind in KINDS {
         let model = fit_ml(&training, &DiscreteParams::new(kind)).unwrap();
         let proba = model.log_proba(&table).unwrap();
         assert!(proba.iter().all(|p| p.is_finite()) && proba.len() == 15);
     }
-    // No features at all: the prior.
-    let nothing = Table::without_columns(5);
-    let training = Training { features: &nothing, class: &class, classes: &classes, weights: None };
-    let model = fit_ml(&training, &DiscreteParams::new(StructureKind::Tan(Root::First)));
-    let proba = model.unwrap().log_proba(&nothing).unwrap();
-    assert!((proba[1].exp() - (3.0 + 1.0 / 3.0) / 6.0).abs() < 1e-12);
 }
 
 #[test]
 fn impossible_rows_get_the_prior() {
     let (table, class) = data(40, false);
     let classes = names(&["neg", "pos"]);
-    let training = Training { features: &table, class: &class, classes: &classes, weights: None };
+    let training = Rows::new(&table, &class, &classes, None).unwrap();
     let params = DiscreteParams::new(StructureKind::Tan(Root::First)).alpha(0.0);
     let model = fit_ml(&training, &params).unwrap();
     let proba = model.log_proba(&table).unwrap();

@@ -185,12 +185,6 @@ proptest! {
             table.vars.iter().zip(x).for_each(|(&v, &x)| with[v] = Some(x));
             prop_assert!(close(got.exp(), (enumerate(&network, &with) - total).exp(), 1e-10));
         }
-        let (best, value) = inference.most_probable(&evidence).unwrap();
-        let agree = |x: &[usize]| x.iter().zip(&evidence).all(|(x, e)| e.is_none_or(|e| e == *x));
-        prop_assert!(agree(&best));
-        prop_assert!(close(network.log_joint(|i| best[i]), value, 1e-10));
-        let top = states(&card).into_iter().filter(|x| agree(x)).map(|x| network.log_joint(|i| x[i]));
-        prop_assert!(close(value, top.fold(f64::NEG_INFINITY, f64::max), 1e-10));
     }
 
     /// P18: every root of the TAN tree gives the same joint distribution.
@@ -225,10 +219,9 @@ proptest! {
         prop_assert_eq!(sizes, (0..7).map(|before| before.min(k)).collect::<Vec<_>>());
     }
 
-    /// EM never lowers its objective, ends in consistent counts and, without missing cells, in the plain
-    /// maximum-likelihood parameters.
+    /// EM never lowers its objective and, without missing cells, ends in the plain maximum-likelihood parameters.
     #[test]
-    fn em_is_monotone_and_consistent(seed in any::<u64>(), tree: bool, missing: bool, alpha in 0.1..2.0) {
+    fn em_is_monotone(seed in any::<u64>(), tree: bool, missing: bool, alpha in 0.1..2.0) {
         let random = &mut Random::new(seed);
         let card = random_card(4, random);
         let dag = if tree { random_tree(4, random) } else { random_dag(5, random) };
@@ -239,12 +232,11 @@ proptest! {
         for step in fit.trace.windows(2) {
             prop_assert!(step[1] >= step[0] - 1e-9 * (1.0 + step[0].abs()), "{step:?}");
         }
-        prop_assert!(consistency_error(&s, &fit.counts) < 1e-8);
         prop_assert!(fit.network.normalisation_error() < 1e-9);
         if !missing {
             let n = counts::smoothed_counts(&s, &samples, alpha).unwrap();
-            for (a, b) in fit.counts.iter().zip(&n) {
-                prop_assert!(close(*a, *b, 1e-9));
+            for (a, b) in fit.network.w().iter().zip(counts::ml_parameters(&s, &n).unwrap()) {
+                prop_assert!(close(*a, b, 1e-9));
             }
         }
     }
@@ -285,11 +277,16 @@ fn naive_bayes_with_missing_cells_is_the_fixed_point_of_em() {
     let nb = Structure::naive_bayes(card).unwrap();
     let fit = fit_em(&nb, &samples, 1.0, EmParams::default(), &Control::default()).unwrap();
     assert!(fit.report.converged && fit.report.iterations == 0);
-    assert!(consistency_error(&nb, &fit.counts) < 1e-9);
-    // One more step from the expected counts changes nothing.
-    let again = counts::ml_parameters(&nb, &fit.counts).unwrap();
-    for (a, b) in again.iter().zip(fit.network.w()) {
-        assert!(close(*a, *b, 1e-12), "{a} and {b}");
+    // A node of one state with two feature parents forces the iterations: they end in the same parameters.
+    let dag = Dag::new(vec![vec![], vec![0], vec![0], vec![1, 2]]).unwrap();
+    let wide = Structure::new(vec![2, 3, 2, 1], dag).unwrap();
+    let mut columns = samples.columns().to_vec();
+    columns.push(Codes::U8(vec![0; samples.n_rows()]));
+    let samples = Samples::new(wide.card().to_vec(), columns, None).unwrap();
+    let params = EmParams { max_iter: 1000, tolerance: 1e-15 };
+    let iterated = fit_em(&wide, &samples, 1.0, params, &Control::default()).unwrap();
+    for (a, b) in fit.network.w().iter().zip(iterated.network.w()) {
+        assert!(close(*a, *b, 1e-6), "{a} and {b}");
     }
 }
 

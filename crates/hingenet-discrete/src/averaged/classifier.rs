@@ -4,7 +4,7 @@
 use super::stars::Stars;
 use crate::classifier::require_proper;
 use crate::explain::{largest_first, leave_one_out};
-use crate::fit::code_columns;
+use crate::samples::code_columns;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::log::log_normalise;
 use hingenet_data::classifier::{Classifier, Explanation};

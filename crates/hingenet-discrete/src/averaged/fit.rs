@@ -6,7 +6,7 @@ use super::shared::fit_shared_tables;
 use super::stars::{Stars, one_dependence};
 use crate::em::fit_em;
 use crate::fit::prepare;
-use crate::fit::select::{Scores, calibrated, select_point};
+use crate::fit::select::{ClassScores, calibrated, select_point};
 use crate::margin::MarginParams;
 use crate::margin::completion::{CompletionParams, completed, fit_incomplete};
 use crate::params::{DiscreteParams, MemberRule, MemberTables, StructureKind};
@@ -14,7 +14,7 @@ use crate::{Network, Samples, Structure};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
-use hingenet_data::classifier::Training;
+use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
 use hingenet_data::table::Codes;
 use rayon::prelude::*;
@@ -27,13 +27,13 @@ const FOLDS: usize = 3;
 
 /// Fits the average; missing cells by EM or completion-EM inside every member.
 pub fn fit_averaged(
-    training: &Training<'_>,
+    rows: &Rows<'_>,
     alpha: f64,
     rule: MemberRule,
     control: &Control,
 ) -> Result<Fit<AveragedClassifier>> {
     let params = DiscreteParams::new(StructureKind::NaiveBayes).alpha(alpha);
-    let prepared = prepare(training, &params, control)?;
+    let prepared = prepare(rows, &params, control)?;
     let samples = &prepared.samples;
     let mut chosen = BTreeMap::new();
     let mut temperature = 1.0;
@@ -108,7 +108,7 @@ fn each_alone(
     Ok((Stars::from_networks(&networks)?, reports))
 }
 
-impl Scores for Stars {
+impl ClassScores for Stars {
     fn log_joint(&self, features: &[Codes]) -> Result<Vec<f64>> {
         self.log_joint_rows(features)
     }

@@ -12,9 +12,10 @@
 //! non-convex: L-BFGS goes from there to a stationary point. The members stay normalised, so the average stays exact with
 //! missing features.
 
-use super::stars::{Stars, one_dependence};
+use super::stars::Stars;
+use crate::Samples;
 use crate::margin::{ANY, MarginLoss, MarginParams, RowLoss};
-use crate::{Samples, counts};
+use crate::tally::joint_counts;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::simd;
@@ -42,7 +43,7 @@ pub fn fit_shared_tables(
     control: &Control,
 ) -> Result<(Stars, SolverReport)> {
     params.check()?;
-    let problem = SharedTables::new(samples, params)?;
+    let problem = SharedTables::new(samples, params);
     let start: Vec<f64> = problem.counts.iter().map(|n| n.max(LEAST_COUNT).ln()).collect();
     let scale: Vec<f64> = problem.counts.iter().map(|n| 1.0 / (n + 1.0)).collect();
     let settings = LbfgsSettings {
@@ -185,15 +186,15 @@ struct Part {
 }
 
 impl<'a> SharedTables<'a> {
-    fn new(samples: &'a Samples, params: &MarginParams) -> Result<Self> {
+    fn new(samples: &'a Samples, params: &MarginParams) -> Self {
         let card = samples.card();
         let layout = Layout::new(card);
-        let counts = pair_counts(&layout, samples, params.alpha)?;
+        let counts = smoothed(&layout, samples, params.alpha);
         let state = |i: usize, m: usize| samples.column(i).get(m).unwrap_or(0) as u16;
         let n = samples.n_rows();
         let codes = (0..n).flat_map(|m| (1..card.len()).map(move |i| state(i, m))).collect();
         let class = (0..n).map(|m| state(0, m)).collect();
-        Ok(SharedTables { counts, codes, class, loss: params.loss(card[0]), layout, samples })
+        SharedTables { counts, codes, class, loss: params.loss(card[0]), layout, samples }
     }
 
     fn rows(&self) -> f64 {
@@ -332,7 +333,8 @@ impl<'a> SharedTables<'a> {
         for pair in &self.layout.pairs {
             let (rows, columns) = (self.layout.states[pair.s], self.layout.states[pair.t]);
             for cell in 0..rows * columns {
-                let (a, b) = (first[pair.s] + cell / columns, first[pair.t] + cell % columns);
+                let a = (pair.s, first[pair.s] + cell / columns);
+                let b = (pair.t, first[pair.t] + cell % columns);
                 let at = pair.start + cell * k..pair.start + (cell + 1) * k;
                 stars.pair_mut(a, b).copy_from_slice(&logs.forward[at.clone()]);
                 stars.pair_mut(b, a).copy_from_slice(&logs.backward[at]);
@@ -364,30 +366,24 @@ fn average(members: &mut [f64], top: &mut [f64], max: &mut [f64]) {
     top.iter_mut().zip(max.iter()).for_each(|(t, max)| *t = max + t.ln() - share);
 }
 
-/// Smoothed counts of class, roots and pairs, from those of the members.
-fn pair_counts(layout: &Layout, samples: &Samples, alpha: f64) -> Result<Vec<f64>> {
-    let (card, k) = (samples.card(), layout.classes);
-    let mut out = vec![0.0; layout.len];
-    for s in 0..layout.states.len() {
-        let structure = one_dependence(card, s + 1)?;
-        let n = counts::smoothed_counts(&structure, samples, alpha)?;
-        out[..k].copy_from_slice(&n[structure.table(0)]);
-        let r = layout.states[s];
-        let root = &n[structure.table(s + 1)];
-        (0..r * k).for_each(|i| out[layout.roots[s] + i] = root[i % k * r + i / k]);
-        for pair in layout.pairs.iter().filter(|p| p.s == s) {
-            let table = &n[structure.table(pair.t + 1)];
-            let cells = r * layout.states[pair.t];
-            (0..cells * k).for_each(|i| out[pair.start + i] = table[i % k * cells + i / k]);
-        }
-    }
-    Ok(out)
+/// Smoothed counts of class, roots and pairs, Eq. (4).
+fn smoothed(layout: &Layout, samples: &Samples, alpha: f64) -> Vec<f64> {
+    let tables = std::iter::once(vec![0])
+        .chain((0..layout.states.len()).map(|s| vec![s + 1, 0]))
+        .chain(layout.pairs.iter().map(|p| vec![p.s + 1, p.t + 1, 0]));
+    let counted = |variables: Vec<usize>| {
+        let table = joint_counts(samples, &variables);
+        let share = alpha / table.len() as f64;
+        table.into_iter().map(move |n| n + share)
+    };
+    tables.flat_map(counted).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::stars::{Counts, Smoothing};
     use super::*;
+    use crate::counts;
     use hingenet_base::numeric::random::Random;
     use hingenet_data::table::Codes;
 
@@ -416,7 +412,7 @@ mod tests {
         for classes in [2, 3, 4] {
             let data = samples(classes, 1);
             let params = MarginParams { lambda: 2.0, gamma: 3.0, ..MarginParams::default() };
-            let problem = SharedTables::new(&data, &params).unwrap();
+            let problem = SharedTables::new(&data, &params);
             let mut u = moved(&problem, &mut random);
             let (mut gradient, mut unused) = (vec![0.0; u.len()], vec![0.0; u.len()]);
             problem.objective(&u, &mut gradient);
@@ -441,7 +437,7 @@ mod tests {
     fn the_objective_is_that_of_the_networks_it_stands_for() {
         let data = samples(3, 2);
         let params = MarginParams { lambda: 0.7, gamma: 2.0, ..MarginParams::default() };
-        let problem = SharedTables::new(&data, &params).unwrap();
+        let problem = SharedTables::new(&data, &params);
         let u = moved(&problem, &mut Random::new(9));
         let value = problem.objective(&u, &mut vec![0.0; u.len()]);
         let average = problem.stars(&u).unwrap();

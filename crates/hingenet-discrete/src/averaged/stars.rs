@@ -11,7 +11,7 @@
 //! Missing leaves drop out. A missing root is summed out, or its member left out of the average.
 
 use crate::tally::joint_counts;
-use crate::{Network, Samples, Structure};
+use crate::{Network, Samples, Structure, counts};
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::graph::Dag;
 use hingenet_base::numeric::log::log_sum_exp;
@@ -19,8 +19,11 @@ use hingenet_base::numeric::sum::add_into;
 use hingenet_data::table::Codes;
 use rayon::prelude::*;
 
-/// Most entries of the table of pairs (8 GB).
-const MAX_ENTRIES: usize = 1 << 30;
+/// Most entries of the tables of all pairs of features (8 GB).
+const MAX_ENTRIES: f64 = (1u64 << 30) as f64;
+/// Entries up to which pairs are counted in one table (128 MB): one feature of very many states would leave most
+/// of it empty.
+const ONE_TABLE: usize = 1 << 24;
 /// Rows per parallel task.
 const CHUNK: usize = 64;
 
@@ -53,7 +56,14 @@ impl Numbering {
         self.first[j]
     }
 
+    /// Position of state `b` of feature `t` among the states of all features but `s`.
+    #[inline]
+    fn beside(&self, s: usize, t: usize, b: usize) -> usize {
+        if t < s { b } else { b - self.of(s).len() }
+    }
+
     /// The states of feature `j`.
+    #[inline]
     pub fn of(&self, j: usize) -> std::ops::Range<usize> {
         self.first[j]..self.first[j + 1]
     }
@@ -83,8 +93,8 @@ impl Counts {
         let size = total.checked_mul(total).and_then(|n| n.checked_mul(k)).filter(|n| *n <= most);
         let mut pair = vec![0.0; size.unwrap_or(0)];
         if !pair.is_empty() {
-            let blocks = split_blocks(&states, k, &mut pair);
-            blocks.into_par_iter().enumerate().for_each(|(s, block)| {
+            let sizes = (0..states.n_features()).map(|s| states.of(s).len() * total * k);
+            split_blocks(sizes, &mut pair).into_par_iter().enumerate().for_each(|(s, block)| {
                 for t in s + 1..states.n_features() {
                     let table = joint_counts(samples, &[s + 1, t + 1, 0]);
                     let width = states.of(t).len() * k;
@@ -97,15 +107,20 @@ impl Counts {
     }
 }
 
-/// One slice of a table of pairs for each feature: the lines of its states.
-fn split_blocks<'a>(states: &Numbering, k: usize, mut pair: &'a mut [f64]) -> Vec<&'a mut [f64]> {
-    let mut blocks = Vec::with_capacity(states.n_features());
+/// The slices of the given sizes, one after the other.
+fn split_blocks(sizes: impl Iterator<Item = usize>, mut rest: &mut [f64]) -> Vec<&mut [f64]> {
+    let take = |size: usize| rest.split_off_mut(..size).unwrap_or_default();
+    sizes.map(take).collect()
+}
+
+/// Where the lines of each feature start behind class and states, and where the last one ends.
+fn line_starts(states: &Numbering, k: usize) -> Vec<usize> {
+    let mut starts = vec![(states.n_features() + states.total()) * k];
     for s in 0..states.n_features() {
-        let (block, rest) = pair.split_at_mut(states.of(s).len() * states.total() * k);
-        blocks.push(block);
-        pair = rest;
+        let r = states.of(s).len();
+        starts.push(starts[s] + r * (states.total() - r) * k);
     }
-    blocks
+    starts
 }
 
 /// What is added to the counts, and what becomes of members whose root is missing.
@@ -127,9 +142,11 @@ pub enum Smoothing {
 pub struct Stars {
     states: Numbering,
     n_classes: usize,
-    /// `ln π_s(c)` at `s K + c`, then `ln P(a|c)` at `a K + c`, then `ln P(b|c,a)` at `(a total + b) K + c`
-    /// unless the features depend on the class alone.
+    /// `ln π_s(c)` at `s K + c`, then `ln P(a|c)` at `a K + c`, then, unless the features depend on the class
+    /// alone, for each a a line of `ln P(b|c,a)` for the states b of all other features.
     logs: Vec<f64>,
+    /// Where the lines of each feature start in `logs`; one more entry at the end.
+    lines: Vec<usize>,
     /// Which states let their members vote; `None`: every member votes, a missing root is summed out.
     voting: Option<Vec<bool>>,
 }
@@ -145,34 +162,46 @@ impl Stars {
         };
         let mut prior = counts.class.clone();
         log_shares(&mut prior, 0..k, 1, |_| even(1, k));
-        let mut logs = Vec::with_capacity((d + total) * k + counts.pair.len());
-        (0..d).for_each(|_| logs.extend_from_slice(&prior));
+        let lines = line_starts(states, k);
+        let len = if counts.pair.is_empty() { lines[0] } else { lines[d] };
+        let mut logs = prior.repeat(d);
         logs.extend_from_slice(&counts.value);
-        logs.resize((d + total) * k + counts.pair.len(), 0.0);
+        logs.resize(len, 0.0);
         let (value, pair) = logs[d * k..].split_at_mut(total * k);
         for j in 0..d {
             let (own, r) = (states.first(j) * k..states.first(j + 1) * k, states.of(j).len());
             (0..k).for_each(|c| log_shares(value, own.start + c..own.end, k, |_| even(k, r)));
         }
-        let lines = |s: usize| k * states.of(s).len();
         if !pair.is_empty() {
-            let blocks = split_blocks(states, k, pair).into_par_iter().enumerate();
-            blocks.for_each(|(s, block)| {
+            let n_lines = |s: usize| k * states.of(s).len();
+            let sizes = lines.windows(2).map(|w| w[1] - w[0]);
+            split_blocks(sizes, pair).into_par_iter().enumerate().for_each(|(s, block)| {
                 smoothed_pairs(counts, s, block, |t, at| match smoothing {
-                    Smoothing::Even(_) => even(lines(s), states.of(t).len()),
+                    Smoothing::Even(_) => even(n_lines(s), states.of(t).len()),
                     Smoothing::Backed => value[at].exp(),
                 });
             });
         }
         let seen = || counts.value.chunks_exact(k).map(|row| row.iter().any(|n| *n > 0.0)).collect();
         let voting = (smoothing == Smoothing::Backed).then(seen);
-        Stars { states: states.clone(), n_classes: k, logs, voting }
+        Stars { states: states.clone(), n_classes: k, logs, lines, voting }
     }
 
     /// Maximum-likelihood members from complete rows, with the counts of Eq. (4).
     pub fn from_rows(samples: &Samples, alpha: f64) -> Result<Self> {
-        require_room(samples.card())?;
-        Ok(Self::from_counts(&Counts::new(samples, MAX_ENTRIES), Smoothing::Even(alpha)))
+        let card = samples.card();
+        require_room(card)?;
+        let counts = Counts::new(samples, ONE_TABLE);
+        if !counts.pair.is_empty() {
+            return Ok(Self::from_counts(&counts, Smoothing::Even(alpha)));
+        }
+        let member = |s: usize| {
+            let structure = one_dependence(card, s)?;
+            let n = counts::smoothed_counts(&structure, samples, alpha)?;
+            let w = counts::ml_parameters(&structure, &n)?;
+            Network::new(structure, w)
+        };
+        Self::from_networks(&(1..card.len()).into_par_iter().map(member).collect::<Result<Vec<_>>>()?)
     }
 
     /// Joins networks; the s-th must have the structure that [`one_dependence`] gives feature s.
@@ -198,9 +227,8 @@ impl Stars {
     pub(super) fn zeros(card: &[usize]) -> Result<Self> {
         require_room(card)?;
         let (k, states) = (card[0], Numbering::new(card[1..].iter().copied()));
-        let (d, total) = (states.n_features(), states.total());
-        let logs = vec![0.0; (d + total + total * total) * k];
-        Ok(Stars { states, n_classes: k, logs, voting: None })
+        let lines = line_starts(&states, k);
+        Ok(Stars { logs: vec![0.0; lines[states.n_features()]], states, n_classes: k, lines, voting: None })
     }
 
     /// Member `s` (from 0) as a network.
@@ -226,7 +254,9 @@ impl Stars {
                 for a in self.states.of(s) {
                     match t == s {
                         true => places.push(self.value_start() + a * k + c),
-                        false => places.extend(self.states.of(t).map(|b| self.line_start(a) + b * k + c)),
+                        false => {
+                            places.extend(self.states.of(t).map(|b| self.pair_start((s, a), (t, b)) + c))
+                        }
                     }
                 }
             }
@@ -238,9 +268,15 @@ impl Stars {
         self.states.n_features() * self.n_classes
     }
 
-    /// Start of the pairs with state `a`.
-    fn line_start(&self, a: usize) -> usize {
-        self.value_start() + (a + 1) * self.states.total() * self.n_classes
+    /// Start of the pairs with state `a` of feature `s`.
+    fn line_start(&self, s: usize, a: usize) -> usize {
+        let length = (self.states.total() - self.states.of(s).len()) * self.n_classes;
+        self.lines[s] + (a - self.states.first(s)) * length
+    }
+
+    /// Start of the pair of state `a` of feature `s` and state `b` of feature `t`.
+    fn pair_start(&self, (s, a): (usize, usize), (t, b): (usize, usize)) -> usize {
+        self.line_start(s, a) + self.states.beside(s, t, b) * self.n_classes
     }
 
     /// `ln π_s(c)` of every class.
@@ -255,9 +291,9 @@ impl Stars {
         &mut self.logs[start..start + self.n_classes]
     }
 
-    /// `ln P(b|c,a)` of every class.
-    pub(super) fn pair_mut(&mut self, a: usize, b: usize) -> &mut [f64] {
-        let start = self.line_start(a) + b * self.n_classes;
+    /// `ln P(b|c,a)` of every class, for (feature, state) of both.
+    pub(super) fn pair_mut(&mut self, a: (usize, usize), b: (usize, usize)) -> &mut [f64] {
+        let start = self.pair_start(a, b);
         &mut self.logs[start..start + self.n_classes]
     }
 
@@ -273,7 +309,7 @@ impl Stars {
 
     /// Whether features depend on each other at all (there were not too many pairs of states).
     pub fn has_pairs(&self) -> bool {
-        self.logs.len() > self.line_start(0)
+        self.logs.len() > self.lines[0]
     }
 
     /// `S_c` of coded rows, K values a row.
@@ -339,9 +375,9 @@ impl Stars {
     fn add_star(&self, s: usize, a: usize, observed: &[(usize, usize)], star: &mut [f64]) {
         let k = self.n_classes;
         add_into(star, &self.logs[self.value_start() + a * k..][..k]);
-        let line = &self.logs[self.line_start(a)..][..self.states.total() * k];
-        for (_, b) in observed.iter().filter(|(j, _)| *j != s) {
-            add_into(star, &line[b * k..(b + 1) * k]);
+        let line = &self.logs[self.line_start(s, a)..];
+        for &(t, b) in observed.iter().filter(|(t, _)| *t != s) {
+            add_into(star, &line[self.states.beside(s, t, b) * k..][..k]);
         }
     }
 
@@ -358,13 +394,14 @@ impl Stars {
 
 /// Refuses an average without members, and tables of pairs that would not fit into memory.
 pub(super) fn require_room(card: &[usize]) -> Result<()> {
-    let size = (card[1..].iter().sum::<usize>() as f64).powi(2) * card[0] as f64;
+    let total = card[1..].iter().sum::<usize>() as f64;
+    let size = card[1..].iter().map(|&r| r as f64 * (total - r as f64)).sum::<f64>() * card[0] as f64;
     match card.len() {
         ..=1 => Err(no_feature()),
-        _ if size > MAX_ENTRIES as f64 => Err(Error::TooLarge {
+        _ if size > MAX_ENTRIES => Err(Error::TooLarge {
             what: "the tables of all pairs of features (entries)".into(),
             size,
-            limit: MAX_ENTRIES as f64,
+            limit: MAX_ENTRIES,
             hint: "use columns with fewer categories".into(),
         }),
         _ => Ok(()),
@@ -379,15 +416,20 @@ fn no_feature() -> Error {
 /// added to the count.
 fn smoothed_pairs(counts: &Counts, s: usize, block: &mut [f64], more: impl Fn(usize, usize) -> f64) {
     let (states, k) = (&counts.states, counts.class.len());
-    let total = states.total();
-    for (a, line) in states.of(s).zip(block.chunks_exact_mut(total * k)) {
+    let (total, r) = (states.total(), states.of(s).len());
+    if total == r {
+        return;
+    }
+    for (a, line) in states.of(s).zip(block.chunks_exact_mut((total - r) * k)) {
         for t in (0..states.n_features()).filter(|&t| t != s) {
-            for b in states.of(t) {
+            let first = states.beside(s, t, states.first(t));
+            let own = &mut line[first * k..(first + states.of(t).len()) * k];
+            for (b, cells) in states.of(t).zip(own.chunks_exact_mut(k)) {
                 let from = (a.min(b) * total + a.max(b)) * k;
-                line[b * k..(b + 1) * k].copy_from_slice(&counts.pair[from..from + k]);
+                cells.copy_from_slice(&counts.pair[from..from + k]);
             }
-            let own = states.first(t) * k..states.first(t + 1) * k;
-            (0..k).for_each(|c| log_shares(line, own.start + c..own.end, k, |at| more(t, at)));
+            let (len, at) = (own.len(), states.first(t) * k);
+            (0..k).for_each(|c| log_shares(own, c..len, k, |i| more(t, at + i)));
         }
     }
 }

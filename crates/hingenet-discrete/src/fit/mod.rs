@@ -6,7 +6,6 @@ mod partly_labelled;
 mod prepare;
 pub mod select;
 
-pub(crate) use prepare::code_columns;
 pub use prepare::{Prepared, prepare};
 
 use crate::margin::bn_svm::fit_bn_svm;
@@ -17,7 +16,7 @@ use crate::{DiscreteClassifier, Network, Samples, Structure};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
-use hingenet_data::classifier::Training;
+use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
 use select::{FOLDS, calibrated, select_iterations, select_margin, select_point};
 use std::collections::BTreeMap;
@@ -27,15 +26,15 @@ use std::collections::BTreeMap;
 /// temperature of a margin-trained model, chosen by five more fits, calibrates `P(c | x)` only: likelihoods stay
 /// those of the network.
 pub fn fit(
-    training: &Training<'_>,
+    rows: &Rows<'_>,
     params: &DiscreteParams,
     learning: Option<&Learning>,
     control: &Control,
 ) -> Result<Fit<DiscreteClassifier>> {
-    if training.class.has_missing() {
-        return partly_labelled::fit(training, params, learning, control);
+    if rows.class().has_missing() {
+        return partly_labelled::fit(rows, params, learning, control);
     }
-    let prepared = prepare(training, params, control)?;
+    let prepared = prepare(rows, params, control)?;
     let Some(learning) = learning else {
         let (network, report) = prepared.maximum_likelihood(params, control)?;
         let model = DiscreteClassifier::new(prepared.coders, network, 1.0)?;

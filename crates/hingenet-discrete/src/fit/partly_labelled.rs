@@ -1,15 +1,15 @@
 //! Rows some of which have no class: ML-BN-SVM, and maximum likelihood, which is ML-BN-SVM with λ = 0.
 
 use super::select::{FOLDS, calibrated, select_point};
-use super::{choose, code_columns, prepare};
-use crate::fit::prepare::Prepared;
+use super::{Prepared, choose, prepare};
 use crate::margin::MarginParams;
 use crate::margin::semi_supervised::{SemiParams, fit_semi_supervised, split};
 use crate::params::{DiscreteParams, Learning};
+use crate::samples::code_columns;
 use crate::{DiscreteClassifier, Samples, Structure};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
-use hingenet_data::classifier::Training;
+use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
 use hingenet_data::table::{Codes, Table};
 
@@ -19,25 +19,21 @@ const TAU: [f64; 4] = [0.0, 0.1, 0.3, 1.0];
 /// States and graph come from the labelled rows; λ and γ are chosen on them as without the others; τ, unless
 /// given, by inner folds of the labelled rows with all unlabelled rows at hand.
 pub(super) fn fit(
-    training: &Training<'_>,
+    rows: &Rows<'_>,
     discrete: &DiscreteParams,
     learning: Option<&Learning>,
     control: &Control,
 ) -> Result<Fit<DiscreteClassifier>> {
-    let (known, unknown) = split(training.class);
-    let weights = |rows: &[usize]| training.weights.map(|w| rows.iter().map(|&m| w[m]).collect::<Vec<f64>>());
-    let (features, class, own) =
-        (training.features.rows(&known), training.class.rows(&known), weights(&known));
-    let labelled =
-        Training { features: &features, class: &class, classes: training.classes, weights: own.as_deref() };
-    let prepared = prepare(&labelled, discrete, control)?;
+    let (known, unknown) = split(rows.class());
+    let prepared = prepare(&rows.part(&known)?, discrete, control)?;
     let likely =
         Learning::MlBnSvm { params: MarginParams { lambda: 0.0, ..MarginParams::default() }, grid: None };
     let (learning, mut chosen) = choose(&prepared, discrete, learning.unwrap_or(&likely), control)?;
     let Learning::MlBnSvm { params, .. } = learning else {
         return Err(Error::data("this rule needs a class label in every row", "use :ml or :ml-bn-svm"));
     };
-    let unlabelled = coded(&prepared, &training.features.rows(&unknown), weights(&unknown))?;
+    let weights = rows.weights().map(|w| unknown.iter().map(|&m| w[m]).collect());
+    let unlabelled = coded(&prepared, &rows.features().rows(&unknown), weights)?;
     let quiet = control.quiet();
     let rough = params.for_search();
     let ready = |rows: &Samples| {

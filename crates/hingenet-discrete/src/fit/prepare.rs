@@ -3,15 +3,16 @@
 use crate::counts::{self, require_alpha};
 use crate::em::fit_em;
 use crate::params::{DiscreteParams, StructureKind};
+use crate::samples::code_columns;
 use crate::structure::{PairStatistics, dag_from_names, k_tree, tan};
 use crate::{Network, Samples, Structure};
 use hingenet_base::control::Control;
-use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::error::Result;
 use hingenet_base::graph::with_names;
 use hingenet_base::solver::SolverReport;
-use hingenet_data::classifier::{Training, check_weights};
 use hingenet_data::encode::FeatureCoder;
-use hingenet_data::table::{Codes, Column, Table};
+use hingenet_data::rows::Rows;
+use hingenet_data::table::Table;
 use rayon::prelude::*;
 
 /// Coded training rows and the graph learnt from them.
@@ -27,24 +28,20 @@ pub struct Prepared {
     counts: Option<Vec<f64>>,
 }
 
-/// Learns states and graph. Errors: no rows, fewer than two classes, an unlabelled row, bad weights, bad
-/// parameters, arcs that name no column or form a cycle.
-pub fn prepare(training: &Training<'_>, params: &DiscreteParams, control: &Control) -> Result<Prepared> {
+/// Learns states and graph. Errors: bad parameters, arcs that name no column or form a cycle.
+pub fn prepare(rows: &Rows<'_>, params: &DiscreteParams, control: &Control) -> Result<Prepared> {
     require_alpha(params.alpha)?;
-    check_rows(training)?;
-    let class = training.class;
-    let k = training.classes.len();
-    let learn = |column| FeatureCoder::learn(column, class, k, training.weights);
-    let coders: Vec<FeatureCoder> =
-        training.features.columns().par_iter().map(learn).collect::<Result<_>>()?;
+    let k = rows.n_classes();
+    let learn = |column| FeatureCoder::learn(column, rows.class(), k, rows.weights());
+    let coders: Vec<FeatureCoder> = rows.features().columns().par_iter().map(learn).collect::<Result<_>>()?;
     control.check()?;
-    let mut columns = vec![class.clone()];
-    columns.extend(code_columns(&coders, training.features)?);
+    let mut columns = vec![rows.class().clone()];
+    columns.extend(code_columns(&coders, rows.features())?);
     let card = std::iter::once(k).chain(coders.iter().map(FeatureCoder::n_states)).collect();
-    let samples = Samples::new(card, columns, training.weights.map(<[f64]>::to_vec))?;
+    let samples = Samples::new(card, columns, rows.weights().map(<[f64]>::to_vec))?;
     let (structure, counts) = match learnt(&params.structure, &samples, control)? {
         Some(found) => found,
-        None => (given(&params.structure, samples.card().to_vec(), training.features)?, None),
+        None => (given(&params.structure, samples.card().to_vec(), rows.features())?, None),
     };
     Ok(Prepared { coders, samples, structure, counts })
 }
@@ -108,43 +105,4 @@ fn given(kind: &StructureKind, card: Vec<usize>, features: &Table) -> Result<Str
     let features = features.columns().iter().map(|c| c.name().to_string());
     let names: Vec<String> = std::iter::once(class.clone()).chain(features).collect();
     Structure::new(card, dag_from_names(&names, arcs)?).map_err(|e| with_names(e, &names))
-}
-
-/// The states of every column. A feature with one state is never in doubt, so it is never missing.
-pub(crate) fn code_columns(coders: &[FeatureCoder], rows: &Table) -> Result<Vec<Codes>> {
-    require_len("feature columns", coders.len(), rows.n_columns())?;
-    let code = |(coder, column): (&FeatureCoder, &Column)| match coder.n_states() {
-        1 => Ok(Codes::U8(vec![0; rows.n_rows()])),
-        _ => coder.code_column(column),
-    };
-    coders.par_iter().zip(rows.columns()).map(code).collect()
-}
-
-fn check_rows(training: &Training<'_>) -> Result<()> {
-    let n = training.features.n_rows();
-    if n == 0 || training.class.is_empty() {
-        return Err(Error::data("there are no rows", "give at least two rows of different classes"));
-    }
-    require_len("class labels", n, training.class.len())?;
-    if let Some(weights) = training.weights {
-        check_weights(weights, n)?;
-    }
-    if training.class.has_missing() {
-        let row = training.class.iter().position(|c| c.is_none()).unwrap_or_default();
-        return Err(Error::data(
-            format!("row {} has no class label", row + 1),
-            "remove unlabelled rows, or ask for a semi-supervised fit",
-        ));
-    }
-    let weight = |m: usize| training.weights.map_or(1.0, |w| w[m]);
-    let mut seen = training.class.iter().enumerate().filter(|(m, _)| weight(*m) > 0.0).filter_map(|(_, c)| c);
-    let first = seen.next();
-    if seen.all(|c| Some(c) == first) {
-        let name = first.and_then(|c| training.classes.get(c)).cloned().unwrap_or_default();
-        return Err(Error::data(
-            format!("the target has one class only (`{name}`)"),
-            "a classifier needs rows of at least two classes",
-        ));
-    }
-    Ok(())
 }

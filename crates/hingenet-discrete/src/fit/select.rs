@@ -27,12 +27,12 @@ const LOG_BETA: (f64, f64) = (-7.0, 3.0);
 pub type Learn<'a> = dyn Fn(&Samples) -> Result<Structure> + Sync + 'a;
 
 /// A model that scores coded rows: `log P(c, observed cells)`, K values a row.
-pub trait Scores {
+pub trait ClassScores {
     /// Scores of the given feature columns.
     fn log_joint(&self, features: &[Codes]) -> Result<Vec<f64>>;
 }
 
-impl Scores for Network {
+impl ClassScores for Network {
     fn log_joint(&self, features: &[Codes]) -> Result<Vec<f64>> {
         log_joint_rows(self, features)
     }
@@ -73,13 +73,13 @@ fn judged<'a>(joint: &'a [f64], test: &'a Samples) -> impl Iterator<Item = Judge
 }
 
 /// Weight of the labelled rows classified right.
-fn correct(model: &impl Scores, test: &Samples) -> Result<f64> {
+fn correct(model: &impl ClassScores, test: &Samples) -> Result<f64> {
     Ok(criterion::correct(judged(&model.log_joint(&test.columns()[1..])?, test)))
 }
 
 /// The point with the most correct validation rows over the inner folds; ties to the first. `prepare` makes
 /// of training rows what all points need, `fit` learns from that.
-pub(crate) fn select_point<P: Copy + Sync, T: Send + Sync, M: Scores>(
+pub(crate) fn select_point<P: Copy + Sync, T: Send + Sync, M: ClassScores>(
     samples: &Samples,
     prepare: &(dyn Fn(&Samples) -> Result<T> + Sync),
     points: &[P],
@@ -140,7 +140,8 @@ pub fn select_margin(
     for round in 0..=EXTENSIONS {
         let fresh = |gamma: &f64| if new_gammas.contains(gamma) { &lambdas } else { &new_lambdas };
         let line = |&gamma: &f64| fresh(&gamma).iter().map(|&lambda| (gamma, lambda)).collect();
-        let paths: Vec<Vec<(f64, f64)>> = gammas.iter().map(line).collect();
+        let mut paths: Vec<Vec<(f64, f64)>> = gammas.iter().map(line).collect();
+        paths.retain(|path| !path.is_empty());
         let along = |part: &Part<MarginPart>, points: &[(f64, f64)]| path(part, params, points, &quiet);
         let scores = path_scores(&parts, &paths, &along, control)?;
         let points = paths.iter().flatten().zip(scores.iter().flatten());
@@ -229,7 +230,7 @@ fn path(
 
 /// The temperature T that gives posteriors `∝ exp(S_c / T)` the smallest log loss on inner validation rows;
 /// the decisions do not depend on it. `fit` learns a network from training rows.
-pub fn calibrate<M: Scores>(
+pub fn calibrate<M: ClassScores>(
     samples: &Samples,
     folds: usize,
     fit: &(dyn Fn(&Samples) -> Result<M> + Sync),
@@ -249,7 +250,7 @@ pub fn calibrate<M: Scores>(
 }
 
 /// The calibrating temperature by five inner folds; 1, with a warning, where the folds lack a class.
-pub fn calibrated<M: Scores>(
+pub fn calibrated<M: ClassScores>(
     samples: &Samples,
     fit: &(dyn Fn(&Samples) -> Result<M> + Sync),
     control: &Control,

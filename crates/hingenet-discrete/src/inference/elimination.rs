@@ -1,6 +1,6 @@
 //! Variable elimination in log space for any graph: evidence first, barren nodes pruned, each variable
-//! summed (or maximised) out of the product of its factors. The products are kept as buckets, which
-//! backward sampling, the most probable completion and expected counts read in reverse order.
+//! summed out of the product of its factors. The products are kept as buckets, which backward sampling and
+//! expected counts read in reverse order.
 
 use super::factor::Factor;
 use crate::Network;
@@ -11,13 +11,6 @@ use hingenet_base::numeric::random::Random;
 
 /// What is known of each variable (the class is variable 0).
 pub type Evidence = [Option<usize>];
-
-/// How a variable leaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
-    Sum,
-    Max,
-}
 
 /// The product of all factors with one variable (its last), at the moment it left.
 #[derive(Debug, Clone)]
@@ -81,7 +74,6 @@ pub(super) fn eliminate(
     keep: &[usize],
     nodes: &[bool],
     order: &[usize],
-    mode: Mode,
 ) -> Result<Elimination> {
     let card = network.structure().card();
     let own =
@@ -100,10 +92,7 @@ pub(super) fn eliminate(
         vars.retain(|&u| u != v);
         vars.push(v);
         let product = Factor::product(&factors, vars, card)?;
-        let message = product.without_last(card[v], |row| match mode {
-            Mode::Sum => log_sum_exp(row),
-            Mode::Max => row.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        });
+        let message = product.without_last(card[v], log_sum_exp);
         pending.push(Pending { factor: message.clone(), family: None, bucket: Some(buckets.len()) });
         buckets.push(Bucket { product, message, families, inputs });
     }
@@ -131,10 +120,10 @@ pub(super) fn sum_out(
     order: &[usize],
 ) -> Result<Elimination> {
     let nodes = relevant(network, keep, evidence);
-    match eliminate(network, evidence, keep, &nodes, order, Mode::Sum) {
+    match eliminate(network, evidence, keep, &nodes, order) {
         Err(Error::TooLarge { .. }) => {
             let order = order_given(network, evidence, &nodes);
-            eliminate(network, evidence, keep, &nodes, &order, Mode::Sum)
+            eliminate(network, evidence, keep, &nodes, &order)
         }
         done => done,
     }
@@ -160,14 +149,6 @@ impl Elimination {
             let max = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let weights: Vec<f64> = row.iter().map(|w| (w - max).exp()).collect();
             state[bucket.variable()] = Some(random.weighted(&weights));
-        }
-    }
-
-    /// Sets the eliminated variables to their most probable states, last eliminated first.
-    pub fn maximise(&self, card: &[usize], state: &mut [Option<usize>]) {
-        for bucket in self.buckets.iter().rev() {
-            let best = hingenet_base::numeric::log::argmax(bucket.row(card, state));
-            state[bucket.variable()] = Some(best);
         }
     }
 }

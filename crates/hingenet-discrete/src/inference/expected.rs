@@ -1,9 +1,9 @@
 //! Expected counts of a row with missing features, the E-step of EM: the probability of every joint state
 //! of every node and its parents, given the observed cells and the class.
 
-use super::elimination::{self, Elimination, Evidence, Mode};
+use super::elimination::{self, Elimination, Evidence};
 use super::expected_tree::{Scratch, TreeExpectation};
-use super::factor::Odometer;
+use super::factor::{Odometer, open_family};
 use crate::Network;
 use hingenet_base::error::{Error, Result};
 use std::sync::OnceLock;
@@ -39,8 +39,7 @@ impl<'a> Expectation<'a> {
             return Ok(log_evidence);
         }
         let nodes = vec![true; evidence.len()];
-        let run =
-            |order: &[usize]| elimination::eliminate(self.network, evidence, &[], &nodes, order, Mode::Sum);
+        let run = |order: &[usize]| elimination::eliminate(self.network, evidence, &[], &nodes, order);
         let done = match run(self.order.get_or_init(|| elimination::order_of(self.network))) {
             Err(Error::TooLarge { .. }) => run(&elimination::order_given(self.network, evidence, &nodes))?,
             done => done?,
@@ -91,19 +90,9 @@ impl<'a> Expectation<'a> {
 
     /// Where node `i`'s entries start under the evidence, and how they move with each of `vars`.
     fn family(&self, i: usize, vars: &[usize], evidence: &Evidence) -> (usize, Vec<usize>) {
-        let s = self.network.structure();
-        let r = s.card()[i];
-        let mut start = s.table(i).start;
-        let mut strides = vec![0; vars.len()];
-        let parents = s.dag().parents(i).iter().zip(s.strides(i)).map(|(&p, stride)| (p, stride * r));
-        for (v, stride) in parents.chain([(i, 1)]) {
-            match (evidence[v], vars.iter().position(|&u| u == v)) {
-                (Some(state), _) => start += state * stride,
-                (None, Some(at)) => strides[at] = stride,
-                (None, None) => {}
-            }
-        }
-        (start, strides)
+        let (start, axes) = open_family(self.network.structure(), i, evidence);
+        let stride = |v: &usize| axes.iter().find(|(u, _)| u == v).map_or(0, |(_, stride)| *stride);
+        (start, vars.iter().map(stride).collect())
     }
 
     /// Adds each value of a table over `vars` to the entry its strides lead to.

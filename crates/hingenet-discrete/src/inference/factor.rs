@@ -1,6 +1,7 @@
 //! Tables over some variables in log space, multiplied and summed out by variable elimination.
 
-use crate::Network;
+use crate::structure::strides;
+use crate::{Network, Structure};
 use hingenet_base::error::{Error, Result};
 
 /// Most entries of one intermediate table.
@@ -19,16 +20,7 @@ impl Factor {
     /// Node `i`'s table with the evidence filled in: a factor over the unobserved of `i` and its parents.
     pub(super) fn of_node(network: &Network, i: usize, evidence: &[Option<usize>]) -> Factor {
         let s = network.structure();
-        let r = s.card()[i];
-        let mut start = s.table(i).start;
-        let mut axes: Vec<(usize, usize)> = Vec::new();
-        let family = s.dag().parents(i).iter().zip(s.strides(i)).map(|(&p, &stride)| (p, stride * r));
-        for (v, stride) in family.chain([(i, 1)]) {
-            match evidence[v] {
-                Some(state) => start += state * stride,
-                None => axes.push((v, stride)),
-            }
-        }
+        let (start, axes) = open_family(s, i, evidence);
         let vars: Vec<usize> = axes.iter().map(|a| a.0).collect();
         let size = vars.iter().map(|&v| s.card()[v]).product();
         let mut table = Vec::with_capacity(size);
@@ -61,10 +53,7 @@ impl Factor {
     /// For each of `vars`: how far the position in this table moves when that variable's state grows by
     /// one (0 for variables this factor does not have).
     pub(super) fn strides_along(&self, vars: &[usize], card: &[usize]) -> Vec<usize> {
-        let mut own = vec![1; self.vars.len()];
-        for k in (0..self.vars.len().saturating_sub(1)).rev() {
-            own[k] = own[k + 1] * card[self.vars[k + 1]];
-        }
+        let own = strides(card, &self.vars);
         vars.iter().map(|v| self.vars.iter().position(|o| o == v).map_or(0, |k| own[k])).collect()
     }
 
@@ -80,6 +69,25 @@ impl Factor {
         let h = others.iter().fold(0, |h, &v| h * card[v] + state(v));
         h * card[self.vars[self.vars.len() - 1]]
     }
+}
+
+/// Where the entries of node `i` start under the evidence, and how far they move with each unobserved variable of
+/// its family, itself last.
+pub(super) fn open_family(
+    s: &Structure,
+    i: usize,
+    evidence: &[Option<usize>],
+) -> (usize, Vec<(usize, usize)>) {
+    let r = s.card()[i];
+    let (mut start, mut axes) = (s.table(i).start, Vec::new());
+    let parents = s.dag().parents(i).iter().zip(s.strides(i)).map(|(&p, &stride)| (p, stride * r));
+    for (v, stride) in parents.chain([(i, 1)]) {
+        match evidence[v] {
+            Some(state) => start += state * stride,
+            None => axes.push((v, stride)),
+        }
+    }
+    (start, axes)
 }
 
 /// Counts through all joint states, the last digit fastest, and keeps positions in several tables.

@@ -9,6 +9,7 @@
 use super::lanes::{self, Lanes, Range, absorb, add, in_lanes, multiply, smallest_positive};
 use super::tree::MISSING;
 use crate::Network;
+use crate::structure::strides;
 use hingenet_base::graph::UndirectedGraph;
 
 /// Most entries (of four classes each) of all potentials together; beyond, rows are eliminated one by one,
@@ -129,10 +130,7 @@ impl JunctionTree {
 
     fn push(&mut self, network: &Network, scope: &[usize], tables: &[usize]) {
         let s = network.structure();
-        let mut strides = vec![1; scope.len()];
-        for k in (0..scope.len() - 1).rev() {
-            strides[k] = strides[k + 1] * s.card()[scope[k + 1]];
-        }
+        let strides = strides(s.card(), scope);
         let log = potential(network, scope, &strides, tables);
         let proba = log.iter().map(|w| w.map(f64::exp)).collect();
         self.cliques.push(Clique {

@@ -1,5 +1,5 @@
 //! Exact inference: class scores of rows with or without missing features, log evidence, conditional
-//! distributions of any variables and the most probable completion.
+//! distributions of any variables, and draws.
 //!
 //! Trees of features (naive Bayes, TAN) use message passing over the tree; other graphs add parameters
 //! when a row is complete and pass messages over a junction tree when it is not. Single queries, rows
@@ -19,7 +19,7 @@ pub(crate) use expected::Expectation;
 pub use factor::{Factor, MAX_FACTOR};
 
 use super::Network;
-use elimination::{Elimination, Mode};
+use elimination::Elimination;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_base::numeric::random::Random;
@@ -137,24 +137,6 @@ impl<'a> Inference<'a> {
         }
         kept.table.iter_mut().for_each(|w| *w -= total);
         Ok(kept)
-    }
-
-    /// The most probable states of everything unobserved, and `log P` of the whole assignment.
-    pub fn most_probable(&self, evidence: &Evidence) -> Result<(Vec<usize>, f64)> {
-        self.check(evidence)?;
-        let all = vec![true; evidence.len()];
-        let run =
-            |order: &[usize]| elimination::eliminate(self.network, evidence, &[], &all, order, Mode::Max);
-        let done = match run(self.order()) {
-            Err(Error::TooLarge { .. }) => run(&elimination::order_given(self.network, evidence, &all))?,
-            done => done?,
-        };
-        if done.kept.table[0] == f64::NEG_INFINITY {
-            return Err(impossible());
-        }
-        let mut state = evidence.to_vec();
-        done.maximise(self.network.structure().card(), &mut state);
-        Ok((state.into_iter().map(Option::unwrap_or_default).collect(), done.kept.table[0]))
     }
 
     /// Prepares draws from `P(everything | evidence)`.

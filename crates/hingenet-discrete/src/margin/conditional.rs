@@ -6,7 +6,7 @@
 //! Tschiatschek, IEEE TPAMI 34, 2012 (capped log margins; the soft maximum has η = 10).
 
 use super::ml_bn_svm::require_two_classes;
-use super::problem::{RowLoss, Rows};
+use super::problem::{MarginRows, RowLoss};
 use crate::{Network, Normaliser, Samples, Structure, counts};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
@@ -112,7 +112,7 @@ pub fn fit_watched(
     require_two_classes(samples)?;
     let n = counts::smoothed_counts(structure, samples, params.alpha)?;
     let start = counts::ml_parameters(structure, &n)?;
-    let rows = Rows::new(structure, samples)?;
+    let rows = MarginRows::new(structure, samples)?;
     let mut see = |at: Iterate<'_>| {
         control.progress("discriminative fit", at.iteration, params.max_iterations)?;
         watch(at.iteration, at.x)?;
@@ -146,7 +146,7 @@ pub fn fit_watched(
 
 fn run(
     structure: &Structure,
-    rows: &Rows,
+    rows: &MarginRows,
     loss: &impl RowLoss,
     params: &ConditionalParams,
     start: Vec<f64>,
@@ -191,7 +191,7 @@ fn run(
 }
 
 /// Loss of the rows at w and its gradient.
-fn loss_gradient(rows: &Rows, loss: &impl RowLoss, w: &[f64], gradient: &mut [f64]) -> f64 {
+fn loss_gradient(rows: &MarginRows, loss: &impl RowLoss, w: &[f64], gradient: &mut [f64]) -> f64 {
     let mut part = vec![0.0; rows.n_cells()];
     let value = rows.loss_and_gradient(&rows.gather(w), loss, &mut part);
     gradient.fill(0.0);
@@ -242,14 +242,6 @@ impl RowLoss for ConditionalLoss {
         scores[class] = -others;
         Some(weight * (max - own + total.ln()))
     }
-
-    fn second(&self, _: usize, weight: f64, scores: &[f64], ds: &mut [f64]) -> bool {
-        let mut p = scores.to_vec();
-        hingenet_base::numeric::log::softmax(&mut p);
-        let mean: f64 = p.iter().zip(ds.iter()).map(|(p, d)| p * d).sum();
-        ds.iter_mut().zip(&p).for_each(|(d, p)| *d = weight * p * (*d - mean));
-        true
-    }
 }
 
 /// `−s h_κ(λ ln d)`, with h_κ(y) = y up to 1 − κ, 1 from 1 + κ, a parabola between.
@@ -299,23 +291,5 @@ impl RowLoss for CappedMargin {
         s.iter_mut().for_each(|x| *x *= scale);
         s[class] = -scale;
         Some(-weight * value)
-    }
-
-    fn second(&self, class: usize, weight: f64, scores: &[f64], ds: &mut [f64]) -> bool {
-        let mut pi = scores.to_vec();
-        let y = self.lambda * self.shares(class, &mut pi);
-        let (_, slope) = self.cap(y);
-        let bend = if (y - 1.0).abs() < self.kappa { 1.0 / (2.0 * self.kappa) } else { 0.0 };
-        let own = ds[class];
-        let dt: f64 = pi.iter().zip(ds.iter()).map(|(p, d)| p * (d - own)).sum();
-        let along = weight * bend * self.lambda * self.lambda * dt;
-        let spread = weight * slope * self.lambda * self.eta;
-        let mut back = 0.0;
-        for (p, d) in pi.iter().zip(ds.iter_mut()) {
-            *d = p * (along + spread * (*d - own - dt));
-            back += *d;
-        }
-        ds[class] = -back;
-        true
     }
 }

@@ -1,7 +1,7 @@
 //! ML-BN-SVM: the entry point. From coded rows and a C1 structure to a proper network that is as likely as
 //! the required margins allow, with a proof of how close to optimal it is.
 
-use super::problem::{Certificate, Likelihood, MarginLoss, Problem, Rows, Smoothing};
+use super::problem::{Certificate, Likelihood, MarginLoss, MarginRows, Problem, Smoothing};
 use super::solve::{Solution, SolveSettings, Solver, default_smoothing, solve};
 use crate::{Network, Samples, Structure, counts};
 use hingenet_base::control::Control;
@@ -142,7 +142,7 @@ pub fn margin_problem(
     params: &MarginParams,
 ) -> Result<Problem> {
     let likelihood = Likelihood::new(structure, n)?;
-    let rows = Rows::new(structure, samples)?;
+    let rows = MarginRows::new(structure, samples)?;
     Ok(Problem { likelihood, rows, loss: params.loss(structure.n_classes()) })
 }
 

@@ -22,7 +22,7 @@ pub use ml_bn_svm::{MarginFit, MarginParams, fit_margin};
 pub(crate) use ml_bn_svm::{margin_problem, require_two_classes};
 pub(crate) use problem::ANY;
 pub use problem::{
-    Certificate, DualPoint, Expansion, Likelihood, MarginLoss, Point, Problem, RowLoss, Rows, ScoreBlock,
-    Smoothing, SoftHinge,
+    Certificate, DualPoint, Expansion, Likelihood, MarginLoss, MarginRows, Point, Problem, RowLoss,
+    ScoreBlock, Smoothing, SoftHinge,
 };
 pub use solve::{Solution, SolveSettings, Solver, Start, default_smoothing, solve};

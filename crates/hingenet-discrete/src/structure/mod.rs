@@ -37,7 +37,7 @@ impl Structure {
             return Err(Error::Graph { node: i.to_string(), problem: "has no states".into() });
         }
         let mut offsets = vec![0usize];
-        let mut strides = Vec::with_capacity(card.len());
+        let mut all_strides = Vec::with_capacity(card.len());
         for i in 0..card.len() {
             let size = dag.parents(i).iter().fold(card[i] as f64, |s, &p| s * card[p] as f64);
             let total = offsets[i] as f64 + size;
@@ -50,9 +50,9 @@ impl Structure {
                 });
             }
             offsets.push(total as usize);
-            strides.push(row_strides(&card, dag.parents(i)));
+            all_strides.push(strides(&card, dag.parents(i)));
         }
-        Ok(Structure { dag, card, offsets, strides })
+        Ok(Structure { dag, card, offsets, strides: all_strides })
     }
 
     /// Naive Bayes: the class is the only parent of every feature.
@@ -128,11 +128,11 @@ impl Structure {
     }
 }
 
-/// Mixed radix, lowest-numbered parent most significant.
-fn row_strides(card: &[usize], parents: &[usize]) -> Vec<usize> {
-    let mut strides = vec![1; parents.len()];
-    for k in (0..parents.len().saturating_sub(1)).rev() {
-        strides[k] = strides[k + 1] * card[parents[k + 1]];
+/// Mixed radix: how far a position moves with the state of each of `variables`, the last one fastest.
+pub(crate) fn strides(card: &[usize], variables: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1; variables.len()];
+    for k in (0..variables.len().saturating_sub(1)).rev() {
+        strides[k] = strides[k + 1] * card[variables[k + 1]];
     }
     strides
 }

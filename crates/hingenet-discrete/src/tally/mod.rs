@@ -40,11 +40,35 @@ pub(crate) fn joint_counts(samples: &Samples, variables: &[usize]) -> Vec<f64> {
 }
 
 /// One column's share in the position of a row in a table: `scale` times its code.
-struct Digit<'a> {
+pub(crate) struct Digit<'a> {
     column: &'a Codes,
     scale: usize,
     /// The code a missing cell counts as.
     missing: usize,
+}
+
+impl<'a> Digit<'a> {
+    /// A column without missing cells.
+    pub(crate) fn complete(column: &'a Codes, scale: usize) -> Self {
+        Digit { column, scale, missing: 0 }
+    }
+
+    /// `position += scale * code` for some rows of the column.
+    pub(crate) fn add(&self, rows: std::ops::Range<usize>, position: &mut [u32]) {
+        let (scale, missing) = (self.scale as u32, self.missing as u32);
+        match self.column {
+            Codes::U8(v) => {
+                for (p, &c) in position.iter_mut().zip(&v[rows]) {
+                    *p += scale * if c == Codes::MISSING_U8 { missing } else { u32::from(c) };
+                }
+            }
+            Codes::U16(v) => {
+                for (p, &c) in position.iter_mut().zip(&v[rows]) {
+                    *p += scale * if c == Codes::MISSING_U16 { missing } else { u32::from(c) };
+                }
+            }
+        }
+    }
 }
 
 /// Adds the weight of every row (1 without weights) to its position in `table`, rows in order.
@@ -57,7 +81,7 @@ fn tally(digits: &[Digit<'_>], weights: Option<&[f64]>, table: &mut [f64]) {
         let position = &mut position[..rows.len()];
         position.fill(0);
         for digit in digits {
-            add_digit(digit, rows.clone(), position);
+            digit.add(rows.clone(), position);
         }
         match weights {
             Some(weights) => {
@@ -78,22 +102,5 @@ fn tally(digits: &[Digit<'_>], weights: Option<&[f64]>, table: &mut [f64]) {
 fn hand_over(whole: &mut [u32], table: &mut [f64]) {
     for (n, t) in table.iter_mut().zip(whole) {
         *n += f64::from(std::mem::take(t));
-    }
-}
-
-/// `position += scale * code` for some rows of a column.
-fn add_digit(digit: &Digit<'_>, rows: std::ops::Range<usize>, position: &mut [u32]) {
-    let (scale, missing) = (digit.scale as u32, digit.missing as u32);
-    match digit.column {
-        Codes::U8(v) => {
-            for (p, &c) in position.iter_mut().zip(&v[rows]) {
-                *p += scale * if c == Codes::MISSING_U8 { missing } else { u32::from(c) };
-            }
-        }
-        Codes::U16(v) => {
-            for (p, &c) in position.iter_mut().zip(&v[rows]) {
-                *p += scale * if c == Codes::MISSING_U16 { missing } else { u32::from(c) };
-            }
-        }
     }
 }

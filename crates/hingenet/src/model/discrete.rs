@@ -6,6 +6,7 @@ use super::spec::unescaped;
 use super::{Dataset, ModelSpec};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
+use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
 use hingenet_discrete::margin::bn_svm::Norm;
 use hingenet_discrete::margin::conditional::{ConditionalParams, Form, Objective};
@@ -22,18 +23,18 @@ pub fn fit(
     graph: Graph,
     rule: Rule,
     spec: &ModelSpec,
-    data: &Dataset,
+    rows: &Rows<'_>,
     control: &Control,
 ) -> Result<Fit<DiscreteClassifier>> {
-    let params = params(graph, spec, data)?;
-    hingenet_discrete::fit(&data.training(), &params, learning(rule, spec)?.as_ref(), control)
+    let params = params(graph, spec, rows.dataset())?;
+    hingenet_discrete::fit(rows, &params, learning(rule, spec)?.as_ref(), control)
 }
 
 /// Fits an average of one-dependence networks.
 pub fn fit_average(
     margin: bool,
     spec: &ModelSpec,
-    data: &Dataset,
+    rows: &Rows<'_>,
     control: &Control,
 ) -> Result<Fit<AveragedClassifier>> {
     let rule = if margin {
@@ -44,7 +45,7 @@ pub fn fit_average(
     } else {
         MemberRule::MaximumLikelihood
     };
-    fit_averaged(&data.training(), spec.number("alpha", 1.0)?, rule, control)
+    fit_averaged(rows, spec.number("alpha", 1.0)?, rule, control)
 }
 
 fn params(graph: Graph, spec: &ModelSpec, data: &Dataset) -> Result<DiscreteParams> {

@@ -72,7 +72,7 @@ pub(super) fn fit_rows(
     let (fitted, solver, chosen) = match super::find(&spec.name)?.recipe {
         Recipe::Majority => (Fitted::Majority(Majority::fit(&rows.training())), None, BTreeMap::new()),
         Recipe::Discrete(graph, rule) => {
-            let fit = discrete::fit(graph, rule, spec, data, control)?;
+            let fit = discrete::fit(graph, rule, spec, rows, control)?;
             (Fitted::Discrete(fit.model), worst(&fit.reports), fit.chosen)
         }
         Recipe::Density(variant) => {
@@ -93,7 +93,7 @@ pub(super) fn fit_rows(
             (Fitted::Pool(Box::new(fitted)), worst(&reports), BTreeMap::new())
         }
         Recipe::Averaged { margin } => {
-            let fit = discrete::fit_average(margin, spec, data, control)?;
+            let fit = discrete::fit_average(margin, spec, rows, control)?;
             (Fitted::Averaged(fit.model), worst(&fit.reports), fit.chosen)
         }
     };

@@ -9,7 +9,8 @@ use hingenet_discrete::margin::conditional::{
     CappedMargin, ConditionalLoss, ConditionalParams, fit_conditional,
 };
 use hingenet_discrete::margin::{
-    Likelihood, MarginLoss, MarginParams, Problem, RowLoss, Rows, Smoothing, SoftHinge, Solver, fit_margin,
+    Likelihood, MarginLoss, MarginParams, MarginRows, Problem, RowLoss, Smoothing, SoftHinge, Solver,
+    fit_margin,
 };
 use hingenet_discrete::{Network, Structure, counts};
 use serde_json::Value;
@@ -78,7 +79,7 @@ fn problem(case: &Value, dir: &Path) -> Problem {
     let smoothing = smoothing(case);
     Problem {
         likelihood: Likelihood::new(&structure, n).unwrap(),
-        rows: Rows::new(&structure, &samples).unwrap(),
+        rows: MarginRows::new(&structure, &samples).unwrap(),
         loss: MarginLoss::new(number(&case["lambda"]), k, number(&case["gamma"]), smoothing),
     }
 }
@@ -161,7 +162,7 @@ fn divergence(structure: &Structure, totals: &[f64], reference: &[f64], w: &[f64
 fn mcl_mm(file: &Value, dir: &Path) {
     for case in list(file, "cases") {
         let (structure, samples) = (structure(case), samples(case, dir));
-        let rows = Rows::new(&structure, &samples).unwrap();
+        let rows = MarginRows::new(&structure, &samples).unwrap();
         let w = flat(&case["w"]);
         let (value, gradient) = row_loss(&rows, &ConditionalLoss, &w);
         close(value, number(&case["neg_cll"]), 1e-9, "negative conditional log-likelihood");
@@ -187,7 +188,7 @@ fn mcl_mm(file: &Value, dir: &Path) {
     }
 }
 
-fn row_loss(rows: &Rows, loss: &impl RowLoss, w: &[f64]) -> (f64, Vec<f64>) {
+fn row_loss(rows: &MarginRows, loss: &impl RowLoss, w: &[f64]) -> (f64, Vec<f64>) {
     let mut part = vec![0.0; rows.n_cells()];
     let value = rows.loss_and_gradient(&rows.gather(w), loss, &mut part);
     let mut gradient = vec![0.0; w.len()];

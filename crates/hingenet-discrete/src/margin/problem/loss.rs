@@ -300,26 +300,10 @@ impl MarginLoss {
     }
 }
 
-impl RowLoss for MarginLoss {
+impl MarginLoss {
+    /// Replaces the direction `ds` by the Hessian of the loss at `scores` times `ds`; `false` when it is zero.
     #[inline(always)]
-    fn first(&self, class: usize, weight: f64, s: &mut [f64]) -> Option<f64> {
-        let Active { value, slope, .. } = self.active(class, s)?;
-        let scale = self.lambda * weight;
-        let b = scale * slope;
-        s.iter_mut().for_each(|share| *share *= b);
-        s[class] = -b;
-        Some(scale * value)
-    }
-
-    fn first_block(&self, class: usize, weights: &[f64], block: &mut ScoreBlock) -> f64 {
-        vectorised(
-            #[inline(always)]
-            || self.block_losses(class, weights, block),
-        )
-    }
-
-    #[inline(always)]
-    fn second(&self, class: usize, weight: f64, scores: &[f64], ds: &mut [f64]) -> bool {
+    pub fn second(&self, class: usize, weight: f64, scores: &[f64], ds: &mut [f64]) -> bool {
         let mut share = [0.0; 64];
         let mut large;
         let pi: &mut [f64] = if scores.len() <= 64 {
@@ -342,6 +326,25 @@ impl RowLoss for MarginLoss {
         }
         ds[class] = -back;
         true
+    }
+}
+
+impl RowLoss for MarginLoss {
+    #[inline(always)]
+    fn first(&self, class: usize, weight: f64, s: &mut [f64]) -> Option<f64> {
+        let Active { value, slope, .. } = self.active(class, s)?;
+        let scale = self.lambda * weight;
+        let b = scale * slope;
+        s.iter_mut().for_each(|share| *share *= b);
+        s[class] = -b;
+        Some(scale * value)
+    }
+
+    fn first_block(&self, class: usize, weights: &[f64], block: &mut ScoreBlock) -> f64 {
+        vectorised(
+            #[inline(always)]
+            || self.block_losses(class, weights, block),
+        )
     }
 }
 

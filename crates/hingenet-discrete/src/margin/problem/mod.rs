@@ -15,7 +15,7 @@ pub use likelihood::{Expansion, Likelihood};
 pub use loss::{MarginLoss, Smoothing};
 pub(crate) use rows::ANY;
 pub(super) use rows::spread_groups;
-pub use rows::{RowLoss, Rows};
+pub use rows::{MarginRows, RowLoss};
 
 use hingenet_base::numeric::linalg::dot;
 use hingenet_base::numeric::sum::ordered_chunks;
@@ -27,7 +27,7 @@ pub struct Problem {
     /// Counts and Algorithm 1.
     pub likelihood: Likelihood,
     /// Merged rows.
-    pub rows: Rows,
+    pub rows: MarginRows,
     /// The margin loss.
     pub loss: MarginLoss,
 }
@@ -97,14 +97,6 @@ impl Problem {
         let value = self.rows.loss_and_gradient(v, &self.loss, &mut part);
         self.rows.scatter_add(&part, gradient);
         value
-    }
-
-    /// Largest amount by which the optimum of (11) can exceed that of (10):
-    /// `λ Σ s_m (0.0898203 R + ln(K − 1)/η)`.
-    pub fn smoothing_bound(&self, smoothing: Smoothing) -> f64 {
-        let k = self.rows.n_classes() as f64;
-        let lift = SoftHinge::LIFT * smoothing.radius + (k - 1.0).ln() / smoothing.eta;
-        self.loss.lambda() * self.rows.total_weight() * lift
     }
 
     /// Multipliers a_{mc} of the loss at w: for each row K values, `λ s_m h_R'(t_m) π_{mc}`, and 0 at its

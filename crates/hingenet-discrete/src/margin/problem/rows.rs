@@ -4,10 +4,11 @@
 //! scores of all classes are sums of short contiguous pieces.
 
 use super::block::ScoreBlock;
+use super::loss::MarginLoss;
+use crate::tally::Digit;
 use crate::{Samples, Structure};
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::sum::{add_into, ordered_chunks};
-use hingenet_data::table::Codes;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -41,14 +42,11 @@ pub trait RowLoss: Sync {
         }
         total
     }
-
-    /// Replaces the direction `ds` by the Hessian of the loss at `scores` times `ds`; `false` when it is zero.
-    fn second(&self, class: usize, weight: f64, scores: &[f64], ds: &mut [f64]) -> bool;
 }
 
 /// Merged rows, sorted by class and cells.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rows {
+pub struct MarginRows {
     n_classes: usize,
     /// Class-dependent nodes: the class first, then its children.
     slots: usize,
@@ -62,7 +60,7 @@ pub struct Rows {
     slot_groups: Vec<usize>,
 }
 
-impl Rows {
+impl MarginRows {
     /// Takes the class-dependent cells of complete rows and merges equal rows; rows of weight 0 vanish.
     pub fn new(structure: &Structure, samples: &Samples) -> Result<Self> {
         if samples.has_missing() {
@@ -90,7 +88,7 @@ impl Rows {
         let cells = group_rows(structure, samples, &nodes, &first_group);
         let slot_groups =
             first_group.iter().map(|&g| g as usize).chain(std::iter::once(entry.len() / k)).collect();
-        let mut rows = Rows {
+        let mut rows = MarginRows {
             n_classes: k,
             slots: nodes.len(),
             groups: vec![],
@@ -104,8 +102,8 @@ impl Rows {
     }
 
     /// The given rows, in ascending order; cells and groups stay.
-    pub fn subset(&self, kept: &[usize]) -> Rows {
-        Rows {
+    pub fn subset(&self, kept: &[usize]) -> MarginRows {
+        MarginRows {
             n_classes: self.n_classes,
             slots: self.slots,
             groups: kept.iter().flat_map(|&m| self.groups(m)).copied().collect(),
@@ -267,7 +265,7 @@ impl Rows {
     }
 
     /// Adds the Hessian of the loss at `v` times `dv` to `out`.
-    pub fn hessian_product(&self, v: &[f64], dv: &[f64], loss: &impl RowLoss, out: &mut [f64]) {
+    pub fn hessian_product(&self, v: &[f64], dv: &[f64], loss: &MarginLoss, out: &mut [f64]) {
         let parts = ordered_chunks(self.len(), self.chunk(), |range| {
             let k = self.n_classes;
             let mut product = vec![0.0; v.len()];
@@ -354,13 +352,10 @@ fn group_rows(structure: &Structure, samples: &Samples, nodes: &[usize], first_g
         for (slot, (&i, &first)) in nodes.iter().zip(first_group).enumerate() {
             column.fill(first);
             let r = if i == 0 { 1 } else { structure.card()[i] };
-            if i != 0 {
-                add_scaled(samples.column(i), range.clone(), 1, &mut column);
-            }
-            for (&p, &stride) in structure.dag().parents(i).iter().zip(structure.strides(i)) {
-                if p != 0 {
-                    add_scaled(samples.column(p), range.clone(), (stride * r) as u32, &mut column);
-                }
+            let parents = structure.dag().parents(i).iter().zip(structure.strides(i));
+            let digits = parents.map(|(&p, stride)| (p, stride * r)).chain([(i, 1)]);
+            for (v, scale) in digits.filter(|(v, _)| *v != 0) {
+                Digit::complete(samples.column(v), scale).add(range.clone(), &mut column);
             }
             rows.iter_mut().skip(slot).step_by(slots).zip(&column).for_each(|(g, c)| *g = *c);
         }
@@ -368,14 +363,7 @@ fn group_rows(structure: &Structure, samples: &Samples, nodes: &[usize], first_g
     groups
 }
 
-fn add_scaled(column: &Codes, rows: Range<usize>, scale: u32, out: &mut [u32]) {
-    match column {
-        Codes::U8(v) => out.iter_mut().zip(&v[rows]).for_each(|(o, &c)| *o += scale * u32::from(c)),
-        Codes::U16(v) => out.iter_mut().zip(&v[rows]).for_each(|(o, &c)| *o += scale * u32::from(c)),
-    }
-}
-
-impl Rows {
+impl MarginRows {
     /// Takes the rows in sorted order and adds the weights of equal neighbours.
     fn merge(&mut self, cells: &[u32], order: &[u32], samples: &Samples) {
         let class = |m: usize| samples.column(0).get(m).unwrap_or(0) as u32;

@@ -16,6 +16,7 @@
 //! which are optimal for them. The start is the point of the central path of
 //! problem (10) at a large μ, found by a damped Newton method that cannot fail: its function is convex.
 
+use super::Solution;
 use super::interior_rows::{Direction, Linear, Multipliers, RowSystem, Target};
 use super::interior_system::{Factor, Systems};
 use crate::margin::problem::{Certificate, DualPoint, Expansion, Problem};
@@ -23,30 +24,8 @@ use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::dot;
 
-/// When to stop.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct InteriorSettings {
-    /// Newton steps.
-    pub max_iterations: usize,
-    /// Relative gap to prove: gap11 for a smooth loss, gap10 for the plain hinge.
-    pub tolerance: f64,
-}
-
-/// Where the method ended.
-#[derive(Debug, Clone)]
-pub struct DenseSolution {
-    /// Normalised parameters.
-    pub w: Vec<f64>,
-    /// Proven bounds.
-    pub certificate: Certificate,
-    /// Multipliers of the best lower bound.
-    pub multipliers: Vec<f64>,
-    /// Newton steps.
-    pub iterations: usize,
-    /// Whether the gap reached the tolerance.
-    pub converged: bool,
-}
-
+/// Newton steps.
+const STEPS: usize = 400;
 /// Fraction of the way to the boundary that a step may go.
 const TO_BOUNDARY: f64 = 0.995;
 /// Part of what is left of `e(w) = q` that the products keep at least.
@@ -60,15 +39,16 @@ pub(super) const LONGEST_STEP: f64 = 20.0;
 /// Newton steps on the way to the first central point.
 const CENTRING_STEPS: usize = 10;
 
-/// Minimises from `start` (normalised parameters).
-pub fn minimise(
+/// Minimises from `start` (normalised parameters) until the relative gap is proven: gap11 for a smooth loss, gap10
+/// for the plain hinge.
+pub(super) fn minimise(
     problem: &Problem,
     start: &[f64],
-    settings: &InteriorSettings,
+    tolerance: f64,
     control: &Control,
-) -> Result<DenseSolution> {
+) -> Result<Solution> {
     let solver = Solver { problem, rows: RowSystem::new(problem), systems: Systems::new(problem) };
-    solver.run(start, settings, control)
+    solver.run(start, tolerance, control)
 }
 
 struct Solver<'a> {
@@ -99,7 +79,7 @@ struct State {
 }
 
 impl Solver<'_> {
-    fn run(&self, start: &[f64], settings: &InteriorSettings, control: &Control) -> Result<DenseSolution> {
+    fn run(&self, start: &[f64], tolerance: f64, control: &Control) -> Result<Solution> {
         let (mut state, mut iterations) = self.first_central_point(start, control)?;
         let mut best =
             Best { certificate: Certificate::OPEN, w: state.w.clone(), multipliers: state.x.a.clone() };
@@ -108,11 +88,11 @@ impl Solver<'_> {
         let mut least_open = state.open;
         // Only to know when a certificate is worth its passes.
         let scale = self.problem.hard_objective(start).abs();
-        while iterations < settings.max_iterations && stalls < 3 {
+        while iterations < STEPS && stalls < 3 {
             control.check()?;
-            if state.open <= 10.0 * settings.tolerance * scale {
+            if state.open <= 10.0 * tolerance * scale {
                 self.certify(&state, &mut best);
-                if best.certificate.gap(smooth) <= settings.tolerance {
+                if best.certificate.gap(smooth) <= tolerance {
                     break;
                 }
             }
@@ -132,8 +112,8 @@ impl Solver<'_> {
         let Best { mut certificate, w, multipliers } = best;
         certificate.upper10 = self.problem.hard_objective(&w);
         certificate.upper11 = self.problem.objective(&w);
-        let converged = certificate.gap(smooth) <= settings.tolerance;
-        Ok(DenseSolution { w, certificate, multipliers, iterations, converged })
+        let converged = certificate.gap(smooth) <= tolerance;
+        Ok(Solution { w, multipliers, certificate, iterations, converged, method: "interior points" })
     }
 
     /// Joins the bounds at `state` into `best`, and its parameters and multipliers if they are better.

@@ -8,7 +8,7 @@
 //! H⁺ inverts ∇²L on consistent changes of the counts and is simple: `dw_{j|h} = g_{j|h}/e_{j|h} − Σ_j g_{j|h}/e_h`.
 
 use super::interior_rows::{Linear, row_couplings};
-use crate::margin::problem::{Expansion, Problem, Rows};
+use crate::margin::problem::{Expansion, MarginRows, Problem};
 use hingenet_base::numeric::linalg::{Cholesky, Matrix};
 use hingenet_base::numeric::sum::add_into;
 use rayon::prelude::*;
@@ -238,7 +238,12 @@ impl<'a> Systems<'a> {
 }
 
 /// Sums of the rows' couplings for every group of one slot (outer) and every group up to that slot (inner).
-fn sum_pairs<const P: usize>(rows: &Rows, couplings: &[f64], active: &[usize], slot: usize) -> Vec<f64> {
+fn sum_pairs<const P: usize>(
+    rows: &MarginRows,
+    couplings: &[f64],
+    active: &[usize],
+    slot: usize,
+) -> Vec<f64> {
     let bounds = rows.slot_groups();
     let (first, width) = (bounds[slot], bounds[slot + 1]);
     let mut sums = vec![[0.0; P]; (width - first) * width];
@@ -255,7 +260,13 @@ fn sum_pairs<const P: usize>(rows: &Rows, couplings: &[f64], active: &[usize], s
 }
 
 /// The same for any number of pairs of classes.
-fn sum_any_pairs(pairs: usize, rows: &Rows, couplings: &[f64], active: &[usize], slot: usize) -> Vec<f64> {
+fn sum_any_pairs(
+    pairs: usize,
+    rows: &MarginRows,
+    couplings: &[f64],
+    active: &[usize],
+    slot: usize,
+) -> Vec<f64> {
     let bounds = rows.slot_groups();
     let (first, width) = (bounds[slot], bounds[slot + 1]);
     let mut sums = vec![0.0; (width - first) * width * pairs];

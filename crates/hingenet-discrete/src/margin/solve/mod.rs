@@ -5,15 +5,13 @@ mod interior;
 mod interior_rows;
 mod interior_system;
 mod newton;
+mod smoothed;
 
 use super::conic;
-use super::problem::{Certificate, DualPoint, Point, Problem, Smoothing};
+use super::problem::{Certificate, DualPoint, Problem, Smoothing};
 use super::projected::{self, ProjectedSettings};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
-use hingenet_base::optimise::lbfgs::{Iterate, LbfgsSettings, lbfgs};
-use hingenet_base::optimise::newton_cg::{Curved, NewtonSettings, newton_cg};
-use interior::{DenseSolution, InteriorSettings};
 use interior_system::step_work;
 
 /// Which method solves the problem.
@@ -98,8 +96,6 @@ const NEWTON_REACH: f64 = 16.0;
 const LARGEST_SYSTEM: usize = 8192;
 /// Gap that needs no second method in a search.
 const ROUGH: f64 = 0.02;
-/// Newton steps of the interior-point method.
-const INTERIOR_STEPS: usize = 400;
 
 /// Minimises from normalised parameters `start` (the maximum-likelihood estimate if none).
 pub fn solve(
@@ -127,8 +123,8 @@ pub fn solve(
     }
     match settings.solver {
         Solver::Interior => interior(problem, &ml, settings, control),
-        Solver::Newton => dense_newton(problem, start, settings, control),
-        Solver::Lbfgs => smoothed(problem, start, settings, control),
+        Solver::Newton => newton::minimise(problem, start, settings.tolerance, control),
+        Solver::Lbfgs => smoothed::minimise(problem, start, settings, control),
         Solver::Projected => projected(problem, start, settings, control),
         Solver::Conic => conic(problem, control),
         Solver::Auto => automatic(problem, start, &ml, settings, control),
@@ -168,7 +164,7 @@ fn automatic(
     let work = over_cells.min(over_rows);
     let smooth = problem.loss.is_smooth();
     if over_cells <= INTERIOR_WORK && problem.loss.lambda() * problem.loss.gamma() <= NEWTON_REACH {
-        let found = dense_newton(problem, start, settings, control)?;
+        let found = newton::minimise(problem, start, settings.tolerance, control)?;
         if found.converged {
             return Ok(found);
         }
@@ -176,7 +172,7 @@ fn automatic(
     let first = if work <= INTERIOR_WORK {
         interior(problem, ml, settings, control)?
     } else {
-        smoothed(problem, start, settings, control)?
+        smoothed::minimise(problem, start, settings, control)?
     };
     if first.converged || (!settings.persistent && first.certificate.gap(smooth) <= ROUGH) {
         return Ok(first);
@@ -184,7 +180,7 @@ fn automatic(
     let second = if work <= INTERIOR_WORK {
         let reached = first.certificate.upper(smooth);
         let at_start = if smooth { problem.objective(start) } else { problem.hard_objective(start) };
-        smoothed(problem, if reached < at_start { &first.w } else { start }, settings, control)?
+        smoothed::minimise(problem, if reached < at_start { &first.w } else { start }, settings, control)?
     } else if settings.persistent && work <= LAST_RESORT_WORK {
         interior(problem, ml, settings, control)?
     } else {
@@ -208,26 +204,31 @@ fn automatic(
     Ok(Solution { iterations, ..best })
 }
 
-/// Interior points; rows far beyond their margins at `start` are left out first, which is right when none of
-/// them has a loss at the end.
+/// Share of the rows near their margins below which the others are first left out, for small λ and beyond. The
+/// attempt costs that share of a whole run and is lost unless all others end without a loss; it pays while the
+/// share is below the chance of that, and a larger λ pulls more rows back.
+const FEW: f64 = 0.8;
+const VERY_FEW: f64 = 0.3;
+const SMALL_LAMBDA: f64 = 4.0;
+
+/// Interior points; rows beyond their margins by more than 1 + γ at `start` are left out first, which is right when
+/// none of them has a loss at the end.
 fn interior(
     problem: &Problem,
     start: &[f64],
     settings: &SolveSettings,
     control: &Control,
 ) -> Result<Solution> {
-    let ahead = QUIET * (1.0 + problem.loss.gamma());
-    let near = problem.rows_within(start, ahead);
+    let near = problem.rows_within(start, 1.0 + problem.loss.gamma());
     let mut spent = 0;
-    // With a large λ rows that were far ahead fall back.
-    let few = if problem.loss.lambda() <= 4.0 { 0.8 } else { 0.3 };
+    let few = if problem.loss.lambda() <= SMALL_LAMBDA { FEW } else { VERY_FEW };
     if (near.len() as f64) < few * problem.rows.len() as f64 {
         let small = Problem {
             likelihood: problem.likelihood.clone(),
             rows: problem.rows.subset(&near),
             loss: problem.loss.clone(),
         };
-        let found = interior_all(&small, start, settings, control)?;
+        let found = interior::minimise(&small, start, settings.tolerance, control)?;
         let solution = with_all_rows(problem, &near, found);
         let smooth = problem.loss.is_smooth();
         if solution.certificate.gap(smooth) <= settings.tolerance {
@@ -235,12 +236,9 @@ fn interior(
         }
         spent = solution.iterations;
     }
-    let found = interior_all(problem, start, settings, control)?;
+    let found = interior::minimise(problem, start, settings.tolerance, control)?;
     Ok(Solution { iterations: found.iterations + spent, ..found })
 }
-
-/// Log margin, in units of 1 + γ, beyond which a row is first left out.
-const QUIET: f64 = 1.0;
 
 /// The solution of a problem that has the rows `near` only, as one of `problem`.
 fn with_all_rows(problem: &Problem, near: &[usize], found: Solution) -> Solution {
@@ -251,39 +249,6 @@ fn with_all_rows(problem: &Problem, near: &[usize], found: Solution) -> Solution
     }
     let dual = problem.dual_point(a);
     Solution { iterations: found.iterations, ..proven(problem, found.w, dual, found.method) }
-}
-
-fn interior_all(
-    problem: &Problem,
-    start: &[f64],
-    settings: &SolveSettings,
-    control: &Control,
-) -> Result<Solution> {
-    let inner = InteriorSettings { max_iterations: INTERIOR_STEPS, tolerance: settings.tolerance };
-    Ok(dense(interior::minimise(problem, start, &inner, control)?, "interior points"))
-}
-
-fn dense_newton(
-    problem: &Problem,
-    start: &[f64],
-    settings: &SolveSettings,
-    control: &Control,
-) -> Result<Solution> {
-    Ok(dense(
-        newton::minimise(problem, start, settings.tolerance, control)?,
-        "Newton, less and less smoothing",
-    ))
-}
-
-fn dense(found: DenseSolution, method: &'static str) -> Solution {
-    Solution {
-        w: found.w,
-        multipliers: found.multipliers,
-        certificate: found.certificate,
-        iterations: found.iterations,
-        converged: found.converged,
-        method,
-    }
 }
 
 fn projected(
@@ -316,179 +281,4 @@ fn conic(problem: &Problem, control: &Control) -> Result<Solution> {
 /// Smoothing of problem (11) by default: R = min(1, γ), η = 10.
 pub fn default_smoothing(gamma: f64) -> Smoothing {
     Smoothing { radius: gamma.min(1.0), eta: 10.0 }
-}
-
-/// Continuation: a smooth problem is first solved smoothed further where λ γ is large; the plain hinge is
-/// approached by smoothing 4 times less at each stage until the proven gap is small enough.
-fn smoothed(
-    problem: &Problem,
-    start: &[f64],
-    settings: &SolveSettings,
-    control: &Control,
-) -> Result<Solution> {
-    let smooth = problem.loss.is_smooth();
-    let gamma = problem.loss.gamma();
-    let base = if smooth { problem.loss.smoothing() } else { default_smoothing(gamma) };
-    let hard = problem.loss.lambda() * gamma >= 100.0;
-    let mut factors = if hard { vec![16.0, 4.0, 1.0] } else { vec![1.0] };
-    if !smooth {
-        factors.extend((1..=14).map(|k| 0.25f64.powi(k)));
-    }
-    let mut state = Stage {
-        w: start.to_vec(),
-        certificate: Certificate::OPEN,
-        multipliers: vec![],
-        best: None,
-        iterations: 0,
-    };
-    for (at, factor) in factors.iter().enumerate() {
-        control.check()?;
-        let stage = Problem { loss: problem.loss.with_smoothing(base.scaled(*factor)), ..problem.clone() };
-        let target = smooth && at + 1 == factors.len();
-        state.descend(problem, &stage, target, settings, control)?;
-        if state.certificate.gap(smooth) <= settings.tolerance || state.iterations >= settings.max_iterations
-        {
-            break;
-        }
-    }
-    let mut w = state.best.map_or(state.w, |(_, w)| w);
-    problem.likelihood.normaliser().normalise(&mut w)?;
-    let mut certificate = state.certificate;
-    certificate.upper10 = problem.hard_objective(&w);
-    certificate.upper11 = problem.objective(&w);
-    Ok(Solution {
-        w,
-        multipliers: state.multipliers,
-        certificate,
-        iterations: state.iterations,
-        converged: certificate.gap(smooth) <= settings.tolerance,
-        method: "L-BFGS, Newton-CG",
-    })
-}
-
-/// State of the continuation; bounds always belong to the problem itself.
-struct Stage {
-    w: Vec<f64>,
-    certificate: Certificate,
-    /// Multipliers of the best lower bound.
-    multipliers: Vec<f64>,
-    /// Best objective and its parameters.
-    best: Option<(f64, Vec<f64>)>,
-    iterations: usize,
-}
-
-impl Stage {
-    /// Bounds of `problem` at `w`, with multipliers of the smoothed `stage`.
-    fn certify(&mut self, problem: &Problem, stage: &Problem, w: &[f64]) -> f64 {
-        let w = problem.likelihood.expand(w).normalised;
-        let smooth = problem.loss.is_smooth();
-        let dual = problem.dual_point(stage.multipliers(&w));
-        let now = problem.bounds(&w, &dual);
-        if now.lower(smooth) > self.certificate.lower(smooth) {
-            self.multipliers = dual.multipliers;
-        }
-        self.certificate = self.certificate.join(&now);
-        let value = now.upper(smooth);
-        if self.best.as_ref().is_none_or(|(best, _)| value < *best) {
-            self.best = Some((value, w));
-        }
-        self.certificate.gap(smooth)
-    }
-
-    /// L-BFGS, then Newton-CG, on one stage. `target` stages run to the tolerance, the others until the
-    /// next one starts well.
-    fn descend(
-        &mut self,
-        problem: &Problem,
-        stage: &Problem,
-        target: bool,
-        settings: &SolveSettings,
-        control: &Control,
-    ) -> Result<()> {
-        let inverse: Vec<f64> = problem.likelihood.counts().iter().map(|n| 1.0 / n).collect();
-        let rough = if target { 1e-9 } else { 1e-6 } * problem.likelihood.total();
-        let left = settings.max_iterations.saturating_sub(self.iterations).max(1);
-        let budget = if target { left } else { left.min(500) };
-        let lbfgs_settings = LbfgsSettings { memory: 50, max_iterations: budget, gradient_tolerance: rough };
-        let mut next_check = 10;
-        let start = std::mem::take(&mut self.w);
-        let found = lbfgs(
-            start,
-            Some(&inverse),
-            &lbfgs_settings,
-            |w, gradient| {
-                let point = stage.unconstrained(w);
-                gradient.copy_from_slice(&point.gradient);
-                point.value
-            },
-            |at: Iterate<'_>| {
-                control.progress("L-BFGS", at.iteration, budget)?;
-                if at.iteration < next_check {
-                    return Ok(false);
-                }
-                next_check = at.iteration * 3 / 2;
-                Ok(self.certify(problem, stage, at.x) <= settings.tolerance)
-            },
-        )?;
-        self.iterations += found.iterations;
-        self.w = found.x;
-        let w = self.w.clone();
-        if self.certify(problem, stage, &w) <= settings.tolerance
-            || self.iterations >= settings.max_iterations
-        {
-            return Ok(());
-        }
-        self.polish(problem, stage, settings, control)
-    }
-
-    fn polish(
-        &mut self,
-        problem: &Problem,
-        stage: &Problem,
-        settings: &SolveSettings,
-        control: &Control,
-    ) -> Result<()> {
-        let newton = NewtonSettings {
-            max_iterations: 40,
-            max_inner: 200,
-            gradient_tolerance: 1e-12 * problem.likelihood.total(),
-        };
-        let start = std::mem::take(&mut self.w);
-        let found = newton_cg(start, &newton, stage, |at: Iterate<'_>| {
-            control.progress("Newton-CG", at.iteration, newton.max_iterations)?;
-            Ok(at.iteration > 0
-                && at.iteration.is_multiple_of(3)
-                && self.certify(problem, stage, at.x) <= settings.tolerance)
-        })?;
-        self.iterations += found.iterations;
-        self.w = found.x;
-        let w = self.w.clone();
-        self.certify(problem, stage, &w);
-        Ok(())
-    }
-}
-
-impl Curved for Problem {
-    type Point = Point;
-
-    fn evaluate(&self, x: &[f64]) -> Point {
-        self.unconstrained(x)
-    }
-
-    fn value(&self, at: &Point) -> f64 {
-        at.value
-    }
-
-    fn gradient<'a>(&self, at: &'a Point) -> &'a [f64] {
-        &at.gradient
-    }
-
-    fn hessian_product(&self, at: &Point, direction: &[f64]) -> Vec<f64> {
-        Problem::hessian_product(self, at, direction)
-    }
-
-    /// The diagonal of the likelihood part is about the expected counts.
-    fn preconditioner(&self, at: &Point) -> Vec<f64> {
-        at.expansion.expected.iter().map(|e| 1.0 / (e + 1e-3)).collect()
-    }
 }

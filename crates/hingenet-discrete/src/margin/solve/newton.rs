@@ -2,9 +2,9 @@
 //! (10) is approached through problems (11) with less and less smoothing; late ones bend at few rows only, those at
 //! the kink of their hinge, so that a step costs little more than one look at the rows.
 
-use super::default_smoothing;
-use super::interior::{DenseSolution, LONGEST_STEP};
+use super::interior::LONGEST_STEP;
 use super::interior_system::Systems;
+use super::{Solution, default_smoothing};
 use crate::margin::problem::{Certificate, DualPoint, Expansion, MarginLoss, Problem, spread_groups};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
@@ -21,12 +21,12 @@ const ON_THE_WAY: f64 = 0.25;
 const SHARPER: std::ops::RangeInclusive<f64> = 0.15..=0.5;
 
 /// Minimises from `start` (normalised parameters) until the relative gap is proven, or gives up early.
-pub fn minimise(
+pub(super) fn minimise(
     problem: &Problem,
     start: &[f64],
     tolerance: f64,
     control: &Control,
-) -> Result<DenseSolution> {
+) -> Result<Solution> {
     let systems = Systems::new(problem);
     let smooth = problem.loss.is_smooth();
     let base = if smooth { problem.loss.smoothing() } else { default_smoothing(problem.loss.gamma()) };
@@ -63,7 +63,8 @@ pub fn minimise(
         (certificate, multipliers) = point.certify(problem, &loss);
     }
     let converged = certificate.gap(smooth) <= tolerance;
-    Ok(DenseSolution { w: point.w, certificate, multipliers, iterations, converged })
+    let method = "Newton, less and less smoothing";
+    Ok(Solution { w: point.w, multipliers, certificate, iterations, converged, method })
 }
 
 /// A smoothed problem at one w.

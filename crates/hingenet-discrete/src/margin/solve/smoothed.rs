@@ -1,0 +1,183 @@
+//! Scaled L-BFGS and Newton-CG on the unconstrained form, for problems whose dense systems are too large.
+
+use super::{Solution, SolveSettings, default_smoothing};
+use crate::margin::problem::{Certificate, Point, Problem};
+use hingenet_base::control::Control;
+use hingenet_base::error::Result;
+use hingenet_base::optimise::lbfgs::{Iterate, LbfgsSettings, lbfgs};
+use hingenet_base::optimise::newton_cg::{Curved, NewtonSettings, newton_cg};
+
+/// Continuation: a smooth problem is first solved smoothed further where λ γ is large; the plain hinge is
+/// approached by smoothing 4 times less at each stage until the proven gap is small enough.
+pub(super) fn minimise(
+    problem: &Problem,
+    start: &[f64],
+    settings: &SolveSettings,
+    control: &Control,
+) -> Result<Solution> {
+    let smooth = problem.loss.is_smooth();
+    let gamma = problem.loss.gamma();
+    let base = if smooth { problem.loss.smoothing() } else { default_smoothing(gamma) };
+    let hard = problem.loss.lambda() * gamma >= 100.0;
+    let mut factors = if hard { vec![16.0, 4.0, 1.0] } else { vec![1.0] };
+    if !smooth {
+        factors.extend((1..=14).map(|k| 0.25f64.powi(k)));
+    }
+    let mut state = Stage {
+        w: start.to_vec(),
+        certificate: Certificate::OPEN,
+        multipliers: vec![],
+        best: None,
+        iterations: 0,
+    };
+    for (at, factor) in factors.iter().enumerate() {
+        control.check()?;
+        let stage = Problem { loss: problem.loss.with_smoothing(base.scaled(*factor)), ..problem.clone() };
+        let target = smooth && at + 1 == factors.len();
+        state.descend(problem, &stage, target, settings, control)?;
+        if state.certificate.gap(smooth) <= settings.tolerance || state.iterations >= settings.max_iterations
+        {
+            break;
+        }
+    }
+    let mut w = state.best.map_or(state.w, |(_, w)| w);
+    problem.likelihood.normaliser().normalise(&mut w)?;
+    let mut certificate = state.certificate;
+    certificate.upper10 = problem.hard_objective(&w);
+    certificate.upper11 = problem.objective(&w);
+    Ok(Solution {
+        w,
+        multipliers: state.multipliers,
+        certificate,
+        iterations: state.iterations,
+        converged: certificate.gap(smooth) <= settings.tolerance,
+        method: "L-BFGS, Newton-CG",
+    })
+}
+
+/// State of the continuation; bounds always belong to the problem itself.
+struct Stage {
+    w: Vec<f64>,
+    certificate: Certificate,
+    /// Multipliers of the best lower bound.
+    multipliers: Vec<f64>,
+    /// Best objective and its parameters.
+    best: Option<(f64, Vec<f64>)>,
+    iterations: usize,
+}
+
+impl Stage {
+    /// Bounds of `problem` at `w`, with multipliers of the smoothed `stage`.
+    fn certify(&mut self, problem: &Problem, stage: &Problem, w: &[f64]) -> f64 {
+        let w = problem.likelihood.expand(w).normalised;
+        let smooth = problem.loss.is_smooth();
+        let dual = problem.dual_point(stage.multipliers(&w));
+        let now = problem.bounds(&w, &dual);
+        if now.lower(smooth) > self.certificate.lower(smooth) {
+            self.multipliers = dual.multipliers;
+        }
+        self.certificate = self.certificate.join(&now);
+        let value = now.upper(smooth);
+        if self.best.as_ref().is_none_or(|(best, _)| value < *best) {
+            self.best = Some((value, w));
+        }
+        self.certificate.gap(smooth)
+    }
+
+    /// L-BFGS, then Newton-CG, on one stage. `target` stages run to the tolerance, the others until the
+    /// next one starts well.
+    fn descend(
+        &mut self,
+        problem: &Problem,
+        stage: &Problem,
+        target: bool,
+        settings: &SolveSettings,
+        control: &Control,
+    ) -> Result<()> {
+        let inverse: Vec<f64> = problem.likelihood.counts().iter().map(|n| 1.0 / n).collect();
+        let rough = if target { 1e-9 } else { 1e-6 } * problem.likelihood.total();
+        let left = settings.max_iterations.saturating_sub(self.iterations).max(1);
+        let budget = if target { left } else { left.min(500) };
+        let lbfgs_settings = LbfgsSettings { memory: 50, max_iterations: budget, gradient_tolerance: rough };
+        let mut next_check = 10;
+        let start = std::mem::take(&mut self.w);
+        let found = lbfgs(
+            start,
+            Some(&inverse),
+            &lbfgs_settings,
+            |w, gradient| {
+                let point = stage.unconstrained(w);
+                gradient.copy_from_slice(&point.gradient);
+                point.value
+            },
+            |at: Iterate<'_>| {
+                control.progress("L-BFGS", at.iteration, budget)?;
+                if at.iteration < next_check {
+                    return Ok(false);
+                }
+                next_check = at.iteration * 3 / 2;
+                Ok(self.certify(problem, stage, at.x) <= settings.tolerance)
+            },
+        )?;
+        self.iterations += found.iterations;
+        self.w = found.x;
+        let w = self.w.clone();
+        if self.certify(problem, stage, &w) <= settings.tolerance
+            || self.iterations >= settings.max_iterations
+        {
+            return Ok(());
+        }
+        self.polish(problem, stage, settings, control)
+    }
+
+    fn polish(
+        &mut self,
+        problem: &Problem,
+        stage: &Problem,
+        settings: &SolveSettings,
+        control: &Control,
+    ) -> Result<()> {
+        let newton = NewtonSettings {
+            max_iterations: 40,
+            max_inner: 200,
+            gradient_tolerance: 1e-12 * problem.likelihood.total(),
+        };
+        let start = std::mem::take(&mut self.w);
+        let found = newton_cg(start, &newton, stage, |at: Iterate<'_>| {
+            control.progress("Newton-CG", at.iteration, newton.max_iterations)?;
+            Ok(at.iteration > 0
+                && at.iteration.is_multiple_of(3)
+                && self.certify(problem, stage, at.x) <= settings.tolerance)
+        })?;
+        self.iterations += found.iterations;
+        self.w = found.x;
+        let w = self.w.clone();
+        self.certify(problem, stage, &w);
+        Ok(())
+    }
+}
+
+impl Curved for Problem {
+    type Point = Point;
+
+    fn evaluate(&self, x: &[f64]) -> Point {
+        self.unconstrained(x)
+    }
+
+    fn value(&self, at: &Point) -> f64 {
+        at.value
+    }
+
+    fn gradient<'a>(&self, at: &'a Point) -> &'a [f64] {
+        &at.gradient
+    }
+
+    fn hessian_product(&self, at: &Point, direction: &[f64]) -> Vec<f64> {
+        Problem::hessian_product(self, at, direction)
+    }
+
+    /// The diagonal of the likelihood part is about the expected counts.
+    fn preconditioner(&self, at: &Point) -> Vec<f64> {
+        at.expansion.expected.iter().map(|e| 1.0 / (e + 1e-3)).collect()
+    }
+}
