@@ -1,8 +1,10 @@
 //! What every fitted family can do, and the rows every family learns from. Families implement
 //! [`Classifier`]; `model` joins them in one enum.
 
+use crate::explain::{Explanation, ScoreTerms};
 use crate::table::{Codes, Table};
 use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::numeric::log::log_normalise;
 
 /// Rows to learn from. The class codes lie below `classes.len()`; a missing class code is an
 /// unlabelled row, which only a semi-supervised fit accepts.
@@ -52,81 +54,40 @@ pub trait Classifier {
     /// dropped by the family's stated rule.
     fn log_proba(&self, rows: &Table) -> Result<Vec<f64>>;
 
-    /// The terms behind the decision for one row.
-    fn explain(&self, rows: &Table, row: usize) -> Result<Explanation>;
+    /// The class scores of the only row of a table taken apart, on the scale of the probabilities: the
+    /// softmax of the scores is what [`Self::log_proba`] reports.
+    fn terms(&self, row: &Table) -> Result<ScoreTerms>;
+
+    /// What to measure next for the only row of a table: every missing feature with the information (nats)
+    /// that its value is expected to give about the class, largest first; `None` if the family cannot say.
+    fn next_measurements(&self, _row: &Table) -> Result<Option<Vec<(usize, f64)>>> {
+        Ok(None)
+    }
+
+    /// Why row `row` of a table got its class.
+    fn explain(&self, rows: &Table, row: usize) -> Result<Explanation> {
+        Explanation::new(self, rows.one_row(row)?)
+    }
 }
 
-/// Why a row got its class scores.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Explanation {
-    /// How to read the terms.
-    pub kind: ExplanationKind,
-    /// Score of each class before any term.
-    pub base: Vec<f64>,
-    /// The terms.
-    pub terms: Vec<Term>,
-    /// Total score of each class, up to a constant common to all classes.
-    pub scores: Vec<f64>,
-}
-
-/// How the terms of an [`Explanation`] relate to its scores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExplanationKind {
-    /// `base + Σ terms = scores`, exactly (complete rows of additive models).
-    Additive,
-    /// A term is the change of the class log-odds when that feature alone is treated as missing.
-    LeaveOneOut,
-}
-
-impl Explanation {
-    /// What a term does for class `c`: in an additive explanation its contribution against the mean of all
-    /// classes; else the change of the log-odds `ln P(c) / (1 − P(c))` when its feature alone is treated
-    /// as missing.
-    pub fn effect(&self, term: &Term, c: usize) -> f64 {
-        match self.kind {
-            ExplanationKind::Additive => term.against_mean(c),
-            ExplanationKind::LeaveOneOut => {
-                let without: Vec<f64> = self.scores.iter().zip(&term.scores).map(|(s, t)| s - t).collect();
-                log_odds(&self.scores, c) - log_odds(&without, c)
-            }
+/// Class scores `log P(c, observed cells)`, K values a row, to log posteriors in place. A row that is impossible
+/// under every class says nothing about it and gets the class prior, which is asked for only then.
+pub fn log_posteriors(
+    scores: &mut [f64],
+    n_classes: usize,
+    log_prior: impl FnOnce() -> Result<Vec<f64>>,
+) -> Result<()> {
+    let mut impossible = Vec::new();
+    for (m, row) in scores.chunks_exact_mut(n_classes).enumerate() {
+        if !log_normalise(row).is_finite() {
+            impossible.push(m);
         }
     }
-
-    /// The same scale for class scores as a whole ([`Self::base`] or [`Self::scores`]).
-    pub fn level(&self, scores: &[f64], c: usize) -> f64 {
-        match self.kind {
-            ExplanationKind::Additive => scores[c] - scores.iter().sum::<f64>() / scores.len() as f64,
-            ExplanationKind::LeaveOneOut => log_odds(scores, c),
-        }
+    if !impossible.is_empty() {
+        let prior = log_prior()?;
+        impossible.iter().for_each(|m| scores[m * n_classes..(m + 1) * n_classes].copy_from_slice(&prior));
     }
-}
-
-/// `ln P(c) / (1 − P(c))` for `P ∝ exp(scores)`.
-fn log_odds(scores: &[f64], c: usize) -> f64 {
-    let others = || scores.iter().enumerate().filter(|(o, _)| *o != c).map(|(_, s)| *s);
-    let most = others().fold(f64::NEG_INFINITY, f64::max);
-    if most == f64::NEG_INFINITY {
-        return f64::MAX;
-    }
-    scores[c] - most - others().map(|s| (s - most).exp()).sum::<f64>().ln()
-}
-
-/// One local term of a class score.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Term {
-    /// Feature the term belongs to (the child node), by position.
-    pub feature: usize,
-    /// Other features the term depends on (its parents), by position.
-    pub given: Vec<usize>,
-    /// Contribution to each class score.
-    pub scores: Vec<f64>,
-}
-
-impl Term {
-    /// Contribution to class `c` against the mean of all classes: what ranks the terms.
-    pub fn against_mean(&self, c: usize) -> f64 {
-        self.scores[c] - self.scores.iter().sum::<f64>() / self.scores.len() as f64
-    }
+    Ok(())
 }
 
 /// Weights must be finite, not negative and not all zero.
@@ -142,4 +103,19 @@ pub fn check_weights(weights: &[f64], n_rows: usize) -> Result<()> {
         return Err(Error::data("all sample weights are zero", "give at least one row a positive weight"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_no_class_allows_gets_the_prior() {
+        let never = f64::NEG_INFINITY;
+        let mut scores = vec![0.5f64.ln(), never, never, never, 3.0, 3.0];
+        let prior = vec![0.25f64.ln(), 0.75f64.ln()];
+        log_posteriors(&mut scores, 2, || Ok(prior.clone())).unwrap();
+        assert_eq!(scores, [0.0, never, prior[0], prior[1], 0.5f64.ln(), 0.5f64.ln()]);
+        log_posteriors(&mut [0.0, 1.0], 2, || Err(Error::Interrupted)).unwrap();
+    }
 }

@@ -3,7 +3,6 @@
 //! class is always the one the scores decide for.
 
 use crate::terms::class_scores;
-use hingenet_base::numeric::log::log_normalise;
 use hingenet_data::select::calibration::{Targets, temperature};
 use hingenet_data::select::criterion::Judged;
 
@@ -22,18 +21,19 @@ pub enum Calibration {
 }
 
 impl Calibration {
-    /// `log P(c)` from outputs.
-    pub fn log_proba(&self, outputs: &[f64]) -> Vec<f64> {
-        let factor =
-            match self {
-                Calibration::Temperature(a) => *a,
-                Calibration::TwoSlopes { negative, positive } => {
-                    if outputs.first().is_some_and(|d| *d > 0.0) { *positive } else { *negative }
-                }
-            };
-        let mut scores: Vec<f64> = class_scores(outputs).into_iter().map(|s| factor * s).collect();
-        log_normalise(&mut scores);
-        scores
+    /// The factor of a row with these outputs.
+    pub fn factor(&self, outputs: &[f64]) -> f64 {
+        match self {
+            Calibration::Temperature(a) => *a,
+            Calibration::TwoSlopes { positive, .. } if outputs.first().is_some_and(|d| *d > 0.0) => *positive,
+            Calibration::TwoSlopes { negative, .. } => *negative,
+        }
+    }
+
+    /// Calibrated class scores of a row with these outputs: their softmax is the probability.
+    pub fn scores(&self, outputs: &[f64]) -> Vec<f64> {
+        let factor = self.factor(outputs);
+        class_scores(outputs).into_iter().map(|s| factor * s).collect()
     }
 
     /// Fits the factors to out-of-fold outputs; rows without outputs are skipped. No rows give factor 1.

@@ -5,10 +5,12 @@ use crate::columns::{Kind, Units};
 use crate::compile::{Axis, LineTable, PairTable, Scratch};
 use crate::missing::marginal_log_density;
 use crate::params::Variant;
-use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::error::{Error, Result};
+use hingenet_base::numeric::log::log_normalise;
 use hingenet_base::numeric::sum::ordered_chunks;
 use hingenet_base::solver::SolverReport;
-use hingenet_data::classifier::{Classifier, Explanation};
+use hingenet_data::classifier::{Classifier, log_posteriors};
+use hingenet_data::explain::ScoreTerms;
 use hingenet_data::table::Table;
 
 /// A fitted classifier of the density family.
@@ -73,20 +75,14 @@ impl DensityClassifier {
         let cells = self.units.encode(rows)?;
         let chunks = ordered_chunks(rows.n_rows(), 256, |range| {
             let mut scratch = Scratch::new(self);
-            range.map(|r| self.outputs(&cells, r, None, &mut scratch)).collect::<Vec<_>>()
+            range.map(|r| self.outputs(&cells, r, &mut scratch)).collect::<Vec<_>>()
         });
         Ok(chunks.into_iter().flatten().collect())
     }
 
-    /// Outputs of row `r` of encoded cells; `hidden` names a feature to treat as missing.
-    pub(crate) fn outputs(
-        &self,
-        cells: &[Vec<f64>],
-        r: usize,
-        hidden: Option<usize>,
-        s: &mut Scratch,
-    ) -> Vec<f64> {
-        s.read(&self.lines, |i| if hidden == Some(i) { f64::NAN } else { cells[i][r] });
+    /// Outputs of row `r` of encoded cells.
+    pub(crate) fn outputs(&self, cells: &[Vec<f64>], r: usize, s: &mut Scratch) -> Vec<f64> {
+        s.read(&self.lines, |i| cells[i][r]);
         if self.variant.is_generative() && !s.is_complete() {
             return (0..self.n_classes).map(|y| self.base[y] + marginal_log_density(self, y, s)).collect();
         }
@@ -140,15 +136,16 @@ impl Classifier for DensityClassifier {
 
     fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
         let outputs = self.decision_values(rows)?;
-        Ok(outputs.iter().flat_map(|o| self.calibration.log_proba(o)).collect())
+        let mut scores = outputs.iter().flat_map(|o| self.calibration.scores(o)).collect::<Vec<_>>();
+        log_posteriors(&mut scores, self.n_classes, || {
+            let mut prior = self.calibration.scores(&self.base);
+            log_normalise(&mut prior);
+            Ok(prior)
+        })?;
+        Ok(scores)
     }
 
-    fn explain(&self, rows: &Table, row: usize) -> Result<Explanation> {
-        if row >= rows.n_rows() {
-            return Err(Error::Shape { what: "row to explain".into(), expected: rows.n_rows(), found: row });
-        }
-        require_len("feature columns", self.units.n_columns(), rows.n_columns())?;
-        let cells = self.units.encode(&rows.rows(&[row]))?;
-        Ok(crate::explain::explain(self, &cells))
+    fn terms(&self, row: &Table) -> Result<ScoreTerms> {
+        crate::explain::terms(self, row)
     }
 }

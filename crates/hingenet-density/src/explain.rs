@@ -1,68 +1,42 @@
-//! Explanations of single rows from the tables: the terms that add up to the scores.
+//! The terms of a score from the tables: those of features and pairs, which add up for a complete row.
 
 use crate::classifier::DensityClassifier;
 use crate::compile::Scratch;
 use crate::terms::class_scores;
-use hingenet_data::classifier::{Explanation, ExplanationKind, Term};
+use hingenet_base::error::Result;
+use hingenet_data::explain::{ScoreTerms, Term, leave_one_out};
+use hingenet_data::table::Table;
 
-/// Terms of the one row of encoded `cells`: additive for a complete row, else the change of the scores when
-/// each observed feature alone is treated as missing. Terms are measured from their training mean.
-pub(crate) fn explain(model: &DensityClassifier, cells: &[Vec<f64>]) -> Explanation {
-    let mut scratch = Scratch::new(model);
-    let outputs = model.outputs(cells, 0, None, &mut scratch);
-    if cells.iter().any(|c| c[0].is_nan()) {
-        return leave_one_out(model, cells, &outputs);
-    }
+/// Terms of a row: additive if it is complete, each measured from its training mean and stretched by the factor that
+/// calibrates the row; else what each observed feature changes.
+pub(crate) fn terms(model: &DensityClassifier, row: &Table) -> Result<ScoreTerms> {
+    let cells = model.units.encode(row)?;
     let used = model.units.used();
+    if cells.iter().any(|c| c[0].is_nan()) {
+        return leave_one_out(model, row, used.iter().copied());
+    }
+    let mut scratch = Scratch::new(model);
+    let factor = model.calibration.factor(&model.outputs(&cells, 0, &mut scratch));
+    let stretched = |outputs: &[f64]| class_scores(outputs).iter().map(|s| factor * s).collect();
     let mut base = model.base.clone();
     let mut terms = Vec::new();
+    let mut add = |feature: usize, given: Vec<usize>, mut value: Vec<f64>, centre: &[f64]| {
+        for ((v, c), b) in value.iter_mut().zip(centre).zip(&mut base) {
+            *v -= c;
+            *b += c;
+        }
+        terms.push(Term { feature, given, scores: stretched(&value) });
+    };
     for (i, line) in model.lines.iter().enumerate() {
-        let mut value = vec![0.0; base.len()];
+        let mut value = vec![0.0; model.base.len()];
         line.add(scratch.row[i], &scratch.log_density[i], &mut value);
-        terms.push(Term { feature: used[i], given: vec![], scores: centred(value, &line.centre, &mut base) });
+        add(used[i], vec![], value, &line.centre);
     }
     for table in &model.pairs {
         let (i, j) = table.pair;
-        let mut value = vec![0.0; base.len()];
+        let mut value = vec![0.0; model.base.len()];
         table.add(scratch.row[i], scratch.row[j], &mut value);
-        let scores = centred(value, &table.centre, &mut base);
-        terms.push(Term { feature: used[j], given: vec![used[i]], scores });
+        add(used[j], vec![used[i]], value, &table.centre);
     }
-    Explanation {
-        kind: ExplanationKind::Additive,
-        base: class_scores(&base),
-        terms,
-        scores: class_scores(&outputs),
-    }
-}
-
-/// Takes the mean off a contribution, adds it to the base, and turns outputs into class scores.
-fn centred(mut value: Vec<f64>, centre: &[f64], base: &mut [f64]) -> Vec<f64> {
-    for ((v, c), b) in value.iter_mut().zip(centre).zip(base) {
-        *v -= c;
-        *b += c;
-    }
-    class_scores(&value)
-}
-
-fn leave_one_out(model: &DensityClassifier, cells: &[Vec<f64>], outputs: &[f64]) -> Explanation {
-    let mut scratch = Scratch::new(model);
-    let used = model.units.used();
-    let seen: Vec<usize> = (0..cells.len()).filter(|&i| !cells[i][0].is_nan()).collect();
-    let terms = seen
-        .iter()
-        .map(|&i| {
-            let without = model.outputs(cells, 0, Some(i), &mut scratch);
-            let change: Vec<f64> = outputs.iter().zip(&without).map(|(a, b)| a - b).collect();
-            Term { feature: used[i], given: vec![], scores: class_scores(&change) }
-        })
-        .collect();
-    let nothing: Vec<Vec<f64>> = cells.iter().map(|_| vec![f64::NAN]).collect();
-    let base = model.outputs(&nothing, 0, None, &mut scratch);
-    Explanation {
-        kind: ExplanationKind::LeaveOneOut,
-        base: class_scores(&base),
-        terms,
-        scores: class_scores(outputs),
-    }
+    Ok(ScoreTerms::additive(stretched(&base), terms))
 }

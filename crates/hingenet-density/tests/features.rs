@@ -284,14 +284,15 @@ fn explanations_add_up_and_curves_cover_the_features() {
     let names = classes();
     let rows = Rows::new(&table, &class, &names, None).unwrap();
     let model = hingenet_density::fit(&rows, &fixed(0.5), &Control::default()).unwrap().model;
-    let decisions = model.decision_values(&table).unwrap();
+    let proba = model.log_proba(&table).unwrap();
     for row in [0, 17, 90] {
         let explanation = model.explain(&table, row).unwrap();
         for c in 0..2 {
             let sum = explanation.base[c] + explanation.terms.iter().map(|t| t.scores[c]).sum::<f64>();
             assert!((sum - explanation.scores[c]).abs() < 1e-9);
         }
-        assert!((explanation.scores[1] - explanation.scores[0] - decisions[row][0]).abs() < 1e-9);
+        let odds = proba[2 * row + 1] - proba[2 * row];
+        assert!((explanation.scores[1] - explanation.scores[0] - odds).abs() < 1e-9);
     }
     assert_eq!(model.curves().len(), 3);
     assert_eq!(model.surfaces().len(), model.pairs().len());
@@ -299,7 +300,7 @@ fn explanations_add_up_and_curves_cover_the_features() {
 }
 
 /// A curve says at each value what the explanation of a row with that value says of the feature alone, and a
-/// surface what it says of the pair.
+/// surface what it says of the pair, up to the factor that calibrates the row.
 #[test]
 fn curves_and_surfaces_are_the_terms_of_explanations() {
     let (table, class) = two_class_table(60, 3, 21);
@@ -307,6 +308,13 @@ fn curves_and_surfaces_are_the_terms_of_explanations() {
     let rows = Rows::new(&table, &class, &names, None).unwrap();
     let model = hingenet_density::fit(&rows, &fixed(1.0), &Control::default()).unwrap().model;
     let (curves, surfaces) = (model.curves(), model.surfaces());
+    let explained = |columns: Vec<Column>| {
+        let row = Table::new(columns).unwrap();
+        let explanation = model.explain(&row, 0).unwrap();
+        let factor =
+            (explanation.scores[1] - explanation.scores[0]) / model.decision_values(&row).unwrap()[0][0];
+        (explanation, factor)
+    };
     let surface = &surfaces[0];
     let (a, b) = surface.columns;
     let m = surface.second.len();
@@ -314,10 +322,10 @@ fn curves_and_surfaces_are_the_terms_of_explanations() {
         let mut row = [0.0; 3];
         (row[a], row[b]) = (surface.first[i], surface.second[j]);
         let columns = row.iter().enumerate().map(|(k, x)| Column::numeric(table.column(k).name(), vec![*x]));
-        let explanation = model.explain(&Table::new(columns.collect()).unwrap(), 0).unwrap();
+        let (explanation, factor) = explained(columns.collect());
         let pair = explanation.terms.iter().find(|t| t.feature == b && t.given == [a]).unwrap();
         for c in 0..2 {
-            let difference = pair.scores[c] - surface.scores[i * m + j][c];
+            let difference = pair.scores[c] - factor * surface.scores[i * m + j][c];
             assert!(difference.abs() < 1e-6, "{difference}");
         }
     }
@@ -325,11 +333,11 @@ fn curves_and_surfaces_are_the_terms_of_explanations() {
         for k in [0, 40, 77, 120] {
             let value = |column: usize| if column == curve.column { curve.positions[k] } else { 0.0 };
             let columns = (0..3).map(|j| Column::numeric(table.column(j).name(), vec![value(j)]));
-            let explanation = model.explain(&Table::new(columns.collect()).unwrap(), 0).unwrap();
+            let (explanation, factor) = explained(columns.collect());
             let alone =
                 explanation.terms.iter().find(|t| t.feature == curve.column && t.given.is_empty()).unwrap();
             for c in 0..2 {
-                let difference = alone.scores[c] - curve.scores[k][c];
+                let difference = alone.scores[c] - factor * curve.scores[k][c];
                 assert!(difference.abs() < 1e-6, "{difference}");
             }
         }

@@ -1,15 +1,15 @@
 //! A fitted discrete network as a classifier: codes a table, sums missing features out, lists the terms
 //! of a decision, gives likelihoods and draws new rows.
 
-use super::explain::{largest_first, leave_one_out};
 use super::inference::{Evidence, Inference};
 use super::samples::code_columns;
 use super::{Network, Structure};
-use hingenet_base::error::{Error, Result, require, require_len};
-use hingenet_base::numeric::log::{log_normalise, log_sum_exp};
+use hingenet_base::error::{Result, require, require_len};
+use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_base::numeric::random::Random;
-use hingenet_data::classifier::{Classifier, Explanation, ExplanationKind, Term};
+use hingenet_data::classifier::{Classifier, log_posteriors};
 use hingenet_data::encode::FeatureCoder;
+use hingenet_data::explain::{ScoreTerms, Term, leave_one_out};
 use hingenet_data::table::{Codes, Table};
 use rayon::prelude::*;
 
@@ -116,40 +116,19 @@ impl DiscreteClassifier {
         Ok(inference.conditional(&[0], &vec![None; self.structure().n_nodes()])?.table)
     }
 
-    /// Joint scores to log posteriors, in place. A row that is impossible under every class gets the
-    /// class prior.
-    fn normalise(&self, scores: &mut [f64]) -> Result<()> {
-        let k = self.n_classes();
-        let mut prior: Option<Vec<f64>> = None;
-        for row in scores.chunks_exact_mut(k) {
-            row.iter_mut().for_each(|s| *s /= self.temperature);
-            if log_normalise(row) == f64::NEG_INFINITY {
-                if prior.is_none() {
-                    prior = Some(self.log_prior(&Inference::new(&self.network))?);
-                }
-                row.copy_from_slice(prior.as_deref().unwrap_or_default());
-            }
-        }
-        Ok(())
-    }
-
     /// One term per class child, `base` the class's own table.
-    fn additive(&self, state: &[usize]) -> Explanation {
+    fn additive(&self, state: &[usize]) -> ScoreTerms {
         let s = self.structure();
-        let k = self.n_classes();
         let with_class = |c: usize| move |i: usize| if i == 0 { c } else { state[i - 1] };
         let term = |i: usize| Term {
             feature: i - 1,
             given: s.dag().parents(i).iter().filter(|&&p| p > 0).map(|p| p - 1).collect(),
-            scores: (0..k)
+            scores: (0..self.n_classes())
                 .map(|c| self.network.w()[s.entry_of(i, with_class(c))] / self.temperature)
                 .collect(),
         };
-        let terms: Vec<Term> = (1..s.n_nodes()).filter(|&i| s.is_class_child(i)).map(term).collect();
-        let base: Vec<f64> = self.network.row(0, 0).iter().map(|w| w / self.temperature).collect();
-        let score = |c: usize| base[c] + terms.iter().map(|t| t.scores[c]).sum::<f64>();
-        let scores = (0..k).map(score).collect();
-        Explanation { kind: ExplanationKind::Additive, base, terms, scores }
+        let terms = (1..s.n_nodes()).filter(|&i| s.is_class_child(i)).map(term).collect();
+        ScoreTerms::additive(self.network.row(0, 0).iter().map(|w| w / self.temperature).collect(), terms)
     }
 }
 
@@ -160,27 +139,19 @@ impl Classifier for DiscreteClassifier {
 
     fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
         let mut scores = self.log_joint(rows)?;
-        self.normalise(&mut scores)?;
+        scores.iter_mut().for_each(|s| *s /= self.temperature);
+        log_posteriors(&mut scores, self.n_classes(), || self.log_prior(&Inference::new(&self.network)))?;
         Ok(scores)
     }
 
-    /// Exact terms, largest first: additive for a complete row whose class has no parents, else the change
-    /// when one feature is hidden.
-    fn explain(&self, rows: &Table, row: usize) -> Result<Explanation> {
-        if row >= rows.n_rows() {
-            return Err(Error::Shape { what: "rows".into(), expected: row + 1, found: rows.n_rows() });
+    /// Exact terms: additive for a complete row whose class has no parents, else the change when one
+    /// feature is hidden.
+    fn terms(&self, row: &Table) -> Result<ScoreTerms> {
+        let state: Option<Vec<usize>> = self.code(row)?.iter().map(|c| c.get(0)).collect();
+        let root = self.structure().dag().parents(0).is_empty();
+        match state.filter(|_| root).map(|state| self.additive(&state)) {
+            Some(terms) if terms.is_possible() => Ok(terms),
+            _ => leave_one_out(self, row, 0..self.coders.len()),
         }
-        let state: Vec<Option<usize>> = self.code(&rows.rows(&[row]))?.iter().map(|c| c.get(0)).collect();
-        let complete: Option<Vec<usize>> = state.iter().copied().collect();
-        let posterior = |columns: &[Codes]| {
-            let mut scores = Inference::new(&self.network).log_joint_rows(columns)?;
-            self.normalise(&mut scores)?;
-            Ok(scores)
-        };
-        let n_states = |i: usize| self.structure().card()[i + 1];
-        Ok(largest_first(match complete {
-            Some(state) if self.structure().dag().parents(0).is_empty() => self.additive(&state),
-            _ => leave_one_out(&state, n_states, self.n_classes(), posterior)?,
-        }))
     }
 }

@@ -20,7 +20,6 @@ pub mod averaged;
 mod classifier;
 pub mod counts;
 pub mod em;
-mod explain;
 pub mod fit;
 pub mod inference;
 pub mod margin;

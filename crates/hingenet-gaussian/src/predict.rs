@@ -7,9 +7,10 @@ use crate::missing::{Conditional, by_pattern};
 use crate::network::GaussianNetwork;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::Matrix;
-use hingenet_base::numeric::log::{log_normalise, log_sum_exp};
+use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_base::numeric::random::Random;
-use hingenet_data::classifier::{Classifier, Explanation};
+use hingenet_data::classifier::{Classifier, log_posteriors};
+use hingenet_data::explain::ScoreTerms;
 use hingenet_data::table::{Codes, Table};
 use rayon::prelude::*;
 
@@ -76,6 +77,10 @@ impl GaussianClassifier {
     /// Prior of each class.
     pub fn prior(&self) -> &[f64] {
         &self.prior
+    }
+
+    pub(super) fn log_prior(&self) -> Vec<f64> {
+        self.prior.iter().map(|p| p.ln()).collect()
     }
 
     /// The machine on Fisher vectors, where one decides.
@@ -163,15 +168,12 @@ impl Classifier for GaussianClassifier {
     }
 
     fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
-        let mut out = Vec::with_capacity(rows.n_rows() * self.prior.len());
-        for mut scores in self.scores(&self.features.encode(rows)?)? {
-            log_normalise(&mut scores);
-            out.append(&mut scores);
-        }
-        Ok(out)
+        let mut scores = self.scores(&self.features.encode(rows)?)?.concat();
+        log_posteriors(&mut scores, self.prior.len(), || Ok(self.log_prior()))?;
+        Ok(scores)
     }
 
-    fn explain(&self, rows: &Table, row: usize) -> Result<Explanation> {
-        super::explain::explain(self, rows, row)
+    fn terms(&self, row: &Table) -> Result<ScoreTerms> {
+        super::explain::terms(self, row)
     }
 }

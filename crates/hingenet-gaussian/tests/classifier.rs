@@ -3,7 +3,8 @@
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::random::Random;
-use hingenet_data::classifier::{Classifier, ExplanationKind};
+use hingenet_data::classifier::Classifier;
+use hingenet_data::explain::ExplanationKind;
 use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
 use hingenet_data::table::{Codes, Column, Table};

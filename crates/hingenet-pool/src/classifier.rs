@@ -10,7 +10,8 @@ use super::terms::{self, TermModel, TermScores, missing_share};
 use super::weights::{PoolWeights, TERMS};
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::solver::SolverReport;
-use hingenet_data::classifier::{Classifier, Explanation};
+use hingenet_data::classifier::Classifier;
+use hingenet_data::explain::{ScoreTerms, leave_one_out};
 use hingenet_data::table::Table;
 use std::sync::Arc;
 
@@ -200,8 +201,12 @@ impl Classifier for PoolClassifier {
         self.pooled(rows)
     }
 
-    fn explain(&self, rows: &Table, row: usize) -> Result<Explanation> {
-        super::explain::leave_one_out(self, rows, row)
+    fn terms(&self, row: &Table) -> Result<ScoreTerms> {
+        leave_one_out(self, row, 0..row.n_columns())
+    }
+
+    fn next_measurements(&self, row: &Table) -> Result<Option<Vec<(usize, f64)>>> {
+        self.expected_information(row).map(Some)
     }
 }
 

@@ -204,11 +204,8 @@ impl Model {
     ) -> PyResult<Bound<'py, PyDict>> {
         let table = self.table(&features)?;
         let explanations = work::run(py, threads, None, |control| {
-            let explain = |m| {
-                control.check()?;
-                self.0.explain(&table, m, UnseenPolicy::Missing)
-            };
-            (0..table.n_rows()).map(explain).collect::<hingenet::Result<Vec<_>>>()
+            let explanations = self.0.explanations(&table, UnseenPolicy::Missing)?;
+            explanations.map(|e| control.check().and(e)).collect::<hingenet::Result<Vec<_>>>()
         })?;
         let k = self.0.classes.len();
         let matrix = |v: Vec<f64>| {

@@ -22,4 +22,4 @@ pub mod table {
 pub use hingenet_base::control::{Control, Progress};
 pub use hingenet_base::error::{Error, Result};
 pub use hingenet_base::solver::SolverReport;
-pub use hingenet_data::classifier::{Explanation, ExplanationKind, Term};
+pub use hingenet_data::explain::{Explanation, ExplanationKind, Term};

@@ -9,7 +9,7 @@ use crate::show;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use hingenet::model::Model;
-use hingenet::table::{ColumnData, Table, UnseenPolicy};
+use hingenet::table::ColumnData;
 use hingenet::{Explanation, ExplanationKind, Term};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -49,135 +49,93 @@ impl Explain {
                 format!("rows are counted from 1 to {}", rows.n_rows()),
             ));
         }
-        let decision = Decision::new(&model, &rows, self.row - 1, self.unseen.into())?;
+        let explanation = model.explain(&rows, self.row - 1, self.unseen.into())?;
         let text = match self.format {
-            Format::Text => decision.fully(self.row),
-            Format::Json => serde_json::to_string_pretty(&decision.json(self.row))? + "\n",
+            Format::Text => fully(&model, &explanation, self.row),
+            Format::Json => serde_json::to_string_pretty(&json(&model, &explanation, self.row))? + "\n",
         };
         output::write(None, text.as_bytes())
     }
 }
 
-/// One decision with everything needed to tell it.
-pub struct Decision<'a> {
-    model: &'a Model,
-    /// The row, in the shape the model knows.
-    row: Table,
-    explanation: Explanation,
-    log_proba: Vec<f64>,
-    class: usize,
-    /// Missing features with the information each would give, largest first; `None` if the model cannot say.
-    next: Option<Vec<(usize, f64)>>,
+/// The largest terms in one line.
+pub fn shortly(explanation: &Explanation, n: usize) -> String {
+    let class = explanation.class();
+    let term = |t: &Term| format!("{} {:+.2}", explanation.cell(t.feature), explanation.effect(t, class));
+    explanation.terms.iter().take(n).map(term).collect::<Vec<_>>().join("; ")
 }
 
-impl<'a> Decision<'a> {
-    /// Classifies and explains row `m`; terms are sorted, largest first.
-    pub fn new(model: &'a Model, rows: &Table, m: usize, unseen: UnseenPolicy) -> Result<Self> {
-        let one = rows.rows(&[m]);
-        let predictions = model.predict(&one, unseen)?;
-        let class = predictions.class(0);
-        let mut explanation = model.explain(&one, 0, unseen)?;
-        let mut terms = std::mem::take(&mut explanation.terms);
-        terms.sort_by(|a, b| {
-            let size = |t: &Term| explanation.effect(t, class).abs();
-            size(b).total_cmp(&size(a))
-        });
-        explanation.terms = terms;
-        let (row, _) = model.schema.align(&one, unseen)?;
-        let next = model.next_measurements(&one, 0, unseen)?;
-        Ok(Decision { model, row, explanation, log_proba: predictions.log_proba, class, next })
-    }
-
-    /// The largest terms in one line.
-    pub fn shortly(&self, n: usize) -> String {
-        let term =
-            |t: &Term| format!("{} {:+.2}", self.cell(t.feature), self.explanation.effect(t, self.class));
-        self.explanation.terms.iter().take(n).map(term).collect::<Vec<_>>().join("; ")
-    }
-
-    /// All terms, as a table.
-    fn fully(&self, number: usize) -> String {
-        let classes = &self.model.classes;
-        let name = &classes[self.class];
-        let mut text = format!("row {number}: {} = {name}\n\n", self.model.target);
-        let probability = |(c, l): (usize, &f64)| vec![classes[c].clone(), format!("{:.4}", l.exp())];
-        text += &show::table(&["class", "probability"], self.log_proba.iter().enumerate().map(probability));
-        let head = match self.explanation.kind {
-            ExplanationKind::Additive => format!("score for {name}, against the mean of all classes"),
-            ExplanationKind::LeaveOneOut => format!("change of the log-odds of {name} by this feature"),
-        };
-        let explanation = &self.explanation;
-        let base = explanation.level(&explanation.base, self.class);
-        let mut rows = vec![vec!["(before any feature)".to_string(), signed(base)]];
-        let row = |t: &Term| vec![self.term(t), signed(explanation.effect(t, self.class))];
-        rows.extend(explanation.terms.iter().map(row));
+/// All terms, as a table.
+fn fully(model: &Model, explanation: &Explanation, number: usize) -> String {
+    let class = explanation.class();
+    let name = &model.classes[class];
+    let mut text = format!("row {number}: {} = {name}\n\n", model.target);
+    let probability = |(c, l): (&String, &f64)| vec![c.clone(), format!("{:.4}", l.exp())];
+    let classes = model.classes.iter().zip(&explanation.log_proba);
+    text += &show::table(&["class", "probability"], classes.map(probability));
+    let head = match explanation.kind {
+        ExplanationKind::Additive => format!("score for {name}, against the mean of all classes"),
+        ExplanationKind::LeaveOneOut => format!("change of the log-odds of {name} by this feature"),
+    };
+    let base = explanation.level(&explanation.base, class);
+    let mut rows = vec![vec!["(before any feature)".to_string(), format!("{base:+.4}")]];
+    let row = |t: &Term| vec![term(explanation, t), format!("{:+.4}", explanation.effect(t, class))];
+    rows.extend(explanation.terms.iter().map(row));
+    text += "\n";
+    text += &show::table(&["term", &head], rows);
+    if let Some(next) = explanation.next.as_ref().filter(|next| !next.is_empty()) {
+        let row = |(j, nats): &(usize, f64)| vec![feature(explanation, *j).to_string(), format!("{nats:.4}")];
         text += "\n";
-        text += &show::table(&["term", &head], rows);
-        if let Some(next) = self.next.as_ref().filter(|next| !next.is_empty()) {
-            let row =
-                |(j, bits): &(usize, f64)| vec![self.row.column(*j).name().to_string(), format!("{bits:.4}")];
-            text += "\n";
-            text +=
-                &show::table(&["what to measure next", "expected information (nats)"], next.iter().map(row));
-        }
-        text
+        text += &show::table(&["what to measure next", "expected information (nats)"], next.iter().map(row));
     }
-
-    /// The same as data.
-    fn json(&self, number: usize) -> Value {
-        let explanation = &self.explanation;
-        let classes = self.model.classes.iter().zip(&self.log_proba);
-        let term = |t: &Term| {
-            json!({
-                "feature": self.row.column(t.feature).name(),
-                "value": self.value(t.feature),
-                "given": t.given.iter().map(|&g| self.row.column(g).name()).collect::<Vec<_>>(),
-                "effect": explanation.effect(t, self.class),
-            })
-        };
-        let kind = match explanation.kind {
-            ExplanationKind::Additive => "score_against_mean",
-            ExplanationKind::LeaveOneOut => "log_odds_change",
-        };
-        let next = self.next.as_ref().map(|next| {
-            let one =
-                |(j, nats): &(usize, f64)| json!({"feature": self.row.column(*j).name(), "information": nats});
-            next.iter().map(one).collect::<Vec<_>>()
-        });
-        json!({
-            "row": number,
-            "class": self.model.classes[self.class],
-            "probabilities": classes.map(|(c, l)| (c.clone(), json!(l.exp()))).collect::<Map<_, _>>(),
-            "kind": kind,
-            "base": explanation.level(&explanation.base, self.class),
-            "terms": explanation.terms.iter().map(term).collect::<Vec<_>>(),
-            "next": next,
-        })
-    }
-
-    fn term(&self, term: &Term) -> String {
-        let given: Vec<String> = term.given.iter().map(|&g| self.cell(g)).collect();
-        let own = self.cell(term.feature);
-        if given.is_empty() { own } else { format!("{own} given {}", given.join(", ")) }
-    }
-
-    fn cell(&self, feature: usize) -> String {
-        let column = self.row.column(feature);
-        let value = match column.data() {
-            ColumnData::Numeric(n) => n.get(0).map(|x| x.to_string()),
-            ColumnData::Categorical(c) => c.get(0).map(str::to_string),
-        };
-        format!("{} = {}", column.name(), value.unwrap_or("(missing)".into()))
-    }
-
-    fn value(&self, feature: usize) -> Value {
-        match self.row.column(feature).data() {
-            ColumnData::Numeric(n) => n.get(0).map_or(Value::Null, |x| json!(x)),
-            ColumnData::Categorical(c) => c.get(0).map_or(Value::Null, |x| json!(x)),
-        }
-    }
+    text
 }
 
-fn signed(x: f64) -> String {
-    format!("{x:+.4}")
+/// The same as data.
+fn json(model: &Model, explanation: &Explanation, number: usize) -> Value {
+    let class = explanation.class();
+    let classes = model.classes.iter().zip(&explanation.log_proba);
+    let term = |t: &Term| {
+        json!({
+            "feature": feature(explanation, t.feature),
+            "value": value(explanation, t.feature),
+            "given": t.given.iter().map(|&g| feature(explanation, g)).collect::<Vec<_>>(),
+            "effect": explanation.effect(t, class),
+        })
+    };
+    let kind = match explanation.kind {
+        ExplanationKind::Additive => "score_against_mean",
+        ExplanationKind::LeaveOneOut => "log_odds_change",
+    };
+    let next = explanation.next.as_ref().map(|next| {
+        let one =
+            |(j, nats): &(usize, f64)| json!({"feature": feature(explanation, *j), "information": nats});
+        next.iter().map(one).collect::<Vec<_>>()
+    });
+    json!({
+        "row": number,
+        "class": model.classes[class],
+        "probabilities": classes.map(|(c, l)| (c.clone(), json!(l.exp()))).collect::<Map<_, _>>(),
+        "kind": kind,
+        "base": explanation.level(&explanation.base, class),
+        "terms": explanation.terms.iter().map(term).collect::<Vec<_>>(),
+        "next": next,
+    })
+}
+
+fn term(explanation: &Explanation, term: &Term) -> String {
+    let given: Vec<String> = term.given.iter().map(|&g| explanation.cell(g)).collect();
+    let own = explanation.cell(term.feature);
+    if given.is_empty() { own } else { format!("{own} given {}", given.join(", ")) }
+}
+
+fn feature(explanation: &Explanation, at: usize) -> &str {
+    explanation.row.column(at).name()
+}
+
+fn value(explanation: &Explanation, at: usize) -> Value {
+    match explanation.row.column(at).data() {
+        ColumnData::Numeric(n) => json!(n.get(0)),
+        ColumnData::Categorical(c) => json!(c.get(0)),
+    }
 }

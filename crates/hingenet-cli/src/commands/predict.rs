@@ -84,10 +84,9 @@ impl Predict {
 
     fn explanations(&self, model: &Model, rows: &Table, session: &Session) -> Result<Column> {
         let mut texts = Vec::with_capacity(rows.n_rows());
-        for m in 0..rows.n_rows() {
+        for explanation in model.explanations(rows, self.unseen.into())? {
             session.control.check()?;
-            let decision = explain::Decision::new(model, rows, m, self.unseen.into())?;
-            texts.push(decision.shortly(TERMS));
+            texts.push(explain::shortly(&explanation?, TERMS));
         }
         Ok(text_column("explanation", texts))
     }

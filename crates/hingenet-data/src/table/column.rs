@@ -99,6 +99,14 @@ impl Column {
         }
     }
 
+    /// The cell of row `i` as text, `None` when missing.
+    pub fn text(&self, i: usize) -> Option<String> {
+        match &self.data {
+            ColumnData::Numeric(n) => n.get(i).map(|x| x.to_string()),
+            ColumnData::Categorical(c) => c.get(i).map(str::to_string),
+        }
+    }
+
     /// The given rows, in the given order.
     pub fn rows(&self, rows: &[usize]) -> Column {
         let data = match &self.data {

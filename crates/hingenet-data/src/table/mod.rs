@@ -96,6 +96,15 @@ impl Table {
         Table { columns, n_rows: rows.len() }
     }
 
+    /// Row `row` alone; an error if there is no such row.
+    pub fn one_row(&self, row: usize) -> Result<Table> {
+        if row < self.n_rows {
+            return Ok(self.rows(&[row]));
+        }
+        let problem = format!("there is no row {} in a table of {}", row.saturating_add(1), self.n_rows);
+        Err(Error::data(problem, "rows are counted from 1"))
+    }
+
     /// The given columns, in the given order.
     pub fn select(&self, columns: &[usize]) -> Table {
         let columns = columns.iter().map(|&i| self.columns[i].clone()).collect();

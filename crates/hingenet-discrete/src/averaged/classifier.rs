@@ -3,12 +3,11 @@
 
 use super::stars::Stars;
 use crate::classifier::require_proper;
-use crate::explain::{largest_first, leave_one_out};
 use crate::samples::code_columns;
-use hingenet_base::error::{Error, Result, require, require_len};
-use hingenet_base::numeric::log::log_normalise;
-use hingenet_data::classifier::{Classifier, Explanation};
+use hingenet_base::error::{Result, require, require_len};
+use hingenet_data::classifier::{Classifier, log_posteriors};
 use hingenet_data::encode::FeatureCoder;
+use hingenet_data::explain::{ScoreTerms, leave_one_out};
 use hingenet_data::table::{Codes, Table};
 
 /// Feature states, member networks and temperature.
@@ -56,16 +55,11 @@ impl AveragedClassifier {
         self.stars.log_joint_rows(&code_columns(&self.coders, rows)?)
     }
 
-    fn posterior(&self, columns: &[Codes]) -> Result<Vec<f64>> {
-        let mut scores = self.stars.log_joint_rows(columns)?;
-        for row in scores.chunks_exact_mut(self.n_classes()) {
-            row.iter_mut().for_each(|s| *s /= self.temperature);
-            if log_normalise(row) == f64::NEG_INFINITY {
-                // A row that every class makes impossible says nothing: all classes alike.
-                row.fill(-(row.len() as f64).ln());
-            }
-        }
-        Ok(scores)
+    /// `log P(c)`: of a row without any cell.
+    fn log_prior(&self) -> Result<Vec<f64>> {
+        let nothing =
+            self.coders.iter().map(|coder| Codes::from_options(coder.n_states(), [None].into_iter()));
+        self.stars.log_joint_rows(&nothing.collect::<Vec<_>>())
     }
 }
 
@@ -75,18 +69,14 @@ impl Classifier for AveragedClassifier {
     }
 
     fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
-        self.posterior(&code_columns(&self.coders, rows)?)
+        let mut scores = self.log_joint(rows)?;
+        scores.iter_mut().for_each(|s| *s /= self.temperature);
+        log_posteriors(&mut scores, self.n_classes(), || self.log_prior())?;
+        Ok(scores)
     }
 
     /// For each observed feature what the log posterior gains by it.
-    fn explain(&self, rows: &Table, row: usize) -> Result<Explanation> {
-        if row >= rows.n_rows() {
-            return Err(Error::Shape { what: "rows".into(), expected: row + 1, found: rows.n_rows() });
-        }
-        let coded = code_columns(&self.coders, &rows.rows(&[row]))?;
-        let state: Vec<Option<usize>> = coded.iter().map(|c| c.get(0)).collect();
-        let n_states = |i: usize| self.coders[i].n_states();
-        leave_one_out(&state, n_states, self.n_classes(), |columns| self.posterior(columns))
-            .map(largest_first)
+    fn terms(&self, row: &Table) -> Result<ScoreTerms> {
+        leave_one_out(self, row, 0..self.coders.len())
     }
 }

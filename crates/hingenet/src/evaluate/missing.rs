@@ -4,7 +4,7 @@
 
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::random::Random;
-use hingenet_data::table::{Codes, Column, ColumnData, Table};
+use hingenet_data::table::Table;
 
 /// Refuses a rate outside `[0, 1]`.
 pub fn check_rate(rate: f64) -> Result<()> {
@@ -15,33 +15,22 @@ pub fn check_rate(rate: f64) -> Result<()> {
 /// draws wherever the row stands.
 pub fn blank(table: &Table, ids: &[usize], rate: f64, seed: u64) -> Result<Table> {
     check_rate(rate)?;
-    let n_columns = table.n_columns();
-    let mut blanked = vec![false; ids.len() * n_columns];
+    let mut blanked = table.clone();
     for (i, &id) in ids.iter().enumerate() {
         let mut random = Random::stream(seed, id as u64);
-        blanked[i * n_columns..(i + 1) * n_columns].iter_mut().for_each(|b| *b = random.uniform() < rate);
-    }
-    let column = |(j, c): (usize, &Column)| blank_column(c, |i| blanked[i * n_columns + j]);
-    Table::new(table.columns().iter().enumerate().map(column).collect())
-}
-
-fn blank_column(column: &Column, blanked: impl Fn(usize) -> bool) -> Column {
-    match column.data() {
-        ColumnData::Numeric(n) => {
-            let cell = |(i, v): (usize, &f64)| if blanked(i) { f64::NAN } else { *v };
-            Column::numeric(column.name(), n.with_nan().iter().enumerate().map(cell).collect())
-        }
-        ColumnData::Categorical(c) => {
-            let cells = c.codes().iter().enumerate().map(|(i, code)| code.filter(|_| !blanked(i)));
-            let codes = Codes::from_options(c.categories().len(), cells);
-            Column::categorical(column.name(), c.categories().to_vec(), codes)
+        for j in 0..table.n_columns() {
+            if random.uniform() < rate {
+                blanked.blank(i, j);
+            }
         }
     }
+    Ok(blanked)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hingenet_data::table::{Codes, Column};
 
     fn table(n: usize) -> Table {
         let codes = Codes::from_options(3, (0..n).map(|m| Some(m % 3)));

@@ -1,7 +1,8 @@
 //! The baseline every classifier has to beat: class frequencies, whatever the features say.
 
 use hingenet_base::error::Result;
-use hingenet_data::classifier::{Classifier, Explanation, ExplanationKind, Training};
+use hingenet_data::classifier::{Classifier, Training};
+use hingenet_data::explain::ScoreTerms;
 use hingenet_data::table::Table;
 
 /// Log class frequencies of the training rows.
@@ -35,12 +36,7 @@ impl Classifier for Majority {
         Ok(self.log_prior.repeat(rows.n_rows()))
     }
 
-    fn explain(&self, _: &Table, _: usize) -> Result<Explanation> {
-        Ok(Explanation {
-            kind: ExplanationKind::Additive,
-            base: self.log_prior.clone(),
-            terms: Vec::new(),
-            scores: self.log_prior.clone(),
-        })
+    fn terms(&self, _: &Table) -> Result<ScoreTerms> {
+        Ok(ScoreTerms::additive(self.log_prior.clone(), Vec::new()))
     }
 }

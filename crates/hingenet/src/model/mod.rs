@@ -30,7 +30,8 @@ pub use spec::ModelSpec;
 
 use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
-use hingenet_data::classifier::{Classifier, Explanation};
+use hingenet_data::classifier::Classifier;
+use hingenet_data::explain::Explanation;
 use hingenet_data::table::{AlignReport, Schema, Table, UnseenPolicy};
 use hingenet_density::DensityClassifier;
 use hingenet_discrete::{AveragedClassifier, DiscreteClassifier};
@@ -160,19 +161,6 @@ impl Model {
         Ok((predictions(log_proba), terms))
     }
 
-    /// What to measure next for row `row`: every missing feature with the information (nats) that its value
-    /// is expected to give about the class, largest first; `None` if the model cannot say.
-    pub fn next_measurements(
-        &self,
-        table: &Table,
-        row: usize,
-        unseen: UnseenPolicy,
-    ) -> Result<Option<Vec<(usize, f64)>>> {
-        let Fitted::Pool(pool) = &self.fitted else { return Ok(None) };
-        let (rows, _) = self.schema.align(&table.rows(&[row]), unseen)?;
-        pool.next_measurements(&rows, 0).map(Some)
-    }
-
     /// A pool in a few numbers; `None` for other models.
     pub fn pool_summary(&self) -> Option<PoolSummary> {
         match &self.fitted {
@@ -181,9 +169,31 @@ impl Model {
         }
     }
 
-    /// The terms behind the decision for row `row` of a table.
+    /// Why row `row` of a table got its class.
     pub fn explain(&self, table: &Table, row: usize, unseen: UnseenPolicy) -> Result<Explanation> {
-        let (rows, _) = self.schema.align(&table.rows(&[row]), unseen)?;
-        self.fitted.classifier().explain(&rows, 0)
+        let (one, _) = self.schema.align(&table.one_row(row)?, unseen)?;
+        self.fitted.classifier().explain(&one, 0)
+    }
+
+    /// Why every row of a table got its class, row by row as asked for; the table is aligned once.
+    pub fn explanations(
+        &self,
+        table: &Table,
+        unseen: UnseenPolicy,
+    ) -> Result<impl ExactSizeIterator<Item = Result<Explanation>>> {
+        let (rows, _) = self.schema.align(table, unseen)?;
+        Ok((0..rows.n_rows()).map(move |m| self.fitted.classifier().explain(&rows, m)))
+    }
+
+    /// What to measure next for row `row`: every missing feature with the information (nats) that its value
+    /// is expected to give about the class, largest first; `None` if the model cannot say.
+    pub fn next_measurements(
+        &self,
+        table: &Table,
+        row: usize,
+        unseen: UnseenPolicy,
+    ) -> Result<Option<Vec<(usize, f64)>>> {
+        let (one, _) = self.schema.align(&table.one_row(row)?, unseen)?;
+        self.fitted.classifier().next_measurements(&one)
     }
 }

@@ -8,9 +8,9 @@ use super::{
 use crate::model::exchange::NamedNetwork;
 use crate::model::{Fitted, Model};
 use hingenet_base::error::Result;
-use hingenet_data::classifier::{ExplanationKind, Term};
 use hingenet_data::encode::FeatureCoder;
-use hingenet_data::table::{ColumnData, FeatureSpec, Table, UnseenPolicy};
+use hingenet_data::explain::{ExplanationKind, Term};
+use hingenet_data::table::{FeatureSpec, Table, UnseenPolicy};
 use hingenet_discrete::Structure;
 use hingenet_discrete::inference::Inference;
 
@@ -66,27 +66,23 @@ impl ModelReport {
 }
 
 impl Decision {
-    /// The terms behind the decision for row `m` (from 0) of a table.
+    /// The decision for row `m` (from 0) of a table.
     pub fn of(model: &Model, table: &Table, m: usize) -> Result<Self> {
-        let one = table.rows(&[m]);
-        let predictions = model.predict(&one, UnseenPolicy::Missing)?;
-        let class = predictions.class(0);
-        let explanation = model.explain(&one, 0, UnseenPolicy::Missing)?;
-        let (row, _) = model.schema.align(&one, UnseenPolicy::Missing)?;
+        let explanation = model.explain(table, m, UnseenPolicy::Missing)?;
+        let class = explanation.class();
         let name = |&i: &usize| model.schema.features[i].name.clone();
         let term = |t: &Term| DecisionTerm {
             features: std::iter::once(&t.feature).chain(&t.given).map(name).collect(),
-            cell: cell(&row, t.feature),
-            given: t.given.iter().map(|&g| cell(&row, g)).collect(),
+            cell: explanation.cell(t.feature),
+            given: t.given.iter().map(|&g| explanation.cell(g)).collect(),
             score: explanation.effect(t, class),
         };
         let mut terms: Vec<DecisionTerm> = explanation.terms.iter().map(term).collect();
-        terms.sort_by(|a, b| b.score.abs().total_cmp(&a.score.abs()));
         let small = terms.split_off(terms.len().min(TERMS));
         Ok(Decision {
             row: m + 1,
             class: model.classes[class].clone(),
-            probabilities: predictions.row(0).iter().map(|l| l.exp()).collect(),
+            probabilities: explanation.log_proba.iter().map(|l| l.exp()).collect(),
             is_additive: explanation.kind == ExplanationKind::Additive,
             base: explanation.level(&explanation.base, class),
             terms,
@@ -215,14 +211,4 @@ fn told_rows(inference: &Inference<'_>, structure: &Structure, i: usize, shown: 
         rows.truncate(shown);
     }
     Ok(rows)
-}
-
-/// `column = value` of the only row.
-fn cell(row: &Table, i: usize) -> String {
-    let column = row.column(i);
-    let value = match column.data() {
-        ColumnData::Numeric(n) => n.get(0).map(|x| x.to_string()),
-        ColumnData::Categorical(c) => c.get(0).map(str::to_string),
-    };
-    format!("{} = {}", column.name(), value.unwrap_or("(missing)".into()))
 }
