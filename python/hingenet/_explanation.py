@@ -24,9 +24,9 @@ class Explanation:
         True where ``base`` plus the terms of the row is exactly ``scores``. False where a term is the
         change of the log-odds when that feature alone is treated as missing.
     base, scores : ndarray of shape (n_samples, n_classes)
-        Score of each class before any term, and in total (up to a constant common to all classes).
+        Score of each class before any term, and in total: the softmax of ``scores`` is the probability.
     row, feature : ndarray of shape (n_terms,)
-        Row and feature each term belongs to.
+        Row and feature each term belongs to; of each row the terms that matter most for its class first.
     given : list of tuple of int
         Other features each term depends on.
     terms : ndarray of shape (n_terms, n_classes)
