@@ -108,6 +108,11 @@ impl PoolClassifier {
         self
     }
 
+    /// Number of feature columns.
+    pub fn n_features(&self) -> usize {
+        self.terms.kernels.rows.features.n_columns()
+    }
+
     /// Number of training rows the model keeps for its kernel density.
     pub fn n_kernel_rows(&self) -> usize {
         self.terms.kernels.density.len()

@@ -34,16 +34,38 @@ pub struct Container {
     sections: BTreeMap<String, Section>,
 }
 
-/// Numbers of one kind.
+/// Numbers of one type as they stand in the file.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Section {
-    /// Double precision.
-    F64(Vec<f64>),
-    /// Single precision (lookup tables with a stated error).
-    F32(Vec<f32>),
-    /// Whole numbers.
-    U32(Vec<u32>),
+struct Section {
+    info: SectionInfo,
+    bytes: Vec<u8>,
 }
+
+/// A type of the numbers in a section.
+pub trait Number: Sized {
+    /// Its name in the header.
+    const TYPE: &'static str;
+    /// Little-endian bytes.
+    fn write(values: &[Self]) -> Vec<u8>;
+    /// The numbers in such bytes.
+    fn read(bytes: &[u8]) -> Vec<Self>;
+}
+
+macro_rules! number {
+    ($type:ident) => {
+        impl Number for $type {
+            const TYPE: &'static str = stringify!($type);
+            fn write(values: &[Self]) -> Vec<u8> {
+                values.iter().flat_map(|x| x.to_le_bytes()).collect()
+            }
+            fn read(bytes: &[u8]) -> Vec<Self> {
+                bytes.as_chunks().0.iter().map(|b| $type::from_le_bytes(*b)).collect()
+            }
+        }
+    };
+}
+number!(f64);
+number!(u32);
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,7 +74,7 @@ struct Header {
     sections: Vec<SectionInfo>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SectionInfo {
     name: String,
@@ -68,49 +90,42 @@ impl Container {
     }
 
     /// Adds a section; a later one with the same name replaces it.
-    pub fn put(&mut self, name: impl Into<String>, section: Section) {
-        self.sections.insert(name.into(), section);
+    pub fn put<T: Number>(&mut self, name: &str, values: &[T]) {
+        let info = SectionInfo { name: name.into(), kind: T::TYPE.into(), count: values.len() as u64 };
+        self.sections.insert(name.into(), Section { info, bytes: T::write(values) });
     }
 
-    /// Takes the doubles of a section out.
-    pub fn take_f64(&mut self, name: &str) -> Result<Vec<f64>> {
+    /// Takes the numbers of a section out.
+    pub fn take<T: Number>(&mut self, name: &str) -> Result<Vec<T>> {
         match self.sections.remove(name) {
-            Some(Section::F64(v)) => Ok(v),
-            other => Err(wrong_section(name, other)),
+            Some(section) if section.info.kind == T::TYPE => Ok(T::read(&section.bytes)),
+            Some(_) => Err(Error::model_file(format!("section `{name}` is not of type {}", T::TYPE))),
+            None => Err(Error::model_file(format!("section `{name}` is absent"))),
         }
     }
 
-    /// Takes the singles of a section out.
-    pub fn take_f32(&mut self, name: &str) -> Result<Vec<f32>> {
-        match self.sections.remove(name) {
-            Some(Section::F32(v)) => Ok(v),
-            other => Err(wrong_section(name, other)),
-        }
-    }
-
-    /// Takes the whole numbers of a section out.
-    pub fn take_u32(&mut self, name: &str) -> Result<Vec<u32>> {
-        match self.sections.remove(name) {
-            Some(Section::U32(v)) => Ok(v),
-            other => Err(wrong_section(name, other)),
-        }
+    /// Whether there is such a section.
+    pub fn has(&self, name: &str) -> bool {
+        self.sections.contains_key(name)
     }
 
     /// Takes in the sections of another container, their names behind `prefix`; its header comes back.
     pub fn put_all(&mut self, prefix: &str, inner: Container) -> Value {
-        let named = inner.sections.into_iter().map(|(name, section)| (format!("{prefix}{name}"), section));
-        self.sections.extend(named);
+        for (name, mut section) in inner.sections {
+            section.info.name = format!("{prefix}{name}");
+            self.sections.insert(section.info.name.clone(), section);
+        }
         inner.about
     }
 
     /// The container that [`Self::put_all`] took in, with its header.
     pub fn take_all(&mut self, prefix: &str, about: Value) -> Container {
-        let names: Vec<String> = self.sections.keys().filter(|n| n.starts_with(prefix)).cloned().collect();
         let mut inner = Container::new(about);
-        for name in names {
-            if let Some(section) = self.sections.remove(&name) {
-                inner.put(&name[prefix.len()..], section);
-            }
+        for (name, section) in std::mem::take(&mut self.sections) {
+            match name.strip_prefix(prefix) {
+                Some(own) => inner.sections.insert(own.into(), section),
+                None => self.sections.insert(name, section),
+            };
         }
         inner
     }
@@ -125,11 +140,7 @@ impl Container {
 
     /// All bytes of the file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let infos = self.sections.iter().map(|(name, s)| SectionInfo {
-            name: name.clone(),
-            kind: s.kind().into(),
-            count: s.count() as u64,
-        });
+        let infos = self.sections.values().map(|section| section.info.clone());
         let header = Header { about: self.about.clone(), sections: infos.collect() };
         let header = serde_json::to_vec(&header).map_err(|e| Error::model_file(format!("header: {e}")))?;
         if header.len() > MAX_HEADER {
@@ -146,7 +157,7 @@ impl Container {
         bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
         bytes.extend_from_slice(&crc32(&header).to_le_bytes());
         bytes.extend_from_slice(&header);
-        self.sections.values().for_each(|s| s.write(&mut bytes));
+        self.sections.values().for_each(|s| bytes.extend_from_slice(&s.bytes));
         let checksum = crc32(&bytes);
         bytes.extend_from_slice(&checksum.to_le_bytes());
         Ok(bytes)
@@ -164,11 +175,14 @@ impl Container {
         let header = parse_header(&bytes[PREFIX..header_end])?;
         let mut sections = BTreeMap::new();
         let mut rest = &bytes[header_end..body_end];
-        for info in &header.sections {
-            let (section, after) = Section::read(info, rest)?;
+        for info in header.sections {
+            let (bytes, after) = rest.split_at_checked(info.length()?).ok_or_else(|| {
+                Error::model_file(format!("section `{}` is larger than the file", info.name))
+            })?;
             rest = after;
-            if sections.insert(info.name.clone(), section).is_some() {
-                return Err(Error::model_file(format!("section `{}` occurs twice", info.name)));
+            let section = Section { info, bytes: bytes.to_vec() };
+            if let Some(first) = sections.insert(section.info.name.clone(), section) {
+                return Err(Error::model_file(format!("section `{}` occurs twice", first.info.name)));
             }
         }
         if !rest.is_empty() {
@@ -191,51 +205,17 @@ impl Container {
     }
 }
 
-impl Section {
-    fn kind(&self) -> &'static str {
-        match self {
-            Section::F64(_) => "f64",
-            Section::F32(_) => "f32",
-            Section::U32(_) => "u32",
-        }
-    }
-
-    fn count(&self) -> usize {
-        match self {
-            Section::F64(v) => v.len(),
-            Section::F32(v) => v.len(),
-            Section::U32(v) => v.len(),
-        }
-    }
-
-    fn write(&self, out: &mut Vec<u8>) {
-        match self {
-            Section::F64(v) => v.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes())),
-            Section::F32(v) => v.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes())),
-            Section::U32(v) => v.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes())),
-        }
-    }
-
-    /// Splits a section off the front of `bytes`; its size is checked against what is there.
-    fn read<'a>(info: &SectionInfo, bytes: &'a [u8]) -> Result<(Section, &'a [u8])> {
-        let width: u64 = match info.kind.as_str() {
-            "f64" => 8,
-            "f32" | "u32" => 4,
+impl SectionInfo {
+    /// Length in bytes, as far as a file can say.
+    fn length(&self) -> Result<usize> {
+        let width = match self.kind.as_str() {
+            f64::TYPE => size_of::<f64>(),
+            u32::TYPE => size_of::<u32>(),
             other => {
-                return Err(Error::model_file(format!("section `{}` has unknown type `{other}`", info.name)));
+                return Err(Error::model_file(format!("section `{}` has unknown type `{other}`", self.name)));
             }
         };
-        let length =
-            info.count.checked_mul(width).filter(|&l| l <= bytes.len() as u64).ok_or_else(|| {
-                Error::model_file(format!("section `{}` is larger than the file", info.name))
-            })? as usize;
-        let (own, rest) = bytes.split_at(length);
-        let section = match info.kind.as_str() {
-            "f64" => Section::F64(own.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b)).collect()),
-            "f32" => Section::F32(own.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect()),
-            _ => Section::U32(own.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)).collect()),
-        };
-        Ok((section, rest))
+        Ok(usize::try_from(self.count).unwrap_or(usize::MAX).saturating_mul(width))
     }
 }
 
@@ -277,13 +257,6 @@ fn parse_header(bytes: &[u8]) -> Result<Header> {
     serde_json::from_slice(bytes).map_err(|e| Error::model_file(format!("the header is not valid: {e}")))
 }
 
-fn wrong_section(name: &str, found: Option<Section>) -> Error {
-    match found {
-        None => Error::model_file(format!("section `{name}` is absent")),
-        Some(section) => Error::model_file(format!("section `{name}` has the wrong type {}", section.kind())),
-    }
-}
-
 fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
@@ -300,9 +273,8 @@ mod tests {
 
     fn sample() -> Container {
         let mut c = Container::new(serde_json::json!({"kind": "test"}));
-        c.put("a", Section::F64(vec![1.5, f64::NEG_INFINITY]));
-        c.put("b", Section::U32(vec![7]));
-        c.put("c", Section::F32(vec![0.25, -1.0, 3.0]));
+        c.put("a", &[1.5, f64::NEG_INFINITY]);
+        c.put("b", &[7u32, 0, u32::MAX]);
         c
     }
 
@@ -310,8 +282,11 @@ mod tests {
     fn bytes_come_back_as_they_were() {
         let c = sample();
         let bytes = c.to_bytes().unwrap();
-        assert_eq!(Container::from_bytes(&bytes).unwrap(), c);
+        let mut back = Container::from_bytes(&bytes).unwrap();
+        assert_eq!(back, c);
         assert_eq!(Container::read_about(&bytes[..]).unwrap(), c.about);
+        assert_eq!(back.take::<f64>("a").unwrap(), [1.5, f64::NEG_INFINITY]);
+        assert!(back.take::<f64>("b").is_err() && back.take::<u32>("c").is_err());
     }
 
     #[test]

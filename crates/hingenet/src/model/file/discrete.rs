@@ -1,12 +1,13 @@
-//! The discrete family in a model file. Categories are those of the schema; cut points, parameters and
-//! temperature stand in sections.
+//! The discrete family in a model file: the graph in the header; cut points, parameters and temperature in sections.
+//! Categories are those of the schema, and the graphs of an average follow from the number of features.
 
-use super::store::{About, agree, parse};
-use super::{Container, Section};
-use hingenet_base::error::{Error, Result};
+use super::Container;
+use super::store::{About, Stored};
+use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::graph::Dag;
 use hingenet_data::encode::FeatureCoder;
 use hingenet_data::table::FeatureKind;
+use hingenet_discrete::averaged::{AveragedClassifier, Stars, one_dependence};
 use hingenet_discrete::{DiscreteClassifier, Network, Structure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,61 +19,93 @@ struct Parameters {
     parents: Vec<Vec<usize>>,
 }
 
-/// The graph goes into the header, the numbers into sections.
-pub fn pack(model: &DiscreteClassifier, out: &mut Container) -> Result<Value> {
-    pack_coders(model.coders(), out);
-    out.put("temperature", Section::F64(vec![model.temperature()]));
-    out.put("w", Section::F64(model.network().w().to_vec()));
-    let parents = model.network().structure().dag().parent_lists().to_vec();
-    serde_json::to_value(Parameters { parents }).map_err(|e| Error::model_file(e.to_string()))
-}
-
-/// Rebuilds the network; graph, sizes, cuts and probabilities are checked.
-pub fn unpack(container: &mut Container, about: &About) -> Result<DiscreteClassifier> {
-    let parameters: Parameters = parse(about.parameters.clone(), "parameters")?;
-    let coders = unpack_coders(container, about)?;
-    let w = container.take_f64("w")?;
-    let temperature = container.take_f64("temperature")?;
-    agree("temperatures", 1, temperature.len())?;
-    agree("nodes of the network", coders.len() + 1, parameters.parents.len())?;
-    let card =
-        std::iter::once(about.classes.len()).chain(coders.iter().map(FeatureCoder::n_states)).collect();
-    let damaged = |e: Error| Error::model_file(e.to_string());
-    let structure = Structure::new(card, Dag::new(parameters.parents).map_err(damaged)?).map_err(damaged)?;
-    let network = Network::new(structure, w).map_err(damaged)?;
-    DiscreteClassifier::new(coders, network, temperature[0]).map_err(damaged)
-}
-
-/// Cut points of the numeric features; categories are those of the schema.
-pub fn pack_coders(coders: &[FeatureCoder], out: &mut Container) {
-    let (mut cuts, mut cut_counts) = (Vec::new(), Vec::new());
-    for coder in coders {
-        if let FeatureCoder::Cuts { cuts: own } = coder {
-            cut_counts.push(own.len() as u32);
-            cuts.extend_from_slice(own);
-        }
+impl Stored for DiscreteClassifier {
+    fn store(&self, out: &mut Container) -> Result<Value> {
+        put_networks(out, self.coders(), std::slice::from_ref(self.network()), self.temperature());
+        let parents = self.network().structure().dag().parent_lists().to_vec();
+        out.put_plain(&Parameters { parents })
     }
-    out.put("cuts", Section::F64(cuts));
-    out.put("cut_counts", Section::U32(cut_counts));
+
+    fn restore(header: Value, from: &mut Container, about: &About) -> Result<Self> {
+        let Parameters { parents } = from.take_plain(header)?;
+        require_len("nodes of the network", about.schema.features.len() + 1, parents.len())?;
+        let dag = Dag::new(parents)?;
+        let parts = take_networks(from, about, |card| Ok(vec![Structure::new(card.to_vec(), dag)?]))?;
+        let Networks { coders, mut networks, temperature } = parts;
+        let network = networks.pop().ok_or_else(|| Error::model_file("there is no network"))?;
+        DiscreteClassifier::new(coders, network, temperature)
+    }
 }
 
-/// The states of every feature.
-pub fn unpack_coders(container: &mut Container, about: &About) -> Result<Vec<FeatureCoder>> {
-    let cuts = container.take_f64("cuts")?;
-    let counts = container.take_u32("cut_counts")?;
-    let (mut rest, mut counts) = (cuts.as_slice(), counts.into_iter());
+impl Stored for AveragedClassifier {
+    fn store(&self, out: &mut Container) -> Result<Value> {
+        put_networks(out, self.coders(), &self.stars().networks()?, self.temperature());
+        Ok(Value::Null)
+    }
+
+    fn restore(_: Value, from: &mut Container, about: &About) -> Result<Self> {
+        let graphs = |card: &[usize]| (1..card.len()).map(|s| one_dependence(card, s)).collect();
+        let Networks { coders, networks, temperature } = take_networks(from, about, graphs)?;
+        let stars = Stars::from_networks(&networks)?;
+        AveragedClassifier::new(coders, stars, temperature)
+    }
+}
+
+/// Networks over the same variables, the class first.
+struct Networks {
+    coders: Vec<FeatureCoder>,
+    networks: Vec<Network>,
+    temperature: f64,
+}
+
+/// The parameters of the networks stand behind each other, and so do the cut points of the numeric features.
+fn put_networks(out: &mut Container, coders: &[FeatureCoder], networks: &[Network], temperature: f64) {
+    let cuts = coders.iter().filter_map(|coder| match coder {
+        FeatureCoder::Cuts { cuts } => Some(cuts.as_slice()),
+        FeatureCoder::Categories { .. } => None,
+    });
+    out.put("cut_counts", &cuts.clone().map(|own| own.len() as u32).collect::<Vec<_>>());
+    out.put("cuts", &cuts.collect::<Vec<_>>().concat());
+    out.put("temperature", &[temperature]);
+    out.put("w", &networks.iter().map(Network::w).collect::<Vec<_>>().concat());
+}
+
+/// Rebuilds coders and networks; `graphs` makes the structures from the numbers of states, the class first.
+fn take_networks(
+    from: &mut Container,
+    about: &About,
+    graphs: impl FnOnce(&[usize]) -> Result<Vec<Structure>>,
+) -> Result<Networks> {
+    let (counts, cuts): (Vec<u32>, Vec<f64>) = (from.take("cut_counts")?, from.take("cuts")?);
+    let (mut counts, mut cuts) = (counts.into_iter(), cuts.as_slice());
     let mut coders = Vec::with_capacity(about.schema.features.len());
     for feature in &about.schema.features {
         coders.push(match &feature.kind {
             FeatureKind::Categorical { categories } => FeatureCoder::Categories { names: categories.clone() },
             FeatureKind::Numeric => {
-                let count = counts.next().ok_or_else(|| Error::model_file("cut points are absent"))? as usize;
-                let own = rest.get(..count).ok_or_else(|| Error::model_file("cut points are absent"))?;
-                rest = &rest[count..];
-                FeatureCoder::Cuts { cuts: own.to_vec() }
+                let count = counts.next().ok_or_else(|| Error::model_file("cut points are absent"))?;
+                FeatureCoder::Cuts { cuts: front(&mut cuts, count as usize)?.to_vec() }
             }
         });
     }
-    agree("cut points without a column", 0, rest.len() + counts.len())?;
-    Ok(coders)
+    require_len("cut points without a column", 0, cuts.len() + counts.len())?;
+    let states = coders.iter().map(FeatureCoder::n_states);
+    let card: Vec<usize> = std::iter::once(about.classes.len()).chain(states).collect();
+    let (w, temperature): (Vec<f64>, Vec<f64>) = (from.take("w")?, from.take("temperature")?);
+    let mut w = w.as_slice();
+    let mut networks = Vec::new();
+    for structure in graphs(&card)? {
+        let own = front(&mut w, structure.n_entries())?.to_vec();
+        networks.push(Network::new(structure, own)?);
+    }
+    require_len("parameters without a network", 0, w.len())?;
+    require_len("temperatures", 1, temperature.len())?;
+    Ok(Networks { coders, networks, temperature: temperature[0] })
+}
+
+/// Takes the first `count` numbers off `rest`.
+fn front<'a>(rest: &mut &'a [f64], count: usize) -> Result<&'a [f64]> {
+    let (own, after) = rest.split_at_checked(count).ok_or_else(|| Error::model_file("numbers are absent"))?;
+    *rest = after;
+    Ok(own)
 }

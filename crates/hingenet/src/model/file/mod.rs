@@ -1,13 +1,12 @@
 //! The model file `.hgn`: saving is atomic and synced, loading checks everything.
 
-mod averaged;
 mod container;
 mod discrete;
-mod numbers;
+mod plain;
 mod pool;
 mod store;
 
-pub use container::{Container, FORMAT_VERSION, Section};
+pub use container::{Container, FORMAT_VERSION};
 
 use super::Model;
 use hingenet_base::error::{Error, Result};

@@ -1,14 +1,14 @@
-//! What of a model goes where in its file, and every check a file must pass to become a model again.
+//! What of a model goes where in its file, and every check a file must pass to become a model again. All families go
+//! one way: plain data whose shape stands in the header ([`Container::put_plain`]) and named arrays ([`Container::put`]).
 //! All numbers that decide anything stand in sections, so they come back bit by bit.
 
-use super::{Container, Section, averaged, discrete, numbers, pool};
+use super::Container;
 use crate::model::{Facts, Fitted, Majority, Model, ModelSpec};
 use hingenet_base::error::{Error, Result, require_len};
-use hingenet_data::classifier::Classifier;
-use hingenet_data::table::{Codes, FeatureKind, Schema};
+use hingenet_base::numeric::log::log_sum_exp;
+use hingenet_data::table::{Codes, Schema};
 use hingenet_density::DensityClassifier;
 use hingenet_gaussian::GaussianClassifier;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -23,23 +23,31 @@ pub(super) struct About {
     target: String,
     pub(super) classes: Vec<String>,
     pub(super) schema: Schema,
-    pub(super) facts: Facts,
-    pub(super) parameters: Value,
+    facts: Facts,
+    parameters: Value,
+}
+
+/// A family in a file. What does not fit together is refused by [`Self::restore`]; what does not fit the classes and
+/// columns of the model, by [`check`].
+pub(super) trait Stored: Sized {
+    /// Puts the arrays into sections; the rest comes back for the header.
+    fn store(&self, out: &mut Container) -> Result<Value>;
+
+    /// Takes it out again.
+    fn restore(header: Value, from: &mut Container, about: &About) -> Result<Self>;
 }
 
 /// A model as header and sections.
 pub fn pack(model: &Model) -> Result<Container> {
     let mut container = Container::new(Value::Null);
+    let out = &mut container;
     let (family, parameters) = match &model.fitted {
-        Fitted::Majority(m) => {
-            container.put("log_prior", Section::F64(m.log_prior.clone()));
-            ("majority", Value::Null)
-        }
-        Fitted::Discrete(m) => ("discrete", discrete::pack(m, &mut container)?),
-        Fitted::Averaged(m) => ("averaged", averaged::pack(m, &mut container)?),
-        Fitted::Density(m) => ("density", numbers::pack(m, &mut container)?),
-        Fitted::Gaussian(m) => ("gaussian", numbers::pack(m, &mut container)?),
-        Fitted::Pool(m) => ("pool", pool::pack(m, &mut container)?),
+        Fitted::Majority(m) => ("majority", m.store(out)?),
+        Fitted::Discrete(m) => ("discrete", m.store(out)?),
+        Fitted::Averaged(m) => ("averaged", m.store(out)?),
+        Fitted::Density(m) => ("density", m.store(out)?),
+        Fitted::Gaussian(m) => ("gaussian", m.store(out)?),
+        Fitted::Pool(m) => ("pool", m.store(out)?),
     };
     let about = About {
         program: concat!("hingenet ", env!("CARGO_PKG_VERSION")).into(),
@@ -57,48 +65,94 @@ pub fn pack(model: &Model) -> Result<Container> {
 
 /// A model from header and sections; nothing is believed.
 pub fn unpack(mut container: Container) -> Result<Model> {
-    let about: About = parse(std::mem::take(&mut container.about), "header")?;
+    let mut about: About = serde_json::from_value(std::mem::take(&mut container.about))
+        .map_err(|e| Error::model_file(format!("header: {e}")))?;
     check_names(&about)?;
-    let fitted = match about.family.as_str() {
-        "majority" => Fitted::Majority(unpack_majority(&mut container, &about)?),
-        "discrete" => Fitted::Discrete(discrete::unpack(&mut container, &about)?),
-        "averaged" => Fitted::Averaged(averaged::unpack(&mut container, &about)?),
-        "density" => Fitted::Density(unpack_density(&mut container, &about)?),
-        "gaussian" => Fitted::Gaussian(unpack_gaussian(&mut container, &about)?),
-        "pool" => Fitted::Pool(Box::new(pool::unpack(&mut container, &about)?)),
-        other => return Err(Error::model_file(format!("unknown family `{other}`"))),
-    };
+    let fitted = restored(&mut container, &mut about).map_err(damaged)?;
     container.require_empty()?;
-    Ok(Model {
+    let model = Model {
         spec: about.model,
         target: about.target,
         classes: about.classes,
         schema: about.schema,
         facts: about.facts,
         fitted,
+    };
+    check(&model).map_err(damaged)?;
+    Ok(model)
+}
+
+fn restored(from: &mut Container, about: &mut About) -> Result<Fitted> {
+    let header = std::mem::take(&mut about.parameters);
+    Ok(match about.family.as_str() {
+        "majority" => Fitted::Majority(Stored::restore(header, from, about)?),
+        "discrete" => Fitted::Discrete(Stored::restore(header, from, about)?),
+        "averaged" => Fitted::Averaged(Stored::restore(header, from, about)?),
+        "density" => Fitted::Density(Stored::restore(header, from, about)?),
+        "gaussian" => Fitted::Gaussian(Stored::restore(header, from, about)?),
+        "pool" => Fitted::Pool(Box::new(Stored::restore(header, from, about)?)),
+        other => return Err(Error::model_file(format!("unknown family `{other}`"))),
     })
 }
 
-fn unpack_majority(container: &mut Container, about: &About) -> Result<Majority> {
-    let log_prior = container.take_f64("log_prior")?;
-    agree("class frequencies", about.classes.len(), log_prior.len())?;
-    require_log_distribution("class frequencies", &log_prior)?;
-    Ok(Majority { log_prior })
+/// Whatever does not fit in a file is damage of the file.
+fn damaged(error: Error) -> Error {
+    match error {
+        Error::ModelFile { .. } => error,
+        other => Error::model_file(other.to_string()),
+    }
 }
 
-fn unpack_density(container: &mut Container, about: &About) -> Result<DensityClassifier> {
-    let model: DensityClassifier = numbers::unpack(about.parameters.clone(), container)?;
-    model.check()?;
-    agree("classes", about.classes.len(), model.n_classes())?;
-    agree("feature columns", about.schema.features.len(), model.units().n_columns())?;
-    Ok(model)
+/// The one place that ties what a family holds to the classes and the columns of the model.
+fn check(model: &Model) -> Result<()> {
+    let columns = match &model.fitted {
+        Fitted::Majority(_) => model.schema.features.len(),
+        Fitted::Discrete(m) => m.coders().len(),
+        Fitted::Averaged(m) => m.coders().len(),
+        Fitted::Density(m) => m.units().n_columns(),
+        Fitted::Gaussian(m) => m.features().columns(),
+        Fitted::Pool(m) => m.n_features(),
+    };
+    require_len("classes", model.classes.len(), model.fitted.classifier().n_classes())?;
+    require_len("feature columns", model.schema.features.len(), columns)
 }
 
-fn unpack_gaussian(container: &mut Container, about: &About) -> Result<GaussianClassifier> {
-    let model: GaussianClassifier = numbers::unpack(about.parameters.clone(), container)?;
-    agree("classes", about.classes.len(), model.n_classes())?;
-    agree("feature columns", about.schema.features.len(), model.features().columns())?;
-    Ok(model)
+impl Stored for Majority {
+    fn store(&self, out: &mut Container) -> Result<Value> {
+        out.put("log_prior", &self.log_prior);
+        Ok(Value::Null)
+    }
+
+    fn restore(_: Value, from: &mut Container, _: &About) -> Result<Self> {
+        let log_prior: Vec<f64> = from.take("log_prior")?;
+        let sums_to_one = log_sum_exp(&log_prior).abs() < 1e-6;
+        if !(sums_to_one && log_prior.iter().all(|p| *p <= 1e-9)) {
+            return Err(Error::model_file("class frequencies are not log probabilities that sum to one"));
+        }
+        Ok(Majority { log_prior })
+    }
+}
+
+impl Stored for DensityClassifier {
+    fn store(&self, out: &mut Container) -> Result<Value> {
+        out.put_plain(self)
+    }
+
+    fn restore(header: Value, from: &mut Container, _: &About) -> Result<Self> {
+        let model: DensityClassifier = from.take_plain(header)?;
+        model.check()?;
+        Ok(model)
+    }
+}
+
+impl Stored for GaussianClassifier {
+    fn store(&self, out: &mut Container) -> Result<Value> {
+        out.put_plain(self)
+    }
+
+    fn restore(header: Value, from: &mut Container, _: &About) -> Result<Self> {
+        from.take_plain(header)
+    }
 }
 
 /// Distinct, complete names: two classes or more, features that are not the target.
@@ -107,40 +161,9 @@ fn check_names(about: &About) -> Result<()> {
     if classes.len() < 2 || classes.len() != about.classes.len() || classes.len() > Codes::MAX_CATEGORIES {
         return Err(Error::model_file("the class names are not at least two distinct names"));
     }
-    let mut names = BTreeSet::from([about.target.as_str()]);
-    for feature in &about.schema.features {
-        if !names.insert(&feature.name) {
-            return Err(Error::model_file(format!("the column name `{}` occurs twice", feature.name)));
-        }
-        if let FeatureKind::Categorical { categories } = &feature.kind {
-            let distinct: BTreeSet<&String> = categories.iter().collect();
-            if distinct.len() != categories.len() || categories.len() > Codes::MAX_CATEGORIES {
-                return Err(Error::model_file(format!(
-                    "the categories of `{}` are not distinct",
-                    feature.name
-                )));
-            }
-        }
+    about.schema.check().map_err(damaged)?;
+    if about.schema.features.iter().any(|f| f.name == about.target) {
+        return Err(Error::model_file("the target is among the features"));
     }
     Ok(())
-}
-
-/// Reads a part of the header.
-pub(super) fn parse<T: DeserializeOwned>(value: Value, what: &str) -> Result<T> {
-    serde_json::from_value(value).map_err(|e| Error::model_file(format!("{what}: {e}")))
-}
-
-/// Sizes inside a file that must agree.
-pub(super) fn agree(what: &str, expected: usize, found: usize) -> Result<()> {
-    require_len(what, expected, found).map_err(|e| Error::model_file(e.to_string()))
-}
-
-/// Log probabilities: not NaN, not above 0, summing to one.
-fn require_log_distribution(what: &str, v: &[f64]) -> Result<()> {
-    let total = hingenet_base::numeric::log::log_sum_exp(v);
-    if v.iter().all(|x| *x <= 1e-9) && total.abs() < 1e-6 {
-        Ok(())
-    } else {
-        Err(Error::model_file(format!("{what} are not log probabilities that sum to one")))
-    }
 }
