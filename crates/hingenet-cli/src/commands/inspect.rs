@@ -56,14 +56,14 @@ impl Inspect {
             Format::Text => describe(&Model::load(&self.model)?),
             Format::Dot => {
                 let model = Model::load(&self.model)?;
-                if let Some(networks) = class_networks(&model)? {
+                if let Some(networks) = NetworkReport::of_model(&model)? {
                     return output::write(self.output.as_ref(), networks.to_dot().as_bytes());
                 }
                 model.network()?.to_dot()
             }
             Format::Svg => {
                 let model = Model::load(&self.model)?;
-                if let Some(networks) = class_networks(&model)? {
+                if let Some(networks) = NetworkReport::of_model(&model)? {
                     return output::write(self.output.as_ref(), networks_svg(&networks).as_bytes());
                 }
                 network_svg(&NetworkPicture::of_model(&model)?)
@@ -95,11 +95,6 @@ impl Inspect {
         };
         Ok(ModelReport::of(model, &table, &chosen)?)
     }
-}
-
-/// The networks of the classes of a Gaussian model.
-fn class_networks(model: &Model) -> Result<Option<NetworkReport>> {
-    Ok(ModelReport::of(model, &Table::default(), &[])?.class_networks)
 }
 
 /// The header of a model file; for a pool with its terms, weights and choices, which stand in the sections.

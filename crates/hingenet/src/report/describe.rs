@@ -18,8 +18,6 @@ use hingenet_discrete::inference::Inference;
 const TABLE_ROWS: usize = 24;
 /// Entries of one table that are told.
 const TABLE_ENTRIES: usize = 600;
-/// Arcs of Gaussian networks with smaller weights are not told.
-const CUTOFF: f64 = 0.01;
 /// Terms of a decision that are told one by one.
 const TERMS: usize = 12;
 
@@ -33,14 +31,9 @@ impl ModelReport {
             about: about(model),
             facts: facts(model),
             warnings: model.facts.warnings.clone(),
-            networks: Vec::new(),
-            class_networks: None,
-            tables: Vec::new(),
-            cuts: Vec::new(),
-            curves: Vec::new(),
-            maps: Vec::new(),
-            terms: Vec::new(),
+            class_networks: NetworkReport::of_model(model)?,
             decisions: rows.iter().map(|&m| Decision::of(model, table, m)).collect::<Result<Vec<_>>>()?,
+            ..ModelReport::default()
         };
         match &model.fitted {
             Fitted::Discrete(fitted) => {
@@ -54,12 +47,9 @@ impl ModelReport {
                 report.networks.push(NetworkPicture::of_network(&named, title)?);
             }
             Fitted::Averaged(fitted) => report.cuts = cuts(model, fitted.coders()),
-            Fitted::Gaussian(fitted) => {
-                report.class_networks = Some(NetworkReport::of_classifier(fitted, &model.classes, CUTOFF)?);
-            }
             Fitted::Density(fitted) => density::describe(&mut report, model, fitted),
             Fitted::Pool(fitted) => pool::describe(&mut report, model, fitted),
-            Fitted::Majority(_) => {}
+            Fitted::Gaussian(_) | Fitted::Majority(_) => {}
         }
         Ok(report)
     }

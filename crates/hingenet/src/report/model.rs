@@ -5,7 +5,7 @@ use super::{CurveFigure, HeatMap, NetworkPicture, NetworkReport};
 use serde::{Deserialize, Serialize};
 
 /// Everything on the page of a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ModelReport {
     /// Name and options.
     pub model: String,

@@ -3,10 +3,10 @@
 
 use crate::model::NodeFacts;
 use crate::model::exchange::{WeightedGraph, weighted_dot};
+use crate::model::{Fitted, Model};
 use hingenet_base::error::Result;
 use hingenet_base::graph::{ArcErrors, Dag, Pdag, arc_errors};
 use hingenet_base::numeric::linalg::Matrix;
-use hingenet_gaussian::GaussianClassifier;
 use hingenet_gaussian::structure::{ArcRule, Constraints};
 use hingenet_gaussian::study::{
     ArcConfidence, ArcDifference, Change, ClassStudy, GroupTable, NetworkStudy, degrees, difference_network,
@@ -16,8 +16,10 @@ use serde::{Deserialize, Serialize};
 
 /// Coverage of the intervals of differences.
 const LEVEL: f64 = 0.95;
-/// Networks of this many classes are told.
+/// Networks of this many classes of a model are told.
 const CLASSES: usize = 8;
+/// Arcs of a model with smaller weights are not told.
+const CUTOFF: f64 = 0.01;
 
 /// Networks over the same nodes, and how they differ.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -58,7 +60,7 @@ pub struct NetworkNode {
 }
 
 /// The network of one class.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ClassNetwork {
     /// Name of the class; `None` for the only network.
     pub class: Option<String>,
@@ -214,10 +216,11 @@ impl NetworkReport {
         Ok(report)
     }
 
-    /// The class networks of a fitted classifier (of the first eight classes).
-    pub fn of_classifier(model: &GaussianClassifier, classes: &[String], cutoff: f64) -> Result<Self> {
-        let names = (0..model.features().nodes().len()).map(|k| model.features().node_name(k)).collect();
-        let pairs = model.networks().iter().zip(classes).take(CLASSES);
+    /// The networks of the classes (the first eight) of a Gaussian model; `None` for other models.
+    pub fn of_model(model: &Model) -> Result<Option<Self>> {
+        let Fitted::Gaussian(fitted) = &model.fitted else { return Ok(None) };
+        let names = (0..fitted.features().nodes().len()).map(|k| fitted.features().node_name(k)).collect();
+        let pairs = fitted.networks().iter().zip(&model.classes).take(CLASSES);
         let sources = pairs.clone().map(|(network, name)| Source {
             name: Some(name.clone()),
             theta: network.theta(),
@@ -225,12 +228,12 @@ impl NetworkReport {
             known: None,
             confidence: None,
         });
-        let mut report = NetworkReport::of_sources(names, &[], &sources.collect::<Vec<_>>(), cutoff)?;
+        let mut report = NetworkReport::of_sources(names, &[], &sources.collect::<Vec<_>>(), CUTOFF)?;
         for (told, (network, _)) in report.networks.iter_mut().zip(pairs) {
             told.bias = network.bias().to_vec();
             told.variance = network.variance().to_vec();
         }
-        Ok(report)
+        Ok(Some(report))
     }
 
     /// The networks in DOT, the language of Graphviz, one cluster a class.
@@ -321,18 +324,11 @@ fn network(source: &Source<'_>, nodes: &[NetworkNode], groups: usize, cutoff: f6
     };
     Ok(ClassNetwork {
         class: source.name.clone(),
-        rows: None,
         arcs,
         degrees: degrees(theta, cutoff),
         blocks,
-        bias: Vec::new(),
-        variance: Vec::new(),
-        score: None,
-        lambda1: None,
-        log_likelihood: None,
-        converged: None,
         thresholds: source.confidence.map(ArcConfidence::threshold_curve).unwrap_or_default(),
-        errors: None,
+        ..ClassNetwork::default()
     })
 }
 
