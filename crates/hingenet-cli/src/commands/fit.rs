@@ -69,9 +69,8 @@ pub fn summary(model: &Model) -> String {
     )
 }
 
-/// What the fit has to say: warnings, options chosen, how the solver ended.
+/// What the fit has to say beside its warnings, which the session has told: options chosen, how the solver ended.
 fn tell(model: &Model, session: &Session) {
-    model.facts.warnings.iter().for_each(|w| session.warn(w));
     model.facts.chosen.iter().for_each(|(key, value)| session.note(&format!("chose {key} = {value}")));
     if let Some(solver) = &model.facts.solver {
         let end = if solver.converged { "converged" } else { "stopped before it converged" };

@@ -151,12 +151,12 @@ pub(super) struct Ran {
     pub n_classes: usize,
 }
 
-/// Fits and tests every model; tells the warnings.
+/// Fits and tests every model; the fits tell their warnings to `control`.
 pub(super) fn run(plan: &Plan, control: &Control) -> Result<Ran> {
     require("models", plan.models.len(), "at least one model", !plan.models.is_empty())?;
     let models = plan.swept()?;
     let n_classes = plan.data.classes.len();
-    let ran = match plan.tested {
+    Ok(match plan.tested {
         TestRows::Set(test) => {
             let one = |m: &Swept| train_test(&m.spec, plan.data, test, plan.protocol, control);
             Ran {
@@ -182,9 +182,7 @@ pub(super) fn run(plan: &Plan, control: &Control) -> Result<Ran> {
                 n_classes,
             }
         }
-    };
-    ran.outcomes.iter().flat_map(|o| &o.warnings).for_each(|w| control.warn(w));
-    Ok(ran)
+    })
 }
 
 impl Ran {
