@@ -18,10 +18,17 @@ pub struct Moments {
 impl Moments {
     /// Moments of complete rows; a row of weight 2 counts as two rows. At least two rows and two columns.
     pub fn of_rows(x: &Matrix, weights: Option<&[f64]>) -> Result<Self> {
-        check_rows(x, weights)?;
         let (n, m) = (x.rows(), x.cols());
+        require_len("sample weights", n, weights.map_or(n, <[f64]>::len))?;
         let weight = |a: usize| weights.map_or(1.0, |w| w[a]);
         let rows: f64 = (0..n).map(weight).sum();
+        check_size(rows, m)?;
+        if let Some(k) = x.data().iter().position(|v| !v.is_finite()) {
+            return Err(Error::data(
+                format!("row {}, column {}: the value is missing or infinite", k / m + 1, k % m + 1),
+                "use the fit that accepts missing cells, or drop the row",
+            ));
+        }
         let mut mean = vec![0.0; m];
         for a in 0..n {
             x.row(a).iter().zip(&mut mean).for_each(|(v, s)| *s += weight(a) * v);
@@ -119,34 +126,11 @@ impl Moments {
 }
 
 /// Refuses rows that no network can be learnt from.
-fn check_rows(x: &Matrix, weights: Option<&[f64]>) -> Result<()> {
-    if x.cols() < 2 {
+pub(crate) fn check_size(rows: f64, columns: usize) -> Result<()> {
+    if rows < 2.0 || columns < 2 {
         return Err(Error::data(
-            format!("a network needs at least 2 columns, found {}", x.cols()),
-            "add columns, or use another model",
-        ));
-    }
-    if let Some(w) = weights {
-        require_len("sample weights", x.rows(), w.len())?;
-        if !w.iter().all(|w| w.is_finite() && *w > 0.0) {
-            return Err(Error::data("a sample weight is not a positive number", "drop rows of weight zero"));
-        }
-    }
-    let rows = weights.map_or(x.rows() as f64, |w| w.iter().sum());
-    if rows < 2.0 {
-        return Err(Error::data(
-            format!("a network needs at least 2 rows per class, found {rows}"),
-            "add rows, or merge rare classes",
-        ));
-    }
-    if let Some(k) = x.data().iter().position(|v| !v.is_finite()) {
-        return Err(Error::data(
-            format!(
-                "row {}, column {}: the value is missing or infinite",
-                k / x.cols() + 1,
-                k % x.cols() + 1
-            ),
-            "use the fit that accepts missing cells, or drop the row",
+            format!("a network needs at least 2 rows per class and 2 columns, found {rows} and {columns}"),
+            "add rows or columns, or merge rare classes",
         ));
     }
     Ok(())

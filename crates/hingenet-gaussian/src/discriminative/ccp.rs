@@ -3,7 +3,7 @@
 //! present point is feasible and every solution is feasible for (3.11), so the objective falls.
 
 use super::ball::Ball;
-use super::mm::{Scores, exact_objective};
+use super::mm::Margins;
 use super::{DiscriminativeFit, Labelled};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
@@ -15,24 +15,18 @@ use hingenet_base::solver::SolverReport;
 const MAX_STEPS: usize = 50;
 const DECREASE: f64 = 1e-6;
 
-pub(super) fn solve(
-    data: &Labelled<'_>,
-    ball: Ball,
-    scores: Scores,
-    lambda: f64,
-    control: &Control,
-) -> Result<DiscriminativeFit> {
-    let mut u = ball.start();
-    let mut trace = vec![exact_objective(data, &ball, &scores, &u, lambda)];
+pub(super) fn solve(problem: Margins<'_>, control: &Control) -> Result<DiscriminativeFit> {
+    let mut u = problem.ball.start();
+    let mut trace = vec![problem.objective(&u)];
     let mut report = empty_report(trace[0]);
     let mut bounds = Vec::new();
-    while report.iterations < MAX_STEPS && ball.dimension() > 0 {
+    while report.iterations < MAX_STEPS && problem.ball.dimension() > 0 {
         control.progress("convex step", report.iterations, 0)?;
         report.iterations += 1;
-        let step = convex_step(data, &ball, &scores, &u, lambda)?;
+        let step = convex_step(&problem, &u)?;
         bounds.push(step.optimum);
         let before = report.objective;
-        let after = exact_objective(data, &ball, &scores, &step.u, lambda);
+        let after = problem.objective(&step.u);
         report.gap = Some((before - after) / before.abs().max(f64::MIN_POSITIVE));
         if after < before {
             u = step.u;
@@ -44,7 +38,7 @@ pub(super) fn solve(
             break;
         }
     }
-    let fit = ball.finish(data, &u, trace, report)?;
+    let fit = problem.ball.finish(problem.data, &u, trace, report)?;
     Ok(DiscriminativeFit { convex_optima: bounds, ..fit })
 }
 
@@ -67,19 +61,14 @@ struct ConvexStep {
 }
 
 /// Variables: u, then r, then ξ and e of each row, where `e_i >= Σ_j r_ij²/(2σ_j²)` over the free nodes of its class.
-fn convex_step(
-    data: &Labelled<'_>,
-    ball: &Ball,
-    scores: &Scores,
-    u: &[f64],
-    lambda: f64,
-) -> Result<ConvexStep> {
+fn convex_step(problem: &Margins<'_>, u: &[f64]) -> Result<ConvexStep> {
+    let (data, ball) = (problem.data, &problem.ball);
     let (n, p) = (data.x.rows(), ball.dimension());
     let (r, xi, e) = (p, p + 1, p + 1 + n);
     let mut program = ConeProgram::new(p + 1 + 2 * n);
     program.row(0.0, [(r, -1.0)]);
     (0..n).for_each(|i| program.row(0.0, [(xi + i, -1.0)]));
-    margin_rows(data, ball, scores, u, &mut program, (r, xi, e));
+    margin_rows(problem, u, &mut program, (r, xi, e));
     program.close(Cone::NonNegative);
     for i in 0..n {
         own_likelihood_cone(data, ball, i, e + i, &mut program);
@@ -93,7 +82,7 @@ fn convex_step(
     }
     let mut cost = vec![0.0; p + 1 + 2 * n];
     cost[r] = -1.0;
-    (0..n).for_each(|i| cost[xi + i] = lambda * data.weights[i]);
+    (0..n).for_each(|i| cost[xi + i] = problem.lambda * data.weights[i]);
     let (mut x, optimum) = program.minimise(&cost)?;
     x.truncate(p);
     ball.project(&mut x);
@@ -102,14 +91,13 @@ fn convex_step(
 
 /// `fixed_y − e_i − tangent_c(u) − r + ξ_i >= 0` for every row and every other class.
 fn margin_rows(
-    data: &Labelled<'_>,
-    ball: &Ball,
-    scores: &Scores,
+    problem: &Margins<'_>,
     u: &[f64],
     program: &mut ConeProgram,
     (r, xi, e): (usize, usize, usize),
 ) {
-    let (residuals, l) = scores.at(ball, u);
+    let (data, ball) = (problem.data, &problem.ball);
+    let (residuals, l) = problem.scores(u);
     for i in 0..data.x.rows() {
         let own = data.class[i];
         for c in (0..data.networks.len()).filter(|&c| c != own) {
@@ -123,7 +111,7 @@ fn margin_rows(
                 constant -= scale * dot(&design, &u[range.clone()]);
                 entries.extend(range.zip(design.iter().map(|z| scale * z)));
             }
-            program.row(scores.fixed[(i, own)] - constant, entries);
+            program.row(problem.fixed[(i, own)] - constant, entries);
         }
     }
 }

@@ -48,12 +48,10 @@ pub fn fit_mm(data: &Labelled<'_>, params: &MmParams, control: &Control) -> Resu
     data.check()?;
     check_slack(params.slack)?;
     require("nu", params.nu, "a number between 0 and 1", params.nu > 0.0 && params.nu < 1.0)?;
-    let ball = Ball::new(data, params.free, params.slack)?;
-    let scores = Scores::new(data, &ball);
-    let lambda = 1.0 / (params.nu * data.total_weight());
+    let problem = Margins::new(data, params)?;
     match params.solver {
-        MmSolver::Smooth => smooth(data, ball, scores, lambda, control),
-        MmSolver::Ccp => ccp::solve(data, ball, scores, lambda, control),
+        MmSolver::Smooth => smooth(problem, control),
+        MmSolver::Ccp => ccp::solve(problem, control),
     }
 }
 
@@ -85,14 +83,18 @@ pub fn margins_of(scores: &Matrix, class: &[usize]) -> Vec<f64> {
         .collect()
 }
 
-/// Log-likelihoods of all rows under all classes as functions of u: only nodes with free parameters change.
-pub(super) struct Scores {
-    /// Terms of the nodes without free parameters.
+/// Problem (3.11) in ball coordinates. Of the log-likelihoods only the terms of nodes with free parameters change.
+pub(super) struct Margins<'a> {
+    pub data: &'a Labelled<'a>,
+    pub ball: Ball,
+    pub lambda: f64,
+    /// Terms of the nodes without free parameters, one column a class.
     pub fixed: Matrix,
 }
 
-impl Scores {
-    fn new(data: &Labelled<'_>, ball: &Ball) -> Self {
+impl<'a> Margins<'a> {
+    fn new(data: &'a Labelled<'a>, params: &MmParams) -> Result<Self> {
+        let ball = Ball::new(data, params.free, params.slack)?;
         let (n, classes) = (data.x.rows(), data.networks.len());
         let mut fixed = Matrix::from_fn(n, classes, |a, c| data.networks[c].log_density(data.x.row(a)));
         for block in &ball.blocks {
@@ -100,14 +102,14 @@ impl Scores {
                 fixed[(a, block.class)] += 0.5 * block.residual[a] * block.residual[a] / block.variance;
             }
         }
-        Scores { fixed }
+        Ok(Margins { data, ball, lambda: 1.0 / (params.nu * data.total_weight()), fixed })
     }
 
     /// Residuals of the free nodes and the log-likelihoods at u.
-    pub fn at(&self, ball: &Ball, u: &[f64]) -> (Vec<Vec<f64>>, Matrix) {
+    pub fn scores(&self, u: &[f64]) -> (Vec<Vec<f64>>, Matrix) {
         let mut l = self.fixed.clone();
-        let residuals: Vec<Vec<f64>> = ball.blocks.iter().map(|b| b.residuals(u)).collect();
-        for (block, r) in ball.blocks.iter().zip(&residuals) {
+        let residuals: Vec<Vec<f64>> = self.ball.blocks.iter().map(|b| b.residuals(u)).collect();
+        for (block, r) in self.ball.blocks.iter().zip(&residuals) {
             let scale = 0.5 / block.variance;
             for (a, r) in r.iter().enumerate() {
                 l[(a, block.class)] -= scale * r * r;
@@ -115,27 +117,24 @@ impl Scores {
         }
         (residuals, l)
     }
+
+    /// The objective at u.
+    pub fn objective(&self, u: &[f64]) -> f64 {
+        let d = margins_of(&self.scores(u).1, self.data.class);
+        margin_objective(&d, self.data.weights, self.lambda).0
+    }
 }
 
 /// Smoothing widths as shares of the spread of the margins at the start.
 const WIDTHS: [f64; 4] = [1.0, 0.3, 0.1, 0.03];
 
-fn smooth(
-    data: &Labelled<'_>,
-    ball: Ball,
-    scores: Scores,
-    lambda: f64,
-    control: &Control,
-) -> Result<DiscriminativeFit> {
-    let start = ball.start();
-    let d = margins_of(&scores.at(&ball, &start).1, data.class);
-    let (objective, r) = margin_objective(&d, data.weights, lambda);
+fn smooth(exact: Margins<'_>, control: &Control) -> Result<DiscriminativeFit> {
+    let (data, start) = (exact.data, exact.ball.start());
+    let d = margins_of(&exact.scores(&start).1, data.class);
+    let (objective, r) = margin_objective(&d, data.weights, exact.lambda);
     let spread = deviation(&d, data.weights);
     let mut problem = Smoothed {
-        data,
-        ball: &ball,
-        scores: &scores,
-        lambda,
+        exact: &exact,
         tau: 1.0,
         margins: d,
         best: (objective, start.clone()),
@@ -154,7 +153,7 @@ fn smooth(
     let mut report = report.unwrap_or_else(|| super::ccp::empty_report(best));
     report.method = "MM-SGBN smooth, spectral projected gradient (predicted relative decrease)".into();
     report.objective = best;
-    ball.finish(data, &u, trace, report)
+    exact.ball.finish(data, &u, trace, report)
 }
 
 fn deviation(d: &[f64], weights: &[f64]) -> f64 {
@@ -165,10 +164,7 @@ fn deviation(d: &[f64], weights: &[f64]) -> f64 {
 
 /// The smoothed objective in (u, r).
 struct Smoothed<'a> {
-    data: &'a Labelled<'a>,
-    ball: &'a Ball,
-    scores: &'a Scores,
-    lambda: f64,
+    exact: &'a Margins<'a>,
     tau: f64,
     /// Margins at the last evaluation.
     margins: Vec<f64>,
@@ -193,19 +189,19 @@ impl Smoothed<'_> {
 
 impl SmoothProblem for Smoothed<'_> {
     fn value(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        let dimension = self.ball.dimension();
+        let dimension = self.exact.ball.dimension();
         let (u, r) = (&x[..dimension], x[dimension]);
-        let (residuals, l) = self.scores.at(self.ball, u);
+        let (residuals, l) = self.exact.scores(u);
         let mut value = -r;
         let mut slope_r = -1.0;
         // ∂f/∂L_c(x_a), one row a class
         let mut slope = Matrix::zeros(l.cols(), l.rows());
         let mut share = vec![0.0; l.cols()];
         for a in 0..l.rows() {
-            let own = self.data.class[a];
+            let own = self.exact.data.class[a];
             let rival = self.rival(l.row(a), own, &mut share);
             let t = (r - (l[(a, own)] - rival)) / self.tau;
-            let weight = self.lambda * self.data.weights[a];
+            let weight = self.exact.lambda * self.exact.data.weights[a];
             let e = (-t.abs()).exp();
             let sigmoid = if t > 0.0 { 1.0 } else { e } / (1.0 + e);
             value += weight * self.tau * (t.max(0.0) + e.ln_1p());
@@ -214,8 +210,8 @@ impl SmoothProblem for Smoothed<'_> {
                 slope[(c, a)] = weight * sigmoid * if c == own { -1.0 } else { share[c] };
             }
         }
-        self.margins = margins_of(&l, self.data.class);
-        for (block, mut residual) in self.ball.blocks.iter().zip(residuals) {
+        self.margins = margins_of(&l, self.exact.data.class);
+        for (block, mut residual) in self.exact.ball.blocks.iter().zip(residuals) {
             // ∂L/∂δ = Σ_a z_a r_a / σ²
             let slopes = residual.iter_mut().zip(slope.row(block.class));
             slopes.for_each(|(r, s)| *r *= s / block.variance);
@@ -226,27 +222,16 @@ impl SmoothProblem for Smoothed<'_> {
     }
 
     fn project(&self, x: &mut [f64]) {
-        self.ball.project(x);
-        let last = self.ball.dimension();
+        self.exact.ball.project(x);
+        let last = self.exact.ball.dimension();
         x[last] = x[last].max(0.0);
     }
 
     fn accepted(&mut self, x: &[f64]) {
-        let (objective, _) = margin_objective(&self.margins, self.data.weights, self.lambda);
+        let (objective, _) = margin_objective(&self.margins, self.exact.data.weights, self.exact.lambda);
         if objective < self.best.0 {
-            self.best = (objective, x[..self.ball.dimension()].to_vec());
+            self.best = (objective, x[..self.exact.ball.dimension()].to_vec());
             self.trace.push(objective);
         }
     }
-}
-
-pub(super) fn exact_objective(
-    data: &Labelled<'_>,
-    ball: &Ball,
-    scores: &Scores,
-    u: &[f64],
-    lambda: f64,
-) -> f64 {
-    let d = margins_of(&scores.at(ball, u).1, data.class);
-    margin_objective(&d, data.weights, lambda).0
 }

@@ -2,10 +2,10 @@
 //! present network replaces the Gram matrix of complete rows, and the structure is learnt from it again.
 
 use super::{Conditional, patterns};
-use crate::moments::Moments;
+use crate::moments::{Moments, check_size};
 use crate::network::GaussianNetwork;
 use hingenet_base::control::Control;
-use hingenet_base::error::{Error, Result};
+use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::Matrix;
 use rayon::prelude::*;
 
@@ -43,12 +43,7 @@ pub fn expected_moments(
 fn available_cases(x: &Matrix, weights: &[f64]) -> Result<Moments> {
     let (n, m) = (x.rows(), x.cols());
     let rows: f64 = weights.iter().sum();
-    if rows < 2.0 || m < 2 {
-        return Err(Error::data(
-            "a network needs at least 2 rows per class and 2 columns",
-            "add rows or columns",
-        ));
-    }
+    check_size(rows, m)?;
     let mut mean = vec![0.0; m];
     let mut share = vec![0.0; m];
     for a in 0..n {

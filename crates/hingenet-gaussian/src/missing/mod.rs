@@ -76,6 +76,9 @@ impl<'a> Conditional<'a> {
 
     /// Log density of the observed cells of a row.
     pub fn log_density(&self, row: &[f64]) -> f64 {
+        if !self.missing.contains(&true) {
+            return self.network.log_density(row);
+        }
         let filled = self.complete(row);
         let terms: f64 =
             (0..filled.len()).filter(|&j| self.relevant[j]).map(|j| self.network.node_term(j, &filled)).sum();

@@ -15,7 +15,7 @@ pub use constraints::{ArcRule, Constraints};
 pub use fused::fit_fused;
 pub use h::fit_h;
 pub use method::{Learnt, Method, StructureMethod};
-pub use or::{HalfStep, OrParams, Schedule, TraceStep, fit_or};
+pub use or::{HalfStep, LAMBDA1_PER_ROW, OrParams, Schedule, TraceStep, fit_or};
 pub use search::{CLASSIFIER_ROUNDS, STUDY_ROUNDS, SearchParams, fit_search};
 pub use start::Start;
 

@@ -11,16 +11,15 @@ pub use difference::{ArcDifference, Change, GroupTable, degrees, difference_netw
 use crate::features::FeatureMap;
 use crate::missing::{Conditional, by_pattern};
 use crate::network::GaussianNetwork;
-use crate::structure::{Constraints, Learnt, Method, STUDY_ROUNDS, SearchParams, StructureMethod};
+use crate::structure::{
+    Constraints, LAMBDA1_PER_ROW, Learnt, Method, STUDY_ROUNDS, SearchParams, StructureMethod,
+};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::classifier::check_weights;
 use hingenet_data::table::{Codes, ColumnData, Table};
 use std::cmp::Ordering;
-
-/// λ1 per row where none is given: the value that recovers the benchmark graphs best.
-const LAMBDA1_PER_ROW: f64 = 0.6;
 
 /// Settings of a study.
 #[derive(Debug, Clone, PartialEq)]

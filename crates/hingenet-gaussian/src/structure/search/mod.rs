@@ -12,7 +12,7 @@ mod kick;
 
 use super::start::least_squares;
 use super::weights::ArcWeights;
-use super::{Learnt, OrParams, finish, fit_or};
+use super::{LAMBDA1_PER_ROW, Learnt, OrParams, finish, fit_or};
 use crate::moments::Moments;
 use crate::structure::{ArcRule, Constraints};
 use descent::Descent;
@@ -93,7 +93,7 @@ fn check(moments: &Moments, params: &SearchParams, constraints: &Constraints) ->
 }
 
 fn or_levels(standard: &Moments, constraints: &Constraints, control: &Control) -> Result<Vec<usize>> {
-    let params = OrParams::new(0.6 * standard.rows());
+    let params = OrParams::new(LAMBDA1_PER_ROW * standard.rows());
     // Ties of this start say nothing about the result.
     let silent = control.quiet().on_warning(|_| ());
     Ok(fit_or(standard, &params, constraints, &silent)?.levels)
