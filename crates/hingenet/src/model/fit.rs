@@ -68,7 +68,6 @@ pub(super) fn fit_rows(
 ) -> Result<Model> {
     let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
     let control = &collecting(control, &warnings);
-    let data = rows.dataset();
     let (fitted, solver, chosen) = match super::find(&spec.name)?.recipe {
         Recipe::Majority => (Fitted::Majority(Majority::fit(&rows.training())), None, BTreeMap::new()),
         Recipe::Discrete(graph, rule) => {
