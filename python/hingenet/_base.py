@@ -30,13 +30,13 @@ from ._input import (
     threads_of,
 )
 from ._labels import labels_of, texts_of
-from ._spec import Options, params_of, spec_of, split_spec
+from ._params import Run, parameter
+from ._spec import params_of, spec_of, split_spec
 
 
-class EngineEstimator(BaseEstimator, metaclass=ABCMeta):
+class EngineEstimator(Run, BaseEstimator, metaclass=ABCMeta):
     """An estimator that holds a fitted model of the engine; a subclass says which model it is."""
 
-    _options: ClassVar[Options]
     _min_features: ClassVar[int] = 1
 
     @abstractmethod
@@ -129,6 +129,10 @@ def tell(texts: list[str], solver: dict[str, Any] | None) -> None:
 
 class EngineClassifier(ClassifierMixin, EngineEstimator):
     """A classifier of the engine."""
+
+    class_weight: dict | str | None = parameter(
+        'dict, "balanced" or None', "Factors of the weights of the rows of each class.", default=None
+    )
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.

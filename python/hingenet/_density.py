@@ -15,10 +15,18 @@ from ._base import EngineClassifier, EngineEstimator
 from ._input import threads_of
 from ._labels import texts_of
 from ._network import NetworkMixin
+from ._params import Declared, option, parameter
 from ._spec import escaped
 
 
-class LogDensityClassifier(NetworkMixin, EngineClassifier):
+class _Smoothing(Declared):
+    """Parameters of kernel densities."""
+
+    bandwidth: str | None = option("bandwidth", default=None)
+    floor: float | None = option("floor", default=None)
+
+
+class LogDensityClassifier(NetworkMixin, _Smoothing, EngineClassifier):
     """Class scores that add up log densities of features and of dependent pairs of features.
 
     Every class gets kernel densities of single features and of pairs; a linear machine with a margin weighs
@@ -28,49 +36,6 @@ class LogDensityClassifier(NetworkMixin, EngineClassifier):
 
     Parameters
     ----------
-    variant : str, default="slb"
-        ``"slb"`` (features and the most dependent pairs), ``"slb-all"`` (all pairs), ``"lu"`` (no pairs),
-        ``"kde-nb"`` (kernel naive Bayes), ``"kde-tan"`` (a tree for each class), ``"kde-forest"`` (the same
-        with the edges that held-out rows support).
-    bandwidth : {"plugin", "normal"}, default=None
-        Smoothing: two-stage plug-in (also for None), or the normal-scale rule, which is faster.
-    floor : float, default=None
-        Log densities end where one training point lies this many bandwidths away; None is 4 for machines
-        and 8 for trees.
-    fraction : float, default=None
-        Share of the (class, pair) combinations that ``"slb"`` keeps; None is chosen by inner
-        cross-validation.
-    C : float, default=None
-        Weight of the margin shortfalls of the machine; None is 1.
-    balance : {"none", "balanced"}, default=None
-        Whether small classes count as much as large ones, where `class_weight` is None; None is chosen by
-        inner cross-validation for machines, and ``"none"`` for trees.
-    training_features : str, default=None
-        Where the log densities of the training rows come from: ``"leave_one_out"`` (also for None),
-        ``"resubstitution"`` (the paper's), ``"split"``, ``"cross_fit"``.
-    penalty : {"l2", "l1", "group"}, default=None
-        Norm of the machine's weights; None is ``"l2"``. ``"l1"`` makes single terms zero, ``"group"`` all terms
-        of a column or a pair together.
-    augment : {"none", "raw", "raw_and_products"}, default=None
-        Also the standardised numbers, or these and the products of kept pairs, as terms of the machine; None is
-        ``"none"``.
-    multiclass : {"one_vs_rest", "crammer_singer"}, default=None
-        More than two classes: a machine for each against the rest (also for None), or one machine of all.
-    anchor : {"none", "nb", "tan"}, default=None
-        Penalise the distance of the machine's weights from those of kernel naive Bayes or kernel TAN, which a
-        small `C` gives back; None is ``"none"``.
-    small_classes : {"allow", "refuse", "pairs"}, default="allow"
-        Whether classes with fewer than four rows are fitted, with a warning, or are an error; ``"pairs"`` also
-        gives classes with fewer than 20 rows densities of pairs.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the machine, or factors of the class priors of trees. The densities of the
-        classes do not depend on them.
-    random_state : int, RandomState instance or None, default=None
-        Seed of random choices; None is 0, so that a fit is always reproducible.
-    n_jobs : int, default=None
-        Number of threads; -1 uses all processors. Results do not depend on it.
-    verbose : int, default=0
-        Whether to print progress.
 
     Attributes
     ----------
@@ -103,55 +68,37 @@ class LogDensityClassifier(NetworkMixin, EngineClassifier):
     True
     """
 
-    _options = {
-        "bandwidth": ("bandwidth", str),
-        "floor": ("floor", float),
-        "fraction": ("fraction", float),
-        "C": ("c", float),
-        "training_features": ("features", str),
-        "penalty": ("penalty", str),
-        "augment": ("augment", str),
-        "multiclass": ("multiclass", str),
-        "anchor": ("anchor", str),
-        "small_classes": ("small_classes", str),
-    }
+    _families = ("slb", "slb-all", "lu", "kde-nb", "kde-tan", "kde-forest")
 
-    def __init__(
-        self,
-        variant: str = "slb",
-        *,
-        bandwidth: str | None = None,
-        floor: float | None = None,
-        fraction: float | None = None,
-        C: float | None = None,
-        balance: str | None = None,
-        training_features: str | None = None,
-        penalty: str | None = None,
-        augment: str | None = None,
-        multiclass: str | None = None,
-        anchor: str | None = None,
-        small_classes: str | None = "allow",
-        class_weight: dict | str | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.variant = variant
-        self.bandwidth = bandwidth
-        self.floor = floor
-        self.fraction = fraction
-        self.C = C
-        self.balance = balance
-        self.training_features = training_features
-        self.penalty = penalty
-        self.augment = augment
-        self.multiclass = multiclass
-        self.anchor = anchor
-        self.small_classes = small_classes
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    variant: str = parameter(
+        "str",
+        '``"slb"`` (features and the most dependent pairs), ``"slb-all"`` (all pairs), ``"lu"`` (no pairs), '
+        '``"kde-nb"`` (kernel naive Bayes), ``"kde-tan"`` (a tree for each class), ``"kde-forest"`` (the same with the '
+        "edges that held-out rows support).",
+        default="slb",
+        kw_only=False,
+    )
+    fraction: float | None = option("fraction", default=None)
+    threshold: str | None = option("threshold", default=None)
+    C: float | None = option("c", default=None)
+    balance: str | None = parameter(
+        '{"none", "balanced"}',
+        "Whether small classes count as much as large ones, where `class_weight` is None; None is chosen by inner "
+        'cross-validation for machines, and ``"none"`` for trees.',
+        default=None,
+    )
+    training_features: str | None = option("features", default=None)
+    norm: str | None = option("norm", default=None)
+    augment: str | None = option("augment", default=None)
+    multiclass: str | None = option("multiclass", default=None)
+    anchor: str | None = option("anchor", default=None)
+    small_classes: str | None = option("small_classes", default="allow")
+    class_weight: dict | str | None = parameter(
+        'dict, "balanced" or None',
+        "Weights of the classes in the machine, or factors of the class priors of trees. The densities of the classes "
+        "do not depend on them.",
+        default=None,
+    )
 
     def _name(self) -> str:
         return str(self.variant)
@@ -188,7 +135,7 @@ class LogDensityClassifier(NetworkMixin, EngineClassifier):
         return {names[j]: (values, scores[:, self._columns]) for j, values, scores in curves}
 
 
-class LogDensityTransformer(TransformerMixin, EngineEstimator):
+class LogDensityTransformer(TransformerMixin, _Smoothing, EngineEstimator):
     """Log densities of features and dependent pairs in every class, as features for other estimators.
 
     The columns are, class by class, ``log p(x_i | class)`` of every feature and ``log p(x_i, x_j | class)``
@@ -199,23 +146,6 @@ class LogDensityTransformer(TransformerMixin, EngineEstimator):
 
     Parameters
     ----------
-    pairs : bool, default=True
-        Whether pairs of features are used, or single features only.
-    fraction : float, default=0.1
-        Share of the (class, pair) combinations that is kept, the most dependent ones; None is chosen by
-        inner cross-validation of a linear machine.
-    leave_one_out : bool, default=True
-        Whether rows of the training table are measured without themselves.
-    bandwidth : {"plugin", "normal"}, default=None
-        Smoothing: two-stage plug-in (also for None), or the normal-scale rule, which is faster.
-    floor : float, default=None
-        Log densities end where one training point lies this many bandwidths away; None is 4.
-    random_state : int, RandomState instance or None, default=None
-        Seed of random choices; None is 0, so that a fit is always reproducible.
-    n_jobs : int, default=None
-        Number of threads; -1 uses all processors. Results do not depend on it.
-    verbose : int, default=0
-        Whether to print progress.
 
     Attributes
     ----------
@@ -245,31 +175,18 @@ class LogDensityTransformer(TransformerMixin, EngineEstimator):
     True
     """
 
-    _options = {
-        "bandwidth": ("bandwidth", str),
-        "floor": ("floor", float),
-    }
+    _families = ("slb", "lu")
 
-    def __init__(
-        self,
-        *,
-        pairs: bool = True,
-        fraction: float | None = 0.1,
-        leave_one_out: bool = True,
-        bandwidth: str | None = None,
-        floor: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.pairs = pairs
-        self.fraction = fraction
-        self.leave_one_out = leave_one_out
-        self.bandwidth = bandwidth
-        self.floor = floor
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    pairs: bool = parameter("bool", "Whether pairs of features are used, or single features only.", default=True)
+    fraction: float | None = parameter(
+        "float",
+        "Share of the (class, pair) combinations that is kept, the most dependent ones; None is chosen by inner "
+        "cross-validation of a linear machine.",
+        default=0.1,
+    )
+    leave_one_out: bool = parameter(
+        "bool", "Whether rows of the training table are measured without themselves.", default=True
+    )
 
     def _name(self) -> str:
         name = "slb" if self.pairs else "lu"

@@ -14,18 +14,21 @@ from . import _engine
 from ._base import EngineClassifier, EngineEstimator, tell
 from ._input import check_numbers, check_weights, feature_names, run_options, seed_of, threads_of
 from ._network import GenerativeMixin, Network
+from ._params import Declared, Run, option, parameter
 
-_STRUCTURE = {
-    "lambda1": ("lambda1", float),
-    "fused": ("fused", float),
-    "penalty": ("penalty", float),
-    "rounds": ("rounds", int),
-    "start": ("start", str),
-    "k": ("k", int),
-    "slack": ("slack", float),
-    "nu": ("nu", float),
-    "variance": ("variance", str),
-}
+
+class _Structure(Declared):
+    """Parameters of the class networks."""
+
+    lambda1: float | None = option("lambda1", default=None)
+    fused: float | None = option("fused", default=None)
+    penalty: float | None = option("penalty", default=None)
+    rounds: int | None = option("rounds", default=None)
+    start: str | None = option("start", default=None)
+    k: int | None = option("k", default=None)
+    slack: float | None = option("slack", default=None)
+    nu: float | None = option("nu", default=None)
+    variance: str | None = option("variance", default=None)
 
 
 class _ClassNetworks:
@@ -53,7 +56,7 @@ class _ClassNetworks:
         )
 
 
-class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, EngineClassifier):
+class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, _Structure, EngineClassifier):
     """A sparse Gaussian Bayesian network for each class, made discriminative.
 
     Numbers are standardised (categories become indicators); every class gets a directed network whose arcs
@@ -64,52 +67,6 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, EngineClassifie
 
     Parameters
     ----------
-    learning : str, default="mm"
-        ``"or"`` (order-constrained lasso), ``"h"`` (block descent, depends on the order of the columns),
-        ``"search"`` (search over orders), ``"kl"`` (weights moved to improve the Fisher kernel), ``"mm"``
-        (weights moved to a large margin).
-    classifier : {"network", "fisher-svm"}, default="network"
-        What decides: the likelihoods, or a kernel machine on the Fisher vectors.
-    lambda1 : float, default=None
-        Penalty of an arc (``"or"``, ``"h"``, and where they start ``"kl"`` and ``"mm"``).
-    fused : float, default=None
-        Penalty of differences between the weights of two classes, in a common order (``"or"``).
-    penalty : float, default=None
-        Penalty of an arc of the order search in units of log n; None is 2.
-    rounds : int, default=None
-        Restarts of the order search; None is 20.
-    start : {"or", "h", "search"}, default=None
-        How the graphs of ``"kl"`` and ``"mm"`` are learnt; None is ``"or"``.
-    k : int, default=None
-        Number of arc weights and intercepts that ``"kl"`` and ``"mm"`` may move.
-    slack : float, default=None
-        Share by which the fitting error may grow in ``"kl"`` and ``"mm"``; None is 0.01.
-    nu : float, default=None
-        Share of rows that ``"mm"`` allows below the margin.
-    solver : {"smooth", "ccp"}, default=None
-        Solver of ``"mm"``; None is ``"smooth"``.
-    variance : {"ml", "pooled", "fixed"}, default=None
-        Noise of the nodes: for each class (also for None), one for all classes, or 1.
-    priors : {"equal", "empirical"}, default=None
-        Class priors of the likelihoods; None is ``"equal"``, or ``"empirical"`` (by the weighted rows) where
-        `class_weight` is given.
-    C : float, default=None
-        Weight of the squared slacks of the kernel machine, and in ``"kl"``.
-    components : int, default=None
-        Fisher components with the largest correlation with the class that the machine uses; None is all.
-    information : {"identity", "diagonal"}, default=None
-        Fisher information by which the machine whitens its vectors; None is ``"identity"``, as in the paper, or
-        ``"diagonal"`` where the graphs come from the order search.
-    small_classes : {"allow", "refuse"}, default="allow"
-        Whether a class of one row gets independent nodes around it, or is an error.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of the weights of the rows of each class.
-    random_state : int, RandomState instance or None, default=None
-        Seed of random choices; None is 0, so that a fit is always reproducible.
-    n_jobs : int, default=None
-        Number of threads; -1 uses all processors. Results do not depend on it.
-    verbose : int, default=0
-        Whether to print progress.
 
     Attributes
     ----------
@@ -145,62 +102,33 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, EngineClassifie
     """
 
     _min_features = 2
-    _options = {
-        **_STRUCTURE,
-        "solver": ("solver", str),
-        "priors": ("priors", str),
-        "C": ("c", float),
-        "components": ("components", int),
-        "information": ("information", str),
-        "small_classes": ("small_classes", str),
-    }
+    _families = ("sgbn", "fisher")
 
-    def __init__(
-        self,
-        learning: str = "mm",
-        classifier: str = "network",
-        *,
-        lambda1: float | None = None,
-        fused: float | None = None,
-        penalty: float | None = None,
-        rounds: int | None = None,
-        start: str | None = None,
-        k: int | None = None,
-        slack: float | None = None,
-        nu: float | None = None,
-        solver: str | None = None,
-        variance: str | None = None,
-        priors: str | None = None,
-        C: float | None = None,
-        components: int | None = None,
-        information: str | None = None,
-        small_classes: str | None = "allow",
-        class_weight: dict | str | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.learning = learning
-        self.classifier = classifier
-        self.lambda1 = lambda1
-        self.fused = fused
-        self.penalty = penalty
-        self.rounds = rounds
-        self.start = start
-        self.k = k
-        self.slack = slack
-        self.nu = nu
-        self.solver = solver
-        self.variance = variance
-        self.priors = priors
-        self.C = C
-        self.components = components
-        self.information = information
-        self.small_classes = small_classes
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    learning: str = parameter(
+        "str",
+        '``"or"`` (order-constrained lasso), ``"h"`` (block descent, depends on the order of the columns), '
+        '``"search"`` (search over orders), ``"kl"`` (weights moved to improve the Fisher kernel), ``"mm"`` (weights '
+        "moved to a large margin).",
+        default="mm",
+        kw_only=False,
+    )
+    classifier: str = parameter(
+        '{"network", "fisher-svm"}',
+        "What decides: the likelihoods, or a kernel machine on the Fisher vectors.",
+        default="network",
+        kw_only=False,
+    )
+    solver: str | None = option("solver", default=None)
+    priors: str | None = option(
+        "priors",
+        default=None,
+        about='Class priors of the likelihoods; None is ``"equal"``, or ``"empirical"`` (by the weighted rows) where '
+        "`class_weight` is given.",
+    )
+    C: float | None = option("c", default=None)
+    components: int | None = option("components", default=None)
+    information: str | None = option("information", default=None)
+    small_classes: str | None = option("small_classes", default="allow")
 
     def _name(self) -> str:
         kinds = {"network": "sgbn", "fisher-svm": "fisher"}
@@ -217,7 +145,7 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, EngineClassifie
         return {"learning": learning, "classifier": classifier, **super()._params_of(name, options)}
 
 
-class FisherVectorTransformer(_ClassNetworks, TransformerMixin, EngineEstimator):
+class FisherVectorTransformer(_ClassNetworks, TransformerMixin, _Structure, EngineEstimator):
     """Fisher vectors of sparse Gaussian class networks, as features for other estimators.
 
     The Fisher vector of a row is the gradient of its log-likelihood in every arc weight and intercept of
@@ -226,32 +154,6 @@ class FisherVectorTransformer(_ClassNetworks, TransformerMixin, EngineEstimator)
 
     Parameters
     ----------
-    learning : str, default="or"
-        How the networks are learnt, as in :class:`GaussianNetworkClassifier`.
-    lambda1 : float, default=None
-        Penalty of an arc (``"or"``, ``"h"``, and where they start ``"kl"`` and ``"mm"``).
-    fused : float, default=None
-        Penalty of differences between the weights of two classes, in a common order (``"or"``).
-    penalty : float, default=None
-        Penalty of an arc of the order search in units of log n; None is 2.
-    rounds : int, default=None
-        Restarts of the order search; None is 20.
-    start : {"or", "h", "search"}, default=None
-        How the graphs of ``"kl"`` and ``"mm"`` are learnt; None is ``"or"``.
-    k : int, default=None
-        Number of arc weights and intercepts that ``"kl"`` and ``"mm"`` may move.
-    slack : float, default=None
-        Share by which the fitting error may grow in ``"kl"`` and ``"mm"``; None is 0.01.
-    nu : float, default=None
-        Share of rows that ``"mm"`` allows below the margin.
-    variance : {"ml", "pooled", "fixed"}, default=None
-        Noise of the nodes: for each class (also for None), one for all classes, or 1.
-    random_state : int, RandomState instance or None, default=None
-        Seed of random choices; None is 0, so that a fit is always reproducible.
-    n_jobs : int, default=None
-        Number of threads; -1 uses all processors. Results do not depend on it.
-    verbose : int, default=0
-        Whether to print progress.
 
     Attributes
     ----------
@@ -281,38 +183,11 @@ class FisherVectorTransformer(_ClassNetworks, TransformerMixin, EngineEstimator)
     """
 
     _min_features = 2
-    _options = _STRUCTURE
+    _families = ("sgbn",)
 
-    def __init__(
-        self,
-        learning: str = "or",
-        *,
-        lambda1: float | None = None,
-        fused: float | None = None,
-        penalty: float | None = None,
-        rounds: int | None = None,
-        start: str | None = None,
-        k: int | None = None,
-        slack: float | None = None,
-        nu: float | None = None,
-        variance: str | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.learning = learning
-        self.lambda1 = lambda1
-        self.fused = fused
-        self.penalty = penalty
-        self.rounds = rounds
-        self.start = start
-        self.k = k
-        self.slack = slack
-        self.nu = nu
-        self.variance = variance
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    learning: str = parameter(
+        "str", "How the networks are learnt, as in :class:`GaussianNetworkClassifier`.", default="or", kw_only=False
+    )
 
     def _name(self) -> str:
         return f"sgbn:{self.learning},small_classes=allow"
@@ -373,7 +248,7 @@ class FisherVectorTransformer(_ClassNetworks, TransformerMixin, EngineEstimator)
         return np.array(names, dtype=object)
 
 
-class GaussianNetwork(BaseEstimator):
+class GaussianNetwork(Run, BaseEstimator):
     """Sparse directed Gaussian network of all rows, without classes.
 
     Every feature is a linear regression on its parents; which arcs there are is learnt. The precision matrix
@@ -383,21 +258,6 @@ class GaussianNetwork(BaseEstimator):
 
     Parameters
     ----------
-    method : {"search", "or", "h"}, default="search"
-        Search over orders by BIC, order-constrained lasso, or block descent (which depends on the order of
-        the columns).
-    lambda1 : float, default=None
-        Penalty of an arc of ``"or"`` and ``"h"``; None is 0.6 times the number of rows.
-    penalty : float, default=None
-        Penalty of an arc of ``"search"`` in units of log n; None is 2.
-    rounds : int, default=None
-        Restarts of ``"search"``; None is 100.
-    random_state : int, RandomState instance or None, default=None
-        Seed of random choices; None is 0, so that a fit is always reproducible.
-    n_jobs : int, default=None
-        Number of threads; -1 uses all processors. Results do not depend on it.
-    verbose : int, default=0
-        Whether to print progress.
 
     Attributes
     ----------
@@ -439,24 +299,22 @@ class GaussianNetwork(BaseEstimator):
     [('x0', 'x2'), ('x1', 'x2')]
     """
 
-    def __init__(
-        self,
-        method: str = "search",
-        *,
-        lambda1: float | None = None,
-        penalty: float | None = None,
-        rounds: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.method = method
-        self.lambda1 = lambda1
-        self.penalty = penalty
-        self.rounds = rounds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _families = ("sgbn",)
+
+    method: str = parameter(
+        '{"search", "or", "h"}',
+        "Search over orders by BIC, order-constrained lasso, or block descent (which depends on the order of the "
+        "columns).",
+        default="search",
+        kw_only=False,
+    )
+    lambda1: float | None = parameter(
+        "float", 'Penalty of an arc of ``"or"`` and ``"h"``; None is 0.6 times the number of rows.', default=None
+    )
+    penalty: float | None = parameter(
+        "float", 'Penalty of an arc of ``"search"`` in units of log n; None is 2.', default=None
+    )
+    rounds: int | None = parameter("int", 'Restarts of ``"search"``; None is 100.', default=None)
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the network.

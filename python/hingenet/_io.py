@@ -11,12 +11,10 @@ from ._density import LogDensityClassifier
 from ._gaussian import GaussianNetworkClassifier
 from ._pool import HingenetClassifier
 
+_CLASSIFIERS = (BayesNetClassifier, LogDensityClassifier, GaussianNetworkClassifier, HingenetClassifier)
 # Estimators by the first part of the model name.
 _ESTIMATORS: dict[str, type[EngineClassifier]] = {
-    **dict.fromkeys(["nb", "tan", "kdb1", "kdb2", "kdb3", "kdb4", "dag", "aode"], BayesNetClassifier),
-    **dict.fromkeys(["slb", "slb-all", "lu", "kde-nb", "kde-tan", "kde-forest"], LogDensityClassifier),
-    **dict.fromkeys(["sgbn", "fisher"], GaussianNetworkClassifier),
-    "pool": HingenetClassifier,
+    family: estimator for estimator in _CLASSIFIERS for family in estimator._families
 }
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 
-import numpy as np
-
 from ._base import EngineClassifier
+from ._params import option
 
 
 class HingenetClassifier(EngineClassifier):
@@ -18,27 +17,6 @@ class HingenetClassifier(EngineClassifier):
 
     Parameters
     ----------
-    fast : bool, default=None
-        Fewer rows and candidates in every search: faster, slightly less accurate. None is False.
-    consistent : bool, default=None
-        One joint kernel density for all patterns of missing cells. None is False.
-    draws : int, default=None
-        Completions of a row with missing cells in the kernel machine; None is 10.
-    averaged : str, default=None
-        Model in the place of the averaged network, its options behind ``+``: ``"tan:ml-bn-svm+lambda=4"``.
-    gaussian : str, default=None
-        Model in the place of the shrunk Gaussians: ``"sgbn:search"``.
-    mask : path-like or {"mcar", "block"}, default=None
-        Gaps on which the exponents are learnt: single cells (also for None), neighbouring columns, or those
-        of a data file.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of the weights of the rows of each class.
-    random_state : int, RandomState instance or None, default=None
-        Seed of random choices; None is 0, so that a fit is always reproducible.
-    n_jobs : int, default=None
-        Number of threads; -1 uses all processors. Results do not depend on it.
-    verbose : int, default=0
-        Whether to print progress.
 
     Attributes
     ----------
@@ -64,39 +42,14 @@ class HingenetClassifier(EngineClassifier):
     True
     """
 
-    _options = {
-        "fast": ("fast", bool),
-        "consistent": ("consistent", bool),
-        "draws": ("draws", int),
-        "averaged": ("a", str),
-        "gaussian": ("g", str),
-        "mask": ("mask", str),
-    }
+    _families = ("pool",)
 
-    def __init__(
-        self,
-        *,
-        fast: bool | None = None,
-        consistent: bool | None = None,
-        draws: int | None = None,
-        averaged: str | None = None,
-        gaussian: str | None = None,
-        mask: str | os.PathLike | None = None,
-        class_weight: dict | str | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.fast = fast
-        self.consistent = consistent
-        self.draws = draws
-        self.averaged = averaged
-        self.gaussian = gaussian
-        self.mask = mask
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    fast: bool | None = option("fast", default=None)
+    consistent: bool | None = option("consistent", default=None)
+    draws: int | None = option("draws", default=None)
+    averaged: str | None = option("a", default=None)
+    gaussian: str | None = option("g", default=None)
+    mask: str | os.PathLike | None = option("mask", default=None, kind='path-like or {"mcar", "block"}')
 
     def _name(self) -> str:
         return "pool"

@@ -25,7 +25,7 @@ VARIANTS = [
     BayesNetClassifier("kdb2", "ml", alpha=0.5),
     BayesNetClassifier("aode", "ml"),
     BayesNetClassifier("nb", "mcl", iterations=20),
-    BayesNetClassifier("nb", "mm", lambda_=0.1, kappa=0.5),
+    BayesNetClassifier("nb", "mm", scale=0.1, kappa=0.5),
     BayesNetClassifier("nb", "bn-svm", lambda_=1.0, norm="l2"),
     BayesNetClassifier("nb", "ml-bn-svm", lambda_=1.0, gamma=2.0, smooth=True),
     LogDensityClassifier("lu", bandwidth="normal", balance="balanced", C=0.5),

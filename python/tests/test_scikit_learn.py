@@ -1,5 +1,7 @@
 """scikit-learn's own checks, none excused, and life inside its tools."""
 
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,8 +29,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import hingenet
-from hingenet import FisherVectorTransformer, LogDensityClassifier, LogDensityTransformer, MDLDiscretizer, _engine
+from hingenet import FisherVectorTransformer, LogDensityClassifier, LogDensityTransformer, MDLDiscretizer
 from hingenet._io import _ESTIMATORS
+from hingenet._params import TYPES, Declared, declarations, declared
+from hingenet._spec import Arcs
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -48,7 +52,8 @@ def test_every_exported_estimator_is_checked():
 
 
 def test_every_option_of_the_engine_is_a_parameter():
-    for name, _, options in _engine.models():
+    for model in declared():
+        name = model["name"]
         estimator = _ESTIMATORS.get(name.split(":")[0])
         if estimator is None:
             assert name == "majority"  # scikit-learn has a DummyClassifier
@@ -57,7 +62,28 @@ def test_every_option_of_the_engine_is_a_parameter():
         known.add("tau")  # weight of rows without a class, which scikit-learn refuses
         if estimator is LogDensityClassifier:
             known.add("class_weights")
-        assert {option[0] for option in options} <= known, name
+        assert {option["key"] for option in model["options"]} <= known, name
+
+
+@pytest.mark.parametrize("estimator", DEFAULTS + OTHERS, ids=name_of)
+def test_parameters_and_their_documentation_are_those_of_the_engine(estimator):
+    cls = type(estimator)
+    signature = inspect.signature(cls)
+    if not issubclass(cls, Declared):
+        assert not signature.parameters
+        return
+    assert list(signature.parameters) == [*cls._parameters]
+    entries = cls.__doc__.split("Parameters\n    ----------\n")[1].split("\n\n")[0]
+    for name, parameter in cls._parameters.items():
+        assert signature.parameters[name].default == parameter.default
+        assert f"    {name} : " in entries
+    for name, (key, kind) in cls._options.items():
+        found = declarations(cls._families, key)
+        assert found, f"no model has the option of {name}"
+        assert kind in (TYPES[next(iter(found.values()))["kind"]], Arcs)
+        if cls._parameters[name].about is None:
+            text = " ".join(entries.split())
+            assert any(o["about"][1:] in text for o in found.values()), name
 
 
 @pytest.fixture

@@ -256,14 +256,9 @@ impl Params {
         let two_norm = self.penalty == Penalty::TwoNorm;
         let joint = self.multiclass == Multiclass::CrammerSinger && n_classes > 2;
         let penalty = format!("{:?}", self.penalty);
-        require(
-            "penalty",
-            &penalty,
-            "l2 with the machine of all classes (crammer_singer)",
-            two_norm || !joint,
-        )?;
+        require("norm", &penalty, "l2 with the machine of all classes (crammer_singer)", two_norm || !joint)?;
         let anchored = self.anchor != Anchor::None;
-        require("penalty", &penalty, "l2 with an anchor", two_norm || !anchored)?;
+        require("norm", &penalty, "l2 with an anchor", two_norm || !anchored)?;
         let anchor = format!("{:?}", self.anchor);
         let machine = !anchored || !self.variant.is_generative();
         require("anchor", &anchor, "none: this model is generative itself", machine)?;

@@ -4,13 +4,16 @@ use crate::error::to_python;
 use crate::features::{Features, codes};
 use crate::work;
 use hingenet::ExplanationKind;
-use hingenet::model::{self, Dataset, FitOptions, ModelSpec, NumberData};
+use hingenet::model::{
+    self, Dataset, FitOptions, ModelInfo, ModelSpec, NumberData, OptionDefault, OptionInfo, OptionKind,
+};
 use hingenet::table::{AlignReport, Table, UnseenPolicy};
 use hingenet_data::table::{NumberRows, category_order};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict};
+use serde_json::{Value, json};
 
 /// Tables of at most this many cells are predicted on the calling thread: a worker would cost more than
 /// the work, which is too short to be interrupted.
@@ -83,15 +86,33 @@ pub fn fit(
     .map(Model)
 }
 
-/// Every model there is: name, what it is, and its options as (key, default, range, about).
+/// Every model there is as JSON: name, what it is, and its options as they are declared: key, kind, words, values
+/// allowed, default (null where it is no single value, and `otherwise` says what happens) and what they do.
 #[pyfunction]
-pub fn models<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
-    for info in model::models() {
-        let options: Vec<_> = info.options.iter().map(|o| (o.key, o.default, o.range, o.about)).collect();
-        list.append((info.name, info.about, options))?;
-    }
-    Ok(list)
+pub fn models() -> String {
+    let option = |o: &OptionInfo| {
+        let (kind, words) = match o.kind {
+            OptionKind::Number(..) => ("number", None),
+            OptionKind::Whole(..) => ("whole", None),
+            OptionKind::Word(["false", "true"]) => ("flag", None),
+            OptionKind::Word(words) => ("word", Some(words)),
+            OptionKind::Text { .. } => ("text", None),
+        };
+        let (default, otherwise) = match o.default {
+            OptionDefault::Number(x) => (json!(x), None),
+            OptionDefault::Whole(n) => (json!(n), None),
+            OptionDefault::Word(word) if kind == "flag" => (json!(word == "true"), None),
+            OptionDefault::Word(word) => (json!(word), None),
+            OptionDefault::Open(text) => (Value::Null, Some(text)),
+        };
+        json!({"key": o.key, "kind": kind, "words": words, "values": o.kind.to_string(), "default": default,
+            "otherwise": otherwise, "about": o.about})
+    };
+    let model = |m: &ModelInfo| {
+        let options: Vec<Value> = m.options.iter().map(option).collect();
+        json!({"name": m.name, "about": m.about, "options": options})
+    };
+    Value::Array(model::models().iter().map(model).collect()).to_string()
 }
 
 /// What a model file says about itself (JSON), without reading the parameters.

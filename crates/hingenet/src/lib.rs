@@ -19,7 +19,17 @@ pub mod table {
     };
 }
 
+pub use model::{
+    Aode, Dag, Dataset, FisherSvm, KTree, KernelDensity, LogDensity, Model, NaiveBayes, Pool, Sgbn, Tan,
+};
+pub use table::{Table, read};
+
 pub use hingenet_base::control::{Control, Progress};
 pub use hingenet_base::error::{Error, Result};
 pub use hingenet_base::solver::SolverReport;
 pub use hingenet_data::explain::{Explanation, ExplanationKind, Term};
+
+/// The example of the README, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

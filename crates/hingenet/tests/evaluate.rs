@@ -1,8 +1,6 @@
 //! Evaluation as a whole: what must not change the figures does not, and bad protocols are refused.
 
-use hingenet::evaluate::{
-    CrossValidation, Groups, Plan, Protocol, Sweep, TestRows, TestSet, compare, generate, train_test,
-};
+use hingenet::evaluate::{Groups, Plan, Protocol, Sweep, TestRows, TestSet, compare, generate};
 use hingenet::model::{Dataset, ModelSpec, models};
 use hingenet::report::Evaluation;
 use hingenet_base::control::Control;
@@ -63,20 +61,11 @@ fn the_order_of_the_rows_changes_no_figure() {
 }
 
 #[test]
-fn every_row_is_predicted_once_a_repeat_and_probabilities_sum_to_one() {
+fn every_row_is_predicted_once_a_repeat() {
     let data = mixed(200);
-    let folds = CrossValidation::new(&data, None, protocol()).unwrap();
-    for spec in specs() {
-        let outcome = folds.run(&spec, &Control::default()).unwrap();
-        assert_eq!(outcome.log_proba.len(), 2);
-        for repeat in &outcome.log_proba {
-            assert_eq!(repeat.len(), 200 * 3);
-            for row in repeat.chunks(3) {
-                assert!((row.iter().map(|l| l.exp()).sum::<f64>() - 1.0).abs() < 1e-9);
-            }
-        }
-        assert_eq!(outcome.result.missing[0].accuracy, outcome.result.accuracy.mean);
-        let tested: f64 = outcome.result.confusion.iter().flatten().sum();
+    for result in evaluate(&data).results {
+        assert_eq!(result.missing[0].accuracy, result.accuracy.mean);
+        let tested: f64 = result.confusion.iter().flatten().sum();
         assert_eq!(tested, 400.0);
     }
 }
@@ -95,8 +84,9 @@ fn rows_of_weight_zero_are_as_good_as_absent() {
 fn a_test_file_gives_one_split_with_a_binomial_interval() {
     let data = mixed(300);
     let test = TestSet::new(generate("mixed", Some(100), 6).unwrap(), "class", None, &data.classes).unwrap();
-    let spec: ModelSpec = "majority".parse().unwrap();
-    let result = train_test(&spec, &data, &test, &protocol(), &Control::default()).unwrap().result;
+    let (models, protocol) = (["majority".parse().unwrap()], protocol());
+    let plan = Plan { tested: TestRows::Set(&test), ..Plan::new(&models, &data, &protocol) };
+    let result = compare(&plan, &Control::default()).unwrap().results.remove(0);
     assert_eq!(result.accuracy.folds.len(), 1);
     assert_eq!(result.balanced_error.sd, None);
     assert!(result.accuracy.ci95 > 0.05 && result.accuracy.ci95 < 0.15, "{}", result.accuracy.ci95);
@@ -135,7 +125,9 @@ fn a_fold_that_would_train_on_one_class_is_refused() {
         Column::categorical("class", vec!["a".into(), "b".into()], codes),
     ];
     let data = Dataset::new(Table::new(columns).unwrap(), "class", None).unwrap();
-    let error = CrossValidation::new(&data, None, Protocol::default()).unwrap_err().to_string();
+    let (models, protocol) = (["majority".parse().unwrap()], Protocol::default());
+    let found = compare(&Plan::new(&models, &data, &protocol), &Control::default());
+    let error = found.unwrap_err().to_string();
     assert!(error.contains("one class only (`a`)"), "{error}");
 }
 
@@ -149,7 +141,8 @@ fn bad_protocols_are_refused() {
         Protocol { missing: vec![1.1], ..Protocol::default() },
         Protocol { missing: vec![f64::NAN], ..Protocol::default() },
     ] {
-        assert!(CrossValidation::new(&data, None, bad.clone()).is_err(), "{bad:?}");
+        let models = ["majority".parse().unwrap()];
+        assert!(compare(&Plan::new(&models, &data, &bad), &Control::default()).is_err(), "{bad:?}");
     }
     for bad in ["lambda", "=1", "lambda=", "lambda=1,,2"] {
         assert!(bad.parse::<Sweep>().is_err(), "{bad}");
@@ -182,7 +175,7 @@ fn slack_falls_as_a_sweep_raises_lambda() {
 #[test]
 fn an_evaluation_stops_when_asked_to() {
     let control = Control::new(Arc::new(AtomicBool::new(true)));
-    let folds = CrossValidation::new(&mixed(50), None, protocol()).unwrap();
-    let error = folds.run(&"majority".parse().unwrap(), &control).unwrap_err();
+    let (models, data, protocol) = (["majority".parse().unwrap()], mixed(50), protocol());
+    let error = compare(&Plan::new(&models, &data, &protocol), &control).unwrap_err();
     assert!(matches!(error, hingenet_base::error::Error::Interrupted));
 }

@@ -8,7 +8,7 @@ use crate::show;
 use anyhow::Result;
 use clap::Args;
 use hingenet::evaluate::{Groups, Plan, Protocol, Sweep, TestRows, TestSet, compare, study};
-use hingenet::model::{DEFAULT_MODEL, Dataset, ModelSpec, models};
+use hingenet::model::{DEFAULT_MODEL, Dataset, ModelSpec};
 use hingenet::report::Evaluation;
 use std::path::PathBuf;
 
@@ -79,7 +79,7 @@ impl Evaluate {
 
     fn specs(&self) -> Result<Vec<ModelSpec>> {
         if self.models.is_empty() {
-            return Ok(default_specs());
+            return Ok(default_specs()?);
         }
         self.models.iter().map(|text| Ok(text.parse()?)).collect()
     }
@@ -127,10 +127,7 @@ impl Evaluate {
     }
 }
 
-/// Majority, `nb:ml`, `tan:ml` and the default model, as far as there are such models.
-pub fn default_specs() -> Vec<ModelSpec> {
-    let mut names = vec!["majority", "nb:ml", "tan:ml", DEFAULT_MODEL];
-    names.dedup();
-    names.retain(|name| models().iter().any(|m| m.name == *name));
-    names.into_iter().map(|name| ModelSpec { name: name.into(), options: Default::default() }).collect()
+/// Majority, `nb:ml`, `tan:ml` and the default model.
+pub fn default_specs() -> hingenet::Result<Vec<ModelSpec>> {
+    ["majority", "nb:ml", "tan:ml", DEFAULT_MODEL].iter().map(|name| ModelSpec::new(name)).collect()
 }

@@ -4,14 +4,20 @@ use crate::output;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
-use hingenet::model::{DEFAULT_MODEL, ModelInfo, models};
+use hingenet::model::{DEFAULT_MODEL, ModelInfo, ModelSpec, models};
 use std::fmt::Write;
 
 #[derive(Args)]
-pub struct Models {}
+pub struct Models {
+    /// The model to show; all if none is named
+    name: Option<String>,
+}
 
 impl Models {
     pub fn run(&self, _: &Session) -> Result<()> {
+        if let Some(name) = &self.name {
+            return output::write(None, describe(ModelSpec::new(name)?.info()).as_bytes());
+        }
         let mut text = String::from("Write options behind the name: NAME,key=value,...\n\n");
         for model in models() {
             text += &describe(model);
@@ -24,7 +30,7 @@ fn describe(model: &ModelInfo) -> String {
     let default = if model.name == DEFAULT_MODEL { " (the default)" } else { "" };
     let mut text = format!("{:<16} {}{default}\n", model.name, model.about);
     for option in model.options {
-        let _ = writeln!(text, "  {} (default {}; {}):", option.key, option.default, option.range);
+        let _ = writeln!(text, "  {} (default {}; {}):", option.key, option.default, option.kind);
         let _ = writeln!(text, "    {}", option.about);
     }
     text

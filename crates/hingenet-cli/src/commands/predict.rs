@@ -71,7 +71,7 @@ impl Predict {
         tell(&predictions.report, &model, session);
         let mut columns = answer(&model, &predictions, self.proba);
         if self.terms && terms.is_empty() {
-            session.note(&format!("{} has no terms of its own; --terms adds nothing", model.spec.name));
+            session.note(&format!("{} has no terms of its own; --terms adds nothing", model.spec.name()));
         }
         columns.extend(terms.iter().map(|(name, p)| classes(&model, p, format!("prediction_{name}"))));
         if self.explain {

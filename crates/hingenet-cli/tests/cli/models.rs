@@ -6,7 +6,13 @@ use insta::assert_snapshot;
 
 #[test]
 fn models_are_listed_with_their_options() {
-    assert_snapshot!(Folder::new().succeeds("models"));
+    let folder = Folder::new();
+    let all = folder.succeeds("models");
+    for model in hingenet::model::models() {
+        assert!(all.contains(&format!("\n{:<16} {}", model.name, model.about)), "{}", model.name);
+    }
+    assert_snapshot!(folder.succeeds("models slb"));
+    assert_snapshot!(folder.fails("models forest", 2));
 }
 
 #[test]

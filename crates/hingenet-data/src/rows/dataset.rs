@@ -5,6 +5,22 @@ use crate::table::{Codes, Column, ColumnData, NumberRows, Table};
 use hingenet_base::error::{Error, Result, require_len};
 
 /// Features, class and weights of the same rows.
+///
+/// ```
+/// # use hingenet_data::{rows::Dataset, table};
+/// # use hingenet_base::error::Error;
+/// use table::{Codes, Column, Table};
+/// let names = vec!["no".to_string(), "yes".to_string()];
+/// let table = Table::new(vec![
+///     Column::numeric("size", vec![1.0, 1.5, 7.0]),
+///     Column::numeric("n", vec![2.0, 1.0, 1.0]),
+///     Column::categorical("class", names, Codes::from_options(2, [0, 0, 1].map(Some))),
+/// ])?;
+/// let data = Dataset::new(table, "class", Some("n"))?;
+/// assert_eq!((data.features.n_columns(), data.classes.len()), (1, 2));
+/// assert_eq!(data.weights, Some(vec![2.0, 1.0, 1.0]));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
     /// Name of the target column.

@@ -20,6 +20,18 @@ pub use write::write_csv;
 use hingenet_base::error::{Error, Result, require_len};
 
 /// Columns of equal length with distinct names.
+///
+/// ```
+/// # use hingenet_data as hingenet;
+/// use hingenet::table::{Codes, Column, Table};
+/// let colour = Codes::from_options(2, [Some(0), None, Some(1)]);
+/// let table = Table::new(vec![
+///     Column::numeric("size", vec![1.0, 1.5, f64::NAN]),
+///     Column::categorical("colour", vec!["red".into(), "blue".into()], colour),
+/// ])?;
+/// assert_eq!((table.n_rows(), table.n_columns(), table.n_missing()), (3, 2, 2));
+/// # Ok::<(), hingenet_base::error::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
     columns: Vec<Column>,

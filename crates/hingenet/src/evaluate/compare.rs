@@ -1,8 +1,8 @@
 //! Several models on the same rows: the whole of `hingenet evaluate` as one call.
 
-use super::cross_validate::data_facts;
-use super::{CrossValidation, Outcome, Protocol, TestSet, train_test};
-use crate::model::{Dataset, ModelSpec, find};
+use super::cross_validate::{CrossValidation, Outcome, data_facts, train_test};
+use super::{Protocol, TestSet};
+use crate::model::{Dataset, ModelSpec};
 use crate::report::{Evaluation, ProtocolFacts, SweepPoint};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require};
@@ -92,8 +92,7 @@ impl Sweep {
     /// Each model that has the option, with every value of it; the other models as they are. Refuses an
     /// option that no model has.
     pub fn expand(&self, models: &[ModelSpec]) -> Result<Vec<Swept>> {
-        let has =
-            |spec: &ModelSpec| find(&spec.name).is_ok_and(|m| m.options.iter().any(|o| o.key == self.key));
+        let has = |spec: &ModelSpec| spec.info().option(&self.key).is_some();
         let refuse_all = !models.iter().any(has);
         let mut found = Vec::new();
         for spec in models {
@@ -134,6 +133,16 @@ impl<'a> Plan<'a> {
 }
 
 /// Evaluates every model, with every value of the sweep where it has that option, on the same rows.
+///
+/// ```
+/// use hingenet::evaluate::{Plan, Protocol, compare, generate};
+/// use hingenet::{Control, Dataset, NaiveBayes, Tan};
+/// let data = Dataset::new(generate("corral", Some(200), 1)?, "class", None)?;
+/// let models = [NaiveBayes::ml().spec()?, Tan::ml().spec()?];
+/// let found = compare(&Plan::new(&models, &data, &Protocol::default()), &Control::default())?;
+/// assert!(found.results.iter().all(|r| r.accuracy.mean > 0.7));
+/// # Ok::<(), hingenet::Error>(())
+/// ```
 pub fn compare(plan: &Plan, control: &Control) -> Result<Evaluation> {
     Ok(run(plan, control)?.evaluation(plan))
 }

@@ -1,7 +1,7 @@
 //! How good is a model: splits, metrics, robustness to missing features, and generated data to try it on.
 //!
-//! [`CrossValidation`] says which rows are tested when, fits and predicts; [`compare`] and [`study`] do so for several
-//! models; [`generate`] makes data with known answers. Results are plain data in [`crate::report`].
+//! A [`Protocol`] says which rows are tested when; [`compare`] and [`study`] fit and test the models of a [`Plan`];
+//! [`generate`] makes data with known answers. Results are plain data in [`crate::report`].
 
 mod compare;
 mod cross_validate;
@@ -12,6 +12,6 @@ mod missing;
 mod study;
 
 pub use compare::{Groups, Plan, Sweep, TestRows, compare};
-pub use cross_validate::{CrossValidation, Outcome, Protocol, TestSet, train_test};
+pub use cross_validate::{Protocol, TestSet};
 pub use generate::{GENERATORS, Generator, generate, true_arcs};
 pub use study::study;

@@ -1,11 +1,14 @@
 //! How the discrete family is named and fitted: `nb:ml`, `tan:ml`, `kdb2:ml`, `dag:ml,edges=FILE.csv`, `dag:ml,edges=a->b;a->c`.
 
 use super::knowledge::read_arcs;
+use super::options::{
+    CHOSEN, Opt, OptionDefault, OptionInfo, OptionKind, OptionValue, bad_value, option, options,
+};
 use super::registry::{Graph, Rule};
 use super::spec::unescaped;
 use super::{Dataset, ModelSpec};
 use hingenet_base::control::Control;
-use hingenet_base::error::{Error, Result};
+use hingenet_base::error::Result;
 use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
 use hingenet_discrete::margin::bn_svm::Norm;
@@ -16,7 +19,63 @@ use hingenet_discrete::{
     AveragedClassifier, DiscreteClassifier, DiscreteParams, Grid, Learning, MemberRule, MemberTables,
     StructureKind, fit_averaged,
 };
+use std::ops::Bound;
 use std::path::Path;
+
+options! { table_setters:
+    ALPHA alpha: number(>= 0.0) = 1.0,
+        "virtual rows spread evenly over each probability table; 0 makes what was never seen impossible";
+}
+
+options! { margin_setters:
+    LAMBDA lambda: number(>= 0.0) or CHOSEN,
+        "weight of the margin shortfalls against the likelihood (0 is maximum likelihood); for bn-svm against the norm \
+         of the weights";
+    GAMMA gamma: number(> 0.0) or CHOSEN, "log margin that every row should have";
+}
+
+options! { rule_setters:
+    FORM form: words(Form; "exact" => Form::Exact, "tables" => Form::Tables) = "exact",
+        "free weights that are normalised at the end, or normalised tables throughout";
+    RIDGE ridge: number(>= 0.0) = 0.0, "weight of the squared distance from the maximum-likelihood parameters";
+    ITERATIONS iterations: whole(>= 0) = 150,
+        "iterations of the solver; separable data have no finite optimum, so this is part of the method";
+    SCALE scale: number(> 0.0) or CHOSEN, "scale of the log margins: the target margin is 1/scale";
+    KAPPA kappa: number(0.0 < .. <= 1.0) or CHOSEN, "rounding of the cap on the margins";
+    EARLY_STOPPING early_stopping: flag() = false, "choose the number of iterations by inner cross-validation";
+    NORM norm: words(Norm; "l2" => Norm::Squared, "l1" => Norm::Absolute) = "l2", "norm of the weights";
+    SMOOTH smooth: flag() = true,
+        "smooth margin loss (the paper's problem 11) or the plain hinge (problem 10)";
+    SOLVER solver: words(Solver; "auto" => Solver::Auto, "newton" => Solver::Newton,
+        "interior" => Solver::Interior, "lbfgs" => Solver::Lbfgs, "projected" => Solver::Projected,
+        "conic" => Solver::Conic) = "auto",
+        "method; projected is the paper's, conic an independent solver for small problems";
+    TAU tau: number(0.0 ..= 1.0) or "chosen by inner folds",
+        "weight of rows without a class in a semi-supervised fit; 0 leaves them out";
+}
+
+options! { tan_setters:
+    ROOT root: words(Root; "first" => Root::First, "min_params" => Root::MinParams) = "first",
+        "root of the tree: the first feature, or the one that gives the fewest parameters";
+}
+
+options! { dag_setters:
+    EDGES edges: text("a CSV file with the columns from,to, or a->b;a->c", check_edges) or "none: it must be given",
+        "the arcs of the graph, by column name; the target is a node too";
+}
+
+options! { averaged_setters:
+    TABLES tables: words(MemberTables; "shared" => MemberTables::Shared, "own" => MemberTables::Own) = "shared",
+        "pairwise tables for all networks, by the margin of their average; or each network by its own margin, with a \
+         certificate (also where training cells are missing)";
+}
+
+/// The pseudo-count of rules that need every probability above 0.
+pub(super) const POSITIVE_ALPHA: OptionInfo = OptionInfo {
+    kind: OptionKind::Number(Bound::Excluded(0.0), Bound::Unbounded),
+    about: "virtual rows spread evenly over each probability table",
+    ..ALPHA.info
+};
 
 /// Fits a discrete model by the rule its name ends with; some rows may have no class.
 pub fn fit(
@@ -27,7 +86,7 @@ pub fn fit(
     control: &Control,
 ) -> Result<Fit<DiscreteClassifier>> {
     let params = params(graph, spec, rows.dataset())?;
-    hingenet_discrete::fit(rows, &params, learning(rule, spec)?.as_ref(), control)
+    hingenet_discrete::fit(rows, &params, learning(rule, spec).as_ref(), control)
 }
 
 /// Fits an average of one-dependence networks.
@@ -38,29 +97,21 @@ pub fn fit_average(
     control: &Control,
 ) -> Result<Fit<AveragedClassifier>> {
     let rule = if margin {
-        let (lambda, gamma) = (spec.parsed("lambda", "a number")?, spec.parsed("gamma", "a number")?);
-        let tables =
-            spec.choice("tables", &[("shared", MemberTables::Shared), ("own", MemberTables::Own)])?;
-        MemberRule::MlBnSvm { tables, lambda, gamma }
+        MemberRule::MlBnSvm { tables: TABLES.of(spec), lambda: LAMBDA.of(spec), gamma: GAMMA.of(spec) }
     } else {
         MemberRule::MaximumLikelihood
     };
-    fit_averaged(rows, spec.number("alpha", 1.0)?, rule, control)
+    fit_averaged(rows, ALPHA.of(spec), rule, control)
 }
 
 fn params(graph: Graph, spec: &ModelSpec, data: &Dataset) -> Result<DiscreteParams> {
     let structure = match graph {
         Graph::Nb => StructureKind::NaiveBayes,
-        Graph::Tan => StructureKind::Tan(root(spec)?),
+        Graph::Tan => StructureKind::Tan(ROOT.of(spec)),
         Graph::Kdb(k) => StructureKind::KTree(k),
         Graph::Dag => StructureKind::Dag { class: data.target.clone(), arcs: arcs(spec, data)? },
     };
-    let tau = spec.parsed("tau", "a number")?;
-    Ok(DiscreteParams { tau, ..DiscreteParams::new(structure).alpha(spec.number("alpha", 1.0)?) })
-}
-
-fn root(spec: &ModelSpec) -> Result<Root> {
-    spec.choice("root", &[("first", Root::First), ("min_params", Root::MinParams)])
+    Ok(DiscreteParams { tau: TAU.of(spec), ..DiscreteParams::new(structure).alpha(ALPHA.of(spec)) })
 }
 
 /// Scales λ and roundings κ of the capped margins that are tried (the paper's intervals are 0.01 to 0.5 and
@@ -70,63 +121,54 @@ const MARGIN_KAPPA: [f64; 3] = [0.01, 0.5, 1.0];
 const BN_SVM_LAMBDA: [f64; 6] = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0];
 
 /// The rule with its options; `None` is maximum likelihood.
-fn learning(rule: Rule, spec: &ModelSpec) -> Result<Option<Learning>> {
-    Ok(Some(match rule {
-        Rule::Ml => return Ok(None),
-        Rule::Mcl => Learning::Conditional {
-            params: ConditionalParams { ridge: spec.number("ridge", 0.0)?, ..conditional(spec)? },
+fn learning(rule: Rule, spec: &ModelSpec) -> Option<Learning> {
+    match rule {
+        Rule::Ml => None,
+        Rule::Mcl => Some(Learning::Conditional {
+            params: ConditionalParams { ridge: RIDGE.of(spec), ..conditional(spec) },
             points: Vec::new(),
             early_stopping: false,
-        },
-        Rule::Mm => capped_margin(spec)?,
+        }),
+        Rule::Mm => Some(capped_margin(spec)),
         Rule::BnSvm => {
-            let lambda = spec.parsed("lambda", "a number")?;
-            Learning::BnSvm {
-                norm: spec.choice("norm", &[("l2", Norm::Squared), ("l1", Norm::Absolute)])?,
+            let lambda = LAMBDA.of(spec);
+            Some(Learning::BnSvm {
+                norm: NORM.of(spec),
                 params: MarginParams { lambda: lambda.unwrap_or(1.0), ..MarginParams::default() },
                 lambdas: if lambda.is_some() { Vec::new() } else { BN_SVM_LAMBDA.to_vec() },
-            }
+            })
         }
-        Rule::MlBnSvm => ml_bn_svm(spec)?,
-    }))
+        Rule::MlBnSvm => Some(ml_bn_svm(spec)),
+    }
 }
 
-fn conditional(spec: &ModelSpec) -> Result<ConditionalParams> {
-    Ok(ConditionalParams {
-        form: spec.choice("form", &[("exact", Form::Exact), ("tables", Form::Tables)])?,
-        max_iterations: spec.parsed("iterations", "a whole number")?.unwrap_or(150),
+fn conditional(spec: &ModelSpec) -> ConditionalParams {
+    ConditionalParams {
+        form: FORM.of(spec),
+        max_iterations: ITERATIONS.of(spec),
         ..ConditionalParams::default()
-    })
+    }
 }
 
-fn capped_margin(spec: &ModelSpec) -> Result<Learning> {
-    let (lambda, kappa) = (spec.parsed("lambda", "a number")?, spec.parsed("kappa", "a number")?);
-    let lambdas = lambda.map_or(MARGIN_LAMBDA.to_vec(), |l| vec![l]);
-    let kappas = kappa.map_or(MARGIN_KAPPA.to_vec(), |k| vec![k]);
-    let points: Vec<(f64, f64)> = lambdas.iter().flat_map(|&l| kappas.iter().map(move |&k| (l, k))).collect();
+fn capped_margin(spec: &ModelSpec) -> Learning {
+    let scales = SCALE.of(spec).map_or(MARGIN_LAMBDA.to_vec(), |l| vec![l]);
+    let kappas = KAPPA.of(spec).map_or(MARGIN_KAPPA.to_vec(), |k| vec![k]);
+    let points: Vec<(f64, f64)> = scales.iter().flat_map(|&l| kappas.iter().map(move |&k| (l, k))).collect();
     let (lambda, kappa) = points[0];
-    Ok(Learning::Conditional {
-        params: ConditionalParams { objective: Objective::Margin { lambda, kappa }, ..conditional(spec)? },
+    Learning::Conditional {
+        params: ConditionalParams { objective: Objective::Margin { lambda, kappa }, ..conditional(spec) },
         points: if points.len() > 1 { points } else { Vec::new() },
-        early_stopping: spec.choice("early_stopping", &[("false", false), ("true", true)])?,
-    })
+        early_stopping: EARLY_STOPPING.of(spec),
+    }
 }
 
-fn ml_bn_svm(spec: &ModelSpec) -> Result<Learning> {
-    let (lambda, gamma) = (spec.parsed("lambda", "a number")?, spec.parsed("gamma", "a number")?);
-    let solvers = [
-        ("auto", Solver::Auto),
-        ("interior", Solver::Interior),
-        ("newton", Solver::Newton),
-        ("lbfgs", Solver::Lbfgs),
-        ("projected", Solver::Projected),
-        ("conic", Solver::Conic),
-    ];
+fn ml_bn_svm(spec: &ModelSpec) -> Learning {
+    let (lambda, gamma) = (LAMBDA.of(spec), GAMMA.of(spec));
     let params = MarginParams {
         lambda: lambda.unwrap_or(1.0),
         gamma: gamma.unwrap_or(1.0),
-        smooth: spec.choice("smooth", &[("true", true), ("false", false)])?,
-        solver: spec.choice("solver", &solvers)?,
+        smooth: SMOOTH.of(spec),
+        solver: SOLVER.of(spec),
         ..MarginParams::default()
     };
     let default = Grid::default();
@@ -137,35 +179,35 @@ fn ml_bn_svm(spec: &ModelSpec) -> Result<Learning> {
         extend: lambda.is_none() && gamma.is_none(),
         folds: default.folds,
     };
-    Ok(Learning::MlBnSvm { params, grid: (lambda.is_none() || gamma.is_none()).then_some(grid) })
+    Learning::MlBnSvm { params, grid: (lambda.is_none() || gamma.is_none()).then_some(grid) }
 }
 
 /// The arcs of a CSV file with the columns `from` and `to`, or those that stand in the option itself.
 fn arcs(spec: &ModelSpec, data: &Dataset) -> Result<Vec<(String, String)>> {
-    let given = spec.text("edges").ok_or_else(|| bad_edges(spec, "(absent)"))?;
-    if given.contains(ARROW) {
-        return written_arcs(spec, given);
+    let given = EDGES.of(spec).ok_or_else(|| bad_value(EDGES.info.key, spec.name(), "(absent)", ARCS))?;
+    if let Some(arcs) = written_arcs(&given) {
+        return arcs.map_err(|text| bad_value(EDGES.info.key, spec.name(), &text, ARCS));
     }
     let features = data.features.columns().iter().map(|c| c.name().to_string());
     let names: Vec<String> = features.chain([data.target.clone()]).collect();
-    let arcs = read_arcs(Path::new(given), &names)?;
+    let arcs = read_arcs(Path::new(&given), &names)?;
     Ok(arcs.into_iter().map(|(from, to)| (names[from].clone(), names[to].clone())).collect())
-}
-
-fn written_arcs(spec: &ModelSpec, given: &str) -> Result<Vec<(String, String)>> {
-    let arc = |text: &str| written_arc(text).ok_or_else(|| bad_edges(spec, text));
-    given.split(';').filter(|text| !text.trim().is_empty()).map(arc).collect()
 }
 
 /// What stands between the ends of an arc that is written out.
 const ARROW: &str = "->";
+/// What `edges` expects.
+const ARCS: &str = "a CSV file with the columns from,to, or arcs such as a->b;a->c";
 
-fn bad_edges(spec: &ModelSpec, value: &str) -> Error {
-    Error::Parameter {
-        name: format!("option `edges` of model `{}`", spec.name),
-        value: value.into(),
-        expected: "a CSV file with the columns from,to, or arcs such as a->b;a->c".into(),
-    }
+fn check_edges(text: &str) -> Result<(), String> {
+    written_arcs(text).map_or(Ok(()), |arcs| arcs.map(|_| ()).map_err(|_| ARCS.into()))
+}
+
+/// Arcs that stand in the option itself, or the piece that is none; `None` for the name of a file.
+fn written_arcs(text: &str) -> Option<Result<Vec<(String, String)>, String>> {
+    let arc = |text: &str| written_arc(text).ok_or(text.to_string());
+    let pieces = || text.split(';').filter(|text| !text.trim().is_empty());
+    text.contains(ARROW).then(|| pieces().map(arc).collect())
 }
 
 /// Both ends of `from->to`; characters that mean something else are written as `%2C`.
@@ -179,21 +221,19 @@ fn written_arc(text: &str) -> Option<(String, String)> {
 mod tests {
     use super::*;
 
-    fn arcs_of(edges: &str) -> Result<Vec<(String, String)>> {
-        written_arcs(&format!("dag:ml,edges={edges}").parse()?, edges)
-    }
-
     #[test]
     fn arcs_may_stand_in_the_name_of_the_model() {
         let pair = |a: &str, b: &str| (a.to_string(), b.to_string());
-        assert_eq!(arcs_of("a->b; b -> c;").unwrap(), [pair("a", "b"), pair("b", "c")]);
-        assert_eq!(arcs_of("a%2C %C3%BC%3B->x%2D>y").unwrap(), [pair("a, ü;", "x->y")]);
+        let arcs = |text: &str| written_arcs(text).unwrap().unwrap();
+        assert_eq!(arcs("a->b; b -> c;"), [pair("a", "b"), pair("b", "c")]);
+        assert_eq!(arcs("a%2C %C3%BC%3B->x%2D>y"), [pair("a, ü;", "x->y")]);
     }
 
     #[test]
     fn arcs_that_cannot_be_read_are_named() {
         for bad in ["a->b;c", "a->", "->b", "a%2->b", "a%zz->b", "a%FF->b"] {
-            assert!(arcs_of(bad).unwrap_err().to_string().contains("a->b;a->c"), "{bad}");
+            let error = format!("dag:ml,edges={bad}").parse::<ModelSpec>().unwrap_err().to_string();
+            assert!(error.contains("a->b;a->c"), "{error}");
         }
     }
 }

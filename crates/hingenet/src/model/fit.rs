@@ -25,7 +25,7 @@ pub struct FitOptions {
 pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Control) -> Result<Model> {
     control.check()?;
     let cells = Cells { rows: data.n_rows(), missing: data.features.n_missing() };
-    let rows = match super::find(&spec.name)?.recipe {
+    let rows = match spec.info().recipe {
         Recipe::Discrete(_, Rule::Ml) => match Rows::counted(data)? {
             Some(rows) => rows,
             None => Rows::partly_labelled(data)?,
@@ -45,7 +45,7 @@ pub fn fit_numbers(
     control: &Control,
 ) -> Result<Model> {
     control.check()?;
-    if matches!(super::find(&spec.name)?.recipe, Recipe::Discrete(..)) {
+    if matches!(spec.info().recipe, Recipe::Discrete(..)) {
         return fit(spec, &data.dataset()?, options, control);
     }
     let cells = Cells { rows: data.rows.n_rows(), missing: data.rows.n_missing() };
@@ -68,7 +68,7 @@ pub(super) fn fit_rows(
 ) -> Result<Model> {
     let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
     let control = &collecting(control, &warnings);
-    let (fitted, solver, chosen) = match super::find(&spec.name)?.recipe {
+    let (fitted, solver, chosen) = match spec.info().recipe {
         Recipe::Majority => (Fitted::Majority(Majority::fit(&rows.training())), None, BTreeMap::new()),
         Recipe::Discrete(graph, rule) => {
             let fit = discrete::fit(graph, rule, spec, rows, control)?;
@@ -101,7 +101,7 @@ pub(super) fn fit_rows(
         missing_cells: cells.missing,
         seed: options.seed,
         solver,
-        chosen,
+        chosen: chosen.into_iter().map(|(key, value)| (spec.info().name_of(key), value)).collect(),
         warnings: warnings.lock().map(|w| w.clone()).unwrap_or_default(),
     };
     Ok(Model {

@@ -1,5 +1,6 @@
 //! How the Gaussian family is named and fitted: `sgbn:or`, `sgbn:mm`, ..., `fisher:or`, ...
 
+use super::options::{CHOSEN, Opt, OptionDefault, OptionInfo, OptionKind, OptionValue, option, options};
 use super::registry::Discriminative;
 use super::{FitOptions, Fitted, Model, ModelSpec, NumberData};
 use hingenet_base::control::Control;
@@ -16,6 +17,36 @@ use hingenet_gaussian::{
     Decision, GaussianClassifier, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Variance,
     fit as fit_gaussian,
 };
+use std::ops::Bound;
+
+options! { gaussian_setters:
+    VARIANCE variance: words(Variance; "ml" => Variance::Ml, "pooled" => Variance::Pooled,
+        "fixed" => Variance::Fixed) = "ml",
+        "noise of the nodes: per class, one for all classes, or 1";
+    PRIORS priors: words(Priors; "equal" => Priors::Equal, "empirical" => Priors::Empirical) = "equal",
+        "class priors";
+    SMALL_CLASSES small_classes: words(bool; "refuse" => false, "allow" => true) = "refuse",
+        "a class of one row: an error, or independent nodes around it";
+    LAMBDA1 lambda1: number(> 0.0) or CHOSEN, "penalty of an arc";
+    FUSED fused: number(>= 0.0) or "none",
+        "penalty of differences between the weights of two classes, in a common order";
+    PENALTY penalty: number(> 0.0) = 2.0, "penalty of an arc in units of log n";
+    ROUNDS rounds: whole(>= 0) = 20, "restarts of the order search";
+    START start: words(StructureMethod; "or" => StructureMethod::Or, "h" => StructureMethod::H,
+        "search" => StructureMethod::Search) = "or",
+        "how the graphs are learnt before the discriminative step";
+    FREE k: whole(>= 0) or CHOSEN, "number of arc weights and biases that the discriminative step may move";
+    SLACK slack: number(>= 0.0) = 0.01, "share by which the fitting error may grow";
+    NU nu: number(0.0 < .. < 1.0) or CHOSEN, "share of rows allowed below the margin";
+    SOLVER solver: words(MmSolver; "smooth" => MmSolver::Smooth, "ccp" => MmSolver::Ccp) = "smooth",
+        "smoothed objective, or convex-concave steps by cone programs";
+    COST c: number(> 0.0) or CHOSEN, "weight of the squared slacks of the kernel machine";
+    COMPONENTS components: whole(>= 0) or "all", "Fisher components with the largest correlation with the class";
+    INFORMATION information: words(Information; "identity" => Information::Identity,
+        "diagonal" => Information::Diagonal)
+        or "identity, as in the paper; diagonal where the graphs come from the order search",
+        "Fisher information by which the vectors are whitened; diagonal divides by the noise of the node";
+}
 
 /// Fits a Gaussian classifier.
 pub fn fit(
@@ -26,7 +57,7 @@ pub fn fit(
     options: FitOptions,
     control: &Control,
 ) -> Result<Fit<GaussianClassifier>> {
-    fit_gaussian(rows, &params(rule, fisher, spec, options)?, control)
+    fit_gaussian(rows, &params(rule, fisher, spec, options), control)
 }
 
 /// A Gaussian network for all rows of a table, without classes.
@@ -85,51 +116,39 @@ impl Model {
     }
 }
 
-fn params(
-    rule: Discriminative,
-    fisher: bool,
-    spec: &ModelSpec,
-    options: FitOptions,
-) -> Result<GaussianParams> {
-    let starts =
-        [("or", StructureMethod::Or), ("h", StructureMethod::H), ("search", StructureMethod::Search)];
+fn params(rule: Discriminative, fisher: bool, spec: &ModelSpec, options: FitOptions) -> GaussianParams {
     let (structure, learning) = match rule {
         Discriminative::Or => (StructureMethod::Or, Learning::Generative),
         Discriminative::H => (StructureMethod::H, Learning::Generative),
         Discriminative::Search => (StructureMethod::Search, Learning::Generative),
-        Discriminative::Kl => (spec.choice("start", &starts)?, Learning::Kl),
-        Discriminative::Mm => (spec.choice("start", &starts)?, Learning::Mm),
+        Discriminative::Kl => (START.of(spec), Learning::Kl),
+        Discriminative::Mm => (START.of(spec), Learning::Mm),
     };
-    let default = GaussianParams::default();
-    let mut information = [("identity", Information::Identity), ("diagonal", Information::Diagonal)];
-    if structure == StructureMethod::Search {
-        // Least squares leaves nodes with next to no noise, whose gradients would drown all others.
-        information.reverse();
-    }
-    let components = spec.parsed("components", "a whole number")?;
-    Ok(GaussianParams {
+    // Least squares leaves nodes with next to no noise, whose gradients would drown all others.
+    let information = match structure {
+        StructureMethod::Search => Information::Diagonal,
+        StructureMethod::Or | StructureMethod::H => Information::Identity,
+    };
+    GaussianParams {
         structure,
         learning,
-        decision: if fisher { Decision::FisherSvm(components) } else { Decision::Network },
-        information: spec.choice("information", &information)?,
-        lambda1: spec.parsed("lambda1", "a number")?,
-        fused: spec.parsed("fused", "a number")?,
-        penalty: spec.number("penalty", default.penalty)?,
-        rounds: spec.parsed("rounds", "a whole number")?.unwrap_or(default.rounds),
-        variance: spec.choice(
-            "variance",
-            &[("ml", Variance::Ml), ("pooled", Variance::Pooled), ("fixed", Variance::Fixed)],
-        )?,
-        priors: spec.choice("priors", &[("equal", Priors::Equal), ("empirical", Priors::Empirical)])?,
-        free: spec.parsed("k", "a whole number")?,
-        slack: spec.number("slack", default.slack)?,
-        nu: spec.parsed("nu", "a number between 0 and 1")?,
-        solver: spec.choice("solver", &[("smooth", MmSolver::Smooth), ("ccp", MmSolver::Ccp)])?,
-        c: spec.parsed("c", "a number")?.map(SlackWeight::Plain),
-        tiny_classes: spec.choice("small_classes", &[("refuse", false), ("allow", true)])?,
+        decision: if fisher { Decision::FisherSvm(COMPONENTS.of(spec)) } else { Decision::Network },
+        information: INFORMATION.of(spec).unwrap_or(information),
+        lambda1: LAMBDA1.of(spec),
+        fused: FUSED.of(spec),
+        penalty: PENALTY.of(spec),
+        rounds: ROUNDS.of(spec),
+        variance: VARIANCE.of(spec),
+        priors: PRIORS.of(spec),
+        free: FREE.of(spec),
+        slack: SLACK.of(spec),
+        nu: NU.of(spec),
+        solver: SOLVER.of(spec),
+        c: COST.of(spec).map(SlackWeight::Plain),
+        tiny_classes: SMALL_CLASSES.of(spec),
         seed: options.seed,
-        ..default
-    })
+        ..GaussianParams::default()
+    }
 }
 
 #[cfg(test)]

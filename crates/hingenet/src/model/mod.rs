@@ -3,6 +3,7 @@
 //! A [`Dataset`] (features, class, weights) and a [`ModelSpec`] (name and options) go into [`fit`]; a
 //! [`Model`] comes out: it knows its columns by name, so any table can be given to it.
 
+mod builders;
 mod density;
 mod discrete;
 pub(crate) mod exchange;
@@ -13,10 +14,12 @@ mod generative;
 mod knowledge;
 mod majority;
 mod numbers;
+mod options;
 mod pool;
 mod registry;
 mod spec;
 
+pub use builders::{Aode, Dag, FisherSvm, KTree, KernelDensity, LogDensity, NaiveBayes, Pool, Sgbn, Tan};
 pub use density::fit_log_densities;
 pub use exchange::{NamedNetwork, Variable};
 pub use fit::{FitOptions, fit, fit_numbers};
@@ -25,7 +28,8 @@ pub use generative::RowLikelihood;
 pub use hingenet_data::rows::{ClassWeight, Dataset, NumberData};
 pub use knowledge::{Knowledge, NodeFacts};
 use majority::Majority;
-pub use registry::{DEFAULT_MODEL, ModelInfo, OptionInfo, find, models};
+pub use options::{OptionDefault, OptionInfo, OptionKind};
+pub use registry::{DEFAULT_MODEL, ModelInfo, models};
 pub use spec::ModelSpec;
 
 use hingenet_base::error::Result;
@@ -39,6 +43,19 @@ use hingenet_gaussian::GaussianClassifier;
 use hingenet_pool::{PoolClassifier, PoolSummary};
 
 /// A fitted classifier with the names it needs to read any table.
+///
+/// ```
+/// use hingenet::evaluate::generate;
+/// use hingenet::model::{Dataset, FitOptions, Model, fit};
+/// use hingenet::{Control, Table, table::UnseenPolicy};
+/// let data = Dataset::new(generate("corral", Some(200), 1)?, "class", None)?;
+/// let model = fit(&"tan:ml,alpha=2".parse()?, &data, FitOptions::default(), &Control::default())?;
+/// // A table without the columns of the model is a table of missing features: the class priors are left.
+/// let nothing = model.predict(&Table::without_columns(1), UnseenPolicy::Missing)?;
+/// assert_eq!(nothing.report.absent.len(), model.schema.features.len());
+/// assert_eq!(Model::from_bytes(&model.to_bytes()?)?, model);
+/// # Ok::<(), hingenet::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     /// Name and options as asked for.

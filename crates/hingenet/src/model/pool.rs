@@ -1,8 +1,9 @@
 //! How the pool is named and fitted: `pool,a=tan:ml-bn-svm,mask=block`. The options of a model that stands in
 //! for a term follow its name behind `+`: `pool,a=tan:ml-bn-svm+lambda=4+gamma=5`.
 
+use super::options::{Opt, OptionDefault, OptionInfo, OptionKind, OptionValue, option, options};
 use super::registry::Recipe;
-use super::{FitOptions, Model, ModelSpec, find};
+use super::{FitOptions, Model, ModelSpec};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_data::rows::Rows;
@@ -15,6 +16,48 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
+options! { pool_setters:
+    FAST fast: flag() = false, "fewer rows and candidates in every search: faster, slightly less accurate";
+    CONSISTENT consistent: flag() = false, "one joint kernel density for all patterns of missing features";
+    DRAWS draws: whole(1 ..= 1000) = 10, "completions of a row with missing features in the kernel machine";
+    AVERAGED a: text("aode, or any other model, its options behind `+`: tan:ml-bn-svm+lambda=4", check_averaged)
+        or "aode",
+        "the averaged network, or a model in its place";
+    GAUSSIAN g: text("gaussian, or any other model, its options behind `+`: sgbn:search", check_gaussian)
+        or "gaussian",
+        "the shrunk Gaussians, or a model in their place";
+    MASK mask: text("mcar, block, or a data file whose empty cells show what is missing", |_| Ok(())) or "mcar",
+        "gaps on which the weights are fitted: single cells, neighbouring columns, or patterns you give";
+}
+
+/// Names of the pool's own terms.
+const OWN_AVERAGED: &str = "aode";
+const OWN_GAUSSIAN: &str = "gaussian";
+
+fn check_averaged(text: &str) -> Result<(), String> {
+    stand_in(text, OWN_AVERAGED).map(|_| ()).map_err(|e| format!("aode or another model ({e})"))
+}
+
+fn check_gaussian(text: &str) -> Result<(), String> {
+    stand_in(text, OWN_GAUSSIAN).map(|_| ()).map_err(|e| format!("gaussian or another model ({e})"))
+}
+
+/// The model in place of a term, with its options behind `+`; `None` is the pool's own.
+fn stand_in(text: &str, own: &str) -> Result<Option<ModelSpec>> {
+    if text == own {
+        return Ok(None);
+    }
+    let spec: ModelSpec = text.replace('+', ",").parse()?;
+    if spec.name() == "pool" {
+        return Err(Error::Parameter {
+            name: "term of model `pool`".into(),
+            value: spec.name().into(),
+            expected: "another model".into(),
+        });
+    }
+    Ok(Some(spec))
+}
+
 /// Fits the pool with its options.
 pub(super) fn fit(
     spec: &ModelSpec,
@@ -23,16 +66,16 @@ pub(super) fn fit(
     control: &Control,
 ) -> Result<PoolClassifier> {
     let params = PoolParams {
-        consistent: spec.choice("consistent", &[("false", false), ("true", true)])?,
-        fast: spec.choice("fast", &[("false", false), ("true", true)])?,
-        draws: spec.parsed("draws", "a whole number")?.unwrap_or(PoolParams::default().draws),
+        consistent: CONSISTENT.of(spec),
+        fast: FAST.of(spec),
+        draws: DRAWS.of(spec),
         masks: masks(spec, rows.features(), control)?,
     };
-    let recipe = |key: &str, own: &str| {
-        let named = spec.text(key).filter(|name| *name != own);
-        named.map(|name| Named::new(name, rows.target(), options)).transpose()
+    let recipe = |term: &Opt<Option<String>>, own: &str| {
+        let named = term.of(spec).map_or(Ok(None), |text| stand_in(&text, own))?;
+        Ok::<_, Error>(named.map(|spec| Named { spec, target: rows.target().to_string(), options }))
     };
-    let (a, g) = (recipe("a", "aode")?, recipe("g", "gaussian")?);
+    let (a, g) = (recipe(&AVERAGED, OWN_AVERAGED)?, recipe(&GAUSSIAN, OWN_GAUSSIAN)?);
     let stand_ins = StandIns {
         averaged: a.as_ref().map(|r| r as &dyn TermRecipe),
         gaussian: g.as_ref().map(|r| r as &dyn TermRecipe),
@@ -41,7 +84,7 @@ pub(super) fn fit(
 }
 
 fn masks(spec: &ModelSpec, features: &Table, control: &Control) -> Result<MaskSampler> {
-    match spec.text("mask") {
+    match MASK.of(spec).as_deref() {
         None | Some("mcar") => Ok(MaskSampler::Independent),
         Some("block") => Ok(MaskSampler::Block),
         Some(file) => {
@@ -62,26 +105,12 @@ struct Named {
 }
 
 impl Named {
-    fn new(text: &str, target: &str, options: FitOptions) -> Result<Self> {
-        let spec: ModelSpec = text.replace('+', ",").parse()?;
-        if spec.name == "pool" {
-            return Err(Error::Parameter {
-                name: "term of model `pool`".into(),
-                value: spec.name,
-                expected: "another model".into(),
-            });
-        }
-        Ok(Named { spec, target: target.into(), options })
-    }
-
     /// The spec with what the model of all rows has chosen, where that can be written as options.
     fn settled(&self, model: &Model) -> Result<ModelSpec> {
-        let info = find(&self.spec.name)?;
         let mut spec = self.spec.clone();
-        if !matches!(info.recipe, Recipe::Density(_)) {
-            let known = |key: &str| info.options.iter().any(|o| o.key == key);
-            for (key, value) in model.facts.chosen.iter().filter(|(key, _)| known(key)) {
-                spec.options.entry(key.clone()).or_insert_with(|| value.to_string());
+        if !matches!(spec.info().recipe, Recipe::Density(_)) {
+            for (key, value) in &model.facts.chosen {
+                spec.set_open(key, &value.to_string())?;
             }
         }
         Ok(spec)
@@ -97,10 +126,8 @@ impl TermRecipe for Named {
     ) -> Result<Arc<dyn TermModel>> {
         let settled = settled.and_then(|m| (m as &dyn Any).downcast_ref::<Model>());
         let mut spec = settled.map_or_else(|| Ok(self.spec.clone()), |model| self.settled(model))?;
-        if find(&spec.name)?.options.iter().any(|o| o.key == "small_classes") {
-            // Folds may leave a few rows of a class, and the other terms know it too.
-            spec.options.entry("small_classes".into()).or_insert_with(|| "allow".into());
-        }
+        // Folds may leave a few rows of a class, and the other terms know it too.
+        spec.set_open("small_classes", "allow")?;
         Ok(Arc::new(super::fit(&spec, &rows.dataset(&self.target)?, self.options, control)?))
     }
 }

@@ -1,5 +1,7 @@
-//! The list of models a user can name, with their options, defaults and ranges.
+//! The list of models a user can name, with their options, which the families declare.
 
+use super::options::OptionInfo;
+use super::{density as kde, discrete as net, gaussian as sgbn, pool};
 use hingenet_base::error::{Error, Result};
 use hingenet_density::Variant;
 use std::sync::LazyLock;
@@ -8,7 +10,7 @@ use std::sync::LazyLock;
 pub const DEFAULT_MODEL: &str = "pool";
 
 /// One model a user can name.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct ModelInfo {
     /// Name, for example `tan:ml`.
     pub name: &'static str,
@@ -20,17 +22,28 @@ pub struct ModelInfo {
     pub(super) recipe: Recipe,
 }
 
-/// One option of a model.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OptionInfo {
-    /// Name in `key=value`.
-    pub key: &'static str,
-    /// Value when it is not given.
-    pub default: &'static str,
-    /// Values allowed.
-    pub range: &'static str,
-    /// What it does.
-    pub about: &'static str,
+/// Names of options in files and commands of earlier versions, and what they are called now: `penalty` was a norm in
+/// one family and a number in another, `lambda` a weight here and a scale there.
+const FORMER_NAMES: [(&str, &str); 2] = [("penalty", "norm"), ("lambda", "scale")];
+
+impl ModelInfo {
+    /// The option of this name; a former name is understood too.
+    pub fn option(&self, key: &str) -> Option<&OptionInfo> {
+        let named = |key: &str| self.options.iter().find(|o| o.key == key);
+        let former = FORMER_NAMES.iter().filter(|(old, _)| *old == key);
+        named(key).or_else(|| former.filter_map(|(_, new)| named(new)).next())
+    }
+
+    /// How an option that a family has chosen is called.
+    pub(super) fn name_of(&self, key: String) -> String {
+        self.option(&key).map(|o| o.key.to_string()).unwrap_or(key)
+    }
+
+    /// What to expect as the name of an option.
+    pub(super) fn keys(&self) -> String {
+        let keys: Vec<&str> = self.options.iter().map(|o| o.key).collect();
+        if keys.is_empty() { "no options".into() } else { format!("one of {}", keys.join(", ")) }
+    }
 }
 
 /// Which code fits a model.
@@ -115,101 +128,6 @@ pub fn find(name: &str) -> Result<&'static ModelInfo> {
     })
 }
 
-const ALPHA: OptionInfo = OptionInfo {
-    key: "alpha",
-    default: "1",
-    range: "0 or more",
-    about: "virtual rows spread evenly over each probability table; 0 makes what was never seen impossible",
-};
-const ROOT: OptionInfo = OptionInfo {
-    key: "root",
-    default: "first",
-    range: "first, min_params",
-    about: "root of the tree: the first feature, or the one that gives the fewest parameters",
-};
-const EDGES: OptionInfo = OptionInfo {
-    key: "edges",
-    default: "none: it must be given",
-    range: "a CSV file with the columns from,to, or a->b;a->c",
-    about: "the arcs of the graph, by column name; the target is a node too",
-};
-
-const ITERATIONS: OptionInfo = OptionInfo {
-    key: "iterations",
-    default: "150",
-    range: "a whole number",
-    about: "iterations of the solver; separable data have no finite optimum, so this is part of the method",
-};
-const FORM: OptionInfo = OptionInfo {
-    key: "form",
-    default: "exact",
-    range: "exact, tables",
-    about: "free weights that are normalised at the end, or normalised tables throughout",
-};
-const RIDGE: OptionInfo = OptionInfo {
-    key: "ridge",
-    default: "0",
-    range: "0 or more",
-    about: "weight of the squared distance from the maximum-likelihood parameters",
-};
-const MM_LAMBDA: OptionInfo = OptionInfo {
-    key: "lambda",
-    default: "chosen by inner cross-validation",
-    range: "above 0",
-    about: "scale of the log margins: the target margin is 1/lambda",
-};
-const KAPPA: OptionInfo = OptionInfo {
-    key: "kappa",
-    default: "chosen by inner cross-validation",
-    range: "0 to 1, above 0",
-    about: "rounding of the cap on the margins",
-};
-const EARLY: OptionInfo = OptionInfo {
-    key: "early_stopping",
-    default: "false",
-    range: "true, false",
-    about: "choose the number of iterations by inner cross-validation",
-};
-const BN_SVM_LAMBDA: OptionInfo = OptionInfo {
-    key: "lambda",
-    default: "chosen by inner cross-validation",
-    range: "0 or more",
-    about: "weight of the margin shortfalls against the norm of the weights",
-};
-const NORM: OptionInfo =
-    OptionInfo { key: "norm", default: "l2", range: "l2, l1", about: "norm of the weights" };
-const LAMBDA: OptionInfo = OptionInfo {
-    key: "lambda",
-    default: "chosen by inner cross-validation",
-    range: "0 or more",
-    about: "weight of the margin shortfalls against the likelihood; 0 is maximum likelihood",
-};
-const GAMMA: OptionInfo = OptionInfo {
-    key: "gamma",
-    default: "chosen by inner cross-validation",
-    range: "above 0",
-    about: "log margin that every row should have",
-};
-const SOLVER: OptionInfo = OptionInfo {
-    key: "solver",
-    default: "auto",
-    range: "auto, newton, interior, lbfgs, projected, conic",
-    about: "method; projected is the paper's, conic an independent solver for small problems",
-};
-const SMOOTH: OptionInfo = OptionInfo {
-    key: "smooth",
-    default: "true",
-    range: "true, false",
-    about: "smooth margin loss (the paper's problem 11) or the plain hinge (problem 10)",
-};
-
-const TAU: OptionInfo = OptionInfo {
-    key: "tau",
-    default: "chosen by inner folds",
-    range: "0 to 1",
-    about: "weight of rows without a class in a semi-supervised fit; 0 leaves them out",
-};
-
 /// The five learning rules on one graph: graph options first, then those of the rule.
 macro_rules! on_graph {
     ($structure:literal, $graph:expr, $about:literal, [$($own:expr),*]) => {
@@ -217,31 +135,39 @@ macro_rules! on_graph {
             ModelInfo {
                 name: concat!($structure, ":ml"),
                 about: concat!($about, ", maximum likelihood"),
-                options: &[ALPHA, $($own,)* TAU],
+                options: &[net::ALPHA.info, $($own.info,)* net::TAU.info],
                 recipe: Recipe::Discrete($graph, Rule::Ml),
             },
             ModelInfo {
                 name: concat!($structure, ":mcl"),
                 about: concat!($about, ", maximum conditional likelihood"),
-                options: &[ALPHA, $($own,)* FORM, RIDGE, ITERATIONS],
+                options: &[
+                    net::POSITIVE_ALPHA, $($own.info,)* net::FORM.info, net::RIDGE.info, net::ITERATIONS.info,
+                ],
                 recipe: Recipe::Discrete($graph, Rule::Mcl),
             },
             ModelInfo {
                 name: concat!($structure, ":mm"),
                 about: concat!($about, ", maximum capped margin"),
-                options: &[ALPHA, $($own,)* MM_LAMBDA, KAPPA, FORM, ITERATIONS, EARLY],
+                options: &[
+                    net::POSITIVE_ALPHA, $($own.info,)* net::SCALE.info, net::KAPPA.info, net::FORM.info,
+                    net::ITERATIONS.info, net::EARLY_STOPPING.info,
+                ],
                 recipe: Recipe::Discrete($graph, Rule::Mm),
             },
             ModelInfo {
                 name: concat!($structure, ":bn-svm"),
                 about: concat!($about, ", support vector machine on the network's terms"),
-                options: &[ALPHA, $($own,)* BN_SVM_LAMBDA, NORM],
+                options: &[net::ALPHA.info, $($own.info,)* net::LAMBDA.info, net::NORM.info],
                 recipe: Recipe::Discrete($graph, Rule::BnSvm),
             },
             ModelInfo {
                 name: concat!($structure, ":ml-bn-svm"),
                 about: concat!($about, ", the most likely network with the required margins"),
-                options: &[ALPHA, $($own,)* LAMBDA, GAMMA, SMOOTH, SOLVER, TAU],
+                options: &[
+                    net::ALPHA.info, $($own.info,)* net::LAMBDA.info, net::GAMMA.info, net::SMOOTH.info,
+                    net::SOLVER.info, net::TAU.info,
+                ],
                 recipe: Recipe::Discrete($graph, Rule::MlBnSvm),
             },
         ]
@@ -257,7 +183,7 @@ const MAJORITY: [ModelInfo; 1] = [ModelInfo {
 const NB: [ModelInfo; 5] =
     on_graph!("nb", Graph::Nb, "naive Bayes: features independent given the class", []);
 const TAN: [ModelInfo; 5] =
-    on_graph!("tan", Graph::Tan, "tree-augmented naive Bayes: each feature sees one other", [ROOT]);
+    on_graph!("tan", Graph::Tan, "tree-augmented naive Bayes: each feature sees one other", [net::ROOT]);
 const KDB1: [ModelInfo; 5] = on_graph!("kdb1", Graph::Kdb(1), "greedy tree: each feature sees one other", []);
 const KDB2: [ModelInfo; 5] =
     on_graph!("kdb2", Graph::Kdb(2), "2-tree: each feature sees up to two others", []);
@@ -265,29 +191,18 @@ const KDB3: [ModelInfo; 5] =
     on_graph!("kdb3", Graph::Kdb(3), "3-tree: each feature sees up to three others", []);
 const KDB4: [ModelInfo; 5] =
     on_graph!("kdb4", Graph::Kdb(4), "4-tree: each feature sees up to four others", []);
-const DAG: [ModelInfo; 5] = on_graph!("dag", Graph::Dag, "a graph you give", [EDGES]);
+const DAG: [ModelInfo; 5] = on_graph!("dag", Graph::Dag, "a graph you give", [net::EDGES]);
 const AODE: [ModelInfo; 2] = [
     ModelInfo {
         name: "aode:ml",
         about: "average of networks in which all features see the same one, maximum likelihood",
-        options: &[ALPHA],
+        options: &[net::ALPHA.info],
         recipe: Recipe::Averaged { margin: false },
     },
     ModelInfo {
         name: "aode:ml-bn-svm",
         about: "average of networks in which all features see the same one, with the required margins",
-        options: &[
-            ALPHA,
-            LAMBDA,
-            GAMMA,
-            OptionInfo {
-                key: "tables",
-                default: "shared",
-                range: "shared, own",
-                about: "pairwise tables for all networks, by the margin of their average; or each network by its own \
-                        margin, with a certificate (also where training cells are missing)",
-            },
-        ],
+        options: &[net::ALPHA.info, net::LAMBDA.info, net::GAMMA.info, net::TABLES.info],
         recipe: Recipe::Averaged { margin: true },
     },
 ];
@@ -297,134 +212,34 @@ const POOL: [ModelInfo; 1] = [ModelInfo {
     about: "kernel density, averaged network, shrunk Gaussian and margin kernel machine, weighed by the share of \
             missing features; keeps training rows",
     options: &[
-        OptionInfo {
-            key: "fast",
-            default: "false",
-            range: "true, false",
-            about: "fewer rows and candidates in every search: faster, slightly less accurate",
-        },
-        OptionInfo {
-            key: "consistent",
-            default: "false",
-            range: "true, false",
-            about: "one joint kernel density for all patterns of missing features",
-        },
-        OptionInfo {
-            key: "draws",
-            default: "10",
-            range: "1 to 1000",
-            about: "completions of a row with missing features in the kernel machine",
-        },
-        OptionInfo {
-            key: "a",
-            default: "aode",
-            range: "aode, or any other model, its options behind `+`: tan:ml-bn-svm+lambda=4",
-            about: "the averaged network, or a model in its place",
-        },
-        OptionInfo {
-            key: "g",
-            default: "gaussian",
-            range: "gaussian, or any other model, its options behind `+`: sgbn:search",
-            about: "the shrunk Gaussians, or a model in their place",
-        },
-        OptionInfo {
-            key: "mask",
-            default: "mcar",
-            range: "mcar, block, or a data file whose empty cells show what is missing",
-            about: "gaps on which the weights are fitted: single cells, neighbouring columns, or patterns you give",
-        },
+        pool::FAST.info,
+        pool::CONSISTENT.info,
+        pool::DRAWS.info,
+        pool::AVERAGED.info,
+        pool::GAUSSIAN.info,
+        pool::MASK.info,
     ],
     recipe: Recipe::Pool,
 }];
 
-const BANDWIDTH: OptionInfo = OptionInfo {
-    key: "bandwidth",
-    default: "plugin",
-    range: "plugin, normal",
-    about: "smoothing: two-stage plug-in, or the normal-scale rule (faster)",
-};
-const FLOOR: OptionInfo = OptionInfo {
-    key: "floor",
-    default: "4 (slb, lu), 8 for densities and around an anchor",
-    range: "above 0",
-    about: "log densities end where one training point lies this many bandwidths away",
-};
-const FRACTION: OptionInfo = OptionInfo {
-    key: "fraction",
-    default: "chosen by inner cross-validation",
-    range: "0 to 1",
-    about: "share of the most dependent (class, pair) combinations that are kept",
-};
-const COST: OptionInfo = OptionInfo {
-    key: "c",
-    default: "1",
-    range: "above 0",
-    about: "weight of the margin shortfalls of the support vector machine",
-};
-const CLASS_WEIGHTS: OptionInfo = OptionInfo {
-    key: "class_weights",
-    default: "chosen by inner cross-validation; none for densities",
-    range: "none, balanced, or weights such as ill:2;well:1",
-    about: "whether small classes count as much as large ones",
-};
-const FEATURES: OptionInfo = OptionInfo {
-    key: "features",
-    default: "leave_one_out",
-    range: "leave_one_out, resubstitution, split, cross_fit",
-    about: "where the log densities of the training rows come from; resubstitution is the paper's",
-};
-const PENALTY_NORM: OptionInfo = OptionInfo {
-    key: "penalty",
-    default: "l2",
-    range: "l2, l1, group",
-    about: "norm of the weights; l1 makes single terms zero, group all terms of a column or a pair",
-};
-
-const AUGMENT: OptionInfo = OptionInfo {
-    key: "augment",
-    default: "none",
-    range: "none, raw, raw_and_products",
-    about: "also the numbers themselves, or these and the products of kept pairs, as terms of the machine",
-};
-const AUGMENT_LU: OptionInfo = OptionInfo {
-    range: "none, raw",
-    about: "also the numbers themselves as terms of the machine",
-    ..AUGMENT
-};
-
-const MULTICLASS: OptionInfo = OptionInfo {
-    key: "multiclass",
-    default: "one_vs_rest",
-    range: "one_vs_rest, crammer_singer",
-    about: "more than two classes: a machine for each against the rest, or one machine of all classes",
-};
-const ANCHOR: OptionInfo = OptionInfo {
-    key: "anchor",
-    default: "none",
-    range: "none, nb, tan",
-    about: "penalise the distance from kernel naive Bayes or kernel TAN, which small c gives back",
-};
-const ANCHOR_LU: OptionInfo =
-    OptionInfo { range: "none, nb", about: "penalise the distance from kernel naive Bayes", ..ANCHOR };
-const SMALL_CLASSES: OptionInfo = OptionInfo {
-    key: "small_classes",
-    default: "refuse",
-    range: "refuse, allow, pairs",
-    about: "classes with fewer than 4 rows: an error or not; pairs gives those below 20 pair densities too",
-};
-
-/// Options of every density model, then `own` ones.
+/// Options of every density model, those of the machines (`own` first) between them.
 macro_rules! density_options {
-    ($($own:expr),*) => { &[BANDWIDTH, FLOOR, $($own,)* CLASS_WEIGHTS, SMALL_CLASSES] };
+    () => { &[kde::BANDWIDTH.info, kde::FLOOR.info, kde::CLASS_WEIGHTS.info, kde::SMALL_CLASSES.info] };
+    ([$($own:expr),*], $anchor:expr, $augment:expr) => {
+        &[
+            kde::BANDWIDTH.info, kde::FLOOR.info, $($own.info,)* kde::COST.info, kde::FEATURES.info, kde::NORM.info,
+            kde::MULTICLASS.info, $anchor, $augment, kde::CLASS_WEIGHTS.info, kde::SMALL_CLASSES.info,
+        ]
+    };
 }
 
 const fn density(name: &'static str, variant: Variant, about: &'static str) -> ModelInfo {
     let options: &[OptionInfo] = match variant {
         Variant::Slb => {
-            density_options!(FRACTION, COST, FEATURES, PENALTY_NORM, MULTICLASS, ANCHOR, AUGMENT)
+            density_options!([kde::FRACTION, kde::THRESHOLD], kde::ANCHOR.info, kde::AUGMENT.info)
         }
-        Variant::SlbAll => density_options!(COST, FEATURES, PENALTY_NORM, MULTICLASS, ANCHOR, AUGMENT),
-        Variant::Lu => density_options!(COST, FEATURES, PENALTY_NORM, MULTICLASS, ANCHOR_LU, AUGMENT_LU),
+        Variant::SlbAll => density_options!([], kde::ANCHOR.info, kde::AUGMENT.info),
+        Variant::Lu => density_options!([], kde::ANCHOR_OF_LU, kde::AUGMENT_OF_LU),
         Variant::KdeNaiveBayes | Variant::KdeTan | Variant::KdeForest => density_options!(),
     };
     ModelInfo { name, about, options, recipe: Recipe::Density(variant) }
@@ -443,94 +258,6 @@ const DENSITY: [ModelInfo; 6] = [
     ),
 ];
 
-const LAMBDA1: OptionInfo = OptionInfo {
-    key: "lambda1",
-    default: "chosen by inner cross-validation",
-    range: "above 0",
-    about: "penalty of an arc",
-};
-const FUSED: OptionInfo = OptionInfo {
-    key: "fused",
-    default: "none",
-    range: "0 or more",
-    about: "penalty of differences between the weights of two classes, in a common order",
-};
-const PENALTY: OptionInfo = OptionInfo {
-    key: "penalty",
-    default: "2",
-    range: "above 0",
-    about: "penalty of an arc in units of log n",
-};
-const ROUNDS: OptionInfo = OptionInfo {
-    key: "rounds",
-    default: "20",
-    range: "a whole number",
-    about: "restarts of the order search",
-};
-const START: OptionInfo = OptionInfo {
-    key: "start",
-    default: "or",
-    range: "or, h, search",
-    about: "how the graphs are learnt before the discriminative step",
-};
-const VARIANCE: OptionInfo = OptionInfo {
-    key: "variance",
-    default: "ml",
-    range: "ml, pooled, fixed",
-    about: "noise of the nodes: per class, one for all classes, or 1",
-};
-const PRIORS: OptionInfo =
-    OptionInfo { key: "priors", default: "equal", range: "equal, empirical", about: "class priors" };
-const FREE: OptionInfo = OptionInfo {
-    key: "k",
-    default: "chosen by inner cross-validation",
-    range: "a whole number",
-    about: "number of arc weights and biases that the discriminative step may move",
-};
-const SLACK: OptionInfo = OptionInfo {
-    key: "slack",
-    default: "0.01",
-    range: "0 or more",
-    about: "share by which the fitting error may grow",
-};
-const NU: OptionInfo = OptionInfo {
-    key: "nu",
-    default: "chosen by inner cross-validation",
-    range: "between 0 and 1",
-    about: "share of rows allowed below the margin",
-};
-const MM_SOLVER: OptionInfo = OptionInfo {
-    key: "solver",
-    default: "smooth",
-    range: "smooth, ccp",
-    about: "smoothed objective, or convex-concave steps by cone programs",
-};
-const SVM_C: OptionInfo = OptionInfo {
-    key: "c",
-    default: "chosen by inner cross-validation",
-    range: "above 0",
-    about: "weight of the squared slacks of the kernel machine",
-};
-const COMPONENTS: OptionInfo = OptionInfo {
-    key: "components",
-    default: "all",
-    range: "a whole number",
-    about: "Fisher components with the largest correlation with the class",
-};
-
-const CLASS_OF_ONE: OptionInfo = OptionInfo {
-    key: "small_classes",
-    default: "refuse",
-    range: "refuse, allow",
-    about: "a class of one row: an error, or independent nodes around it",
-};
-const INFORMATION: OptionInfo = OptionInfo {
-    key: "information",
-    default: "identity, as in the paper; diagonal where the graphs come from the order search",
-    range: "identity, diagonal",
-    about: "Fisher information by which the vectors are whitened; diagonal divides by the noise of the node",
-};
-
 /// One way of learning the class networks, decided by the networks (`sgbn`) or by a machine (`fisher`).
 macro_rules! gaussian {
     ($rule:literal, $kind:expr, $about:literal, [$($own:expr),*], [$($network_only:expr),*]) => {
@@ -538,13 +265,18 @@ macro_rules! gaussian {
             ModelInfo {
                 name: concat!("sgbn:", $rule),
                 about: concat!("sparse Gaussian network per class: ", $about),
-                options: &[VARIANCE, PRIORS, CLASS_OF_ONE, $($own,)* $($network_only),*],
+                options: &[
+                    sgbn::VARIANCE.info, sgbn::PRIORS.info, sgbn::SMALL_CLASSES.info, $($own.info,)* $($network_only.info),*
+                ],
                 recipe: Recipe::Gaussian { rule: $kind, fisher: false },
             },
             ModelInfo {
                 name: concat!("fisher:", $rule),
                 about: concat!("kernel machine on the Fisher vectors of such networks: ", $about),
-                options: &[VARIANCE, COMPONENTS, INFORMATION, SVM_C, CLASS_OF_ONE, $($own),*],
+                options: &[
+                    sgbn::VARIANCE.info, sgbn::COMPONENTS.info, sgbn::INFORMATION.info, sgbn::COST.info,
+                    sgbn::SMALL_CLASSES.info, $($own.info),*
+                ],
                 recipe: Recipe::Gaussian { rule: $kind, fisher: true },
             },
         ]
@@ -552,23 +284,37 @@ macro_rules! gaussian {
 }
 
 const OR: [ModelInfo; 2] =
-    gaussian!("or", Discriminative::Or, "arcs by order-constrained lasso", [LAMBDA1, FUSED], []);
+    gaussian!("or", Discriminative::Or, "arcs by order-constrained lasso", [sgbn::LAMBDA1, sgbn::FUSED], []);
 const H: [ModelInfo; 2] =
-    gaussian!("h", Discriminative::H, "arcs by block descent (depends on column order)", [LAMBDA1], []);
-const SEARCH: [ModelInfo; 2] =
-    gaussian!("search", Discriminative::Search, "arcs by search over orders", [PENALTY, ROUNDS], []);
+    gaussian!("h", Discriminative::H, "arcs by block descent (depends on column order)", [sgbn::LAMBDA1], []);
+const SEARCH: [ModelInfo; 2] = gaussian!(
+    "search",
+    Discriminative::Search,
+    "arcs by search over orders",
+    [sgbn::PENALTY, sgbn::ROUNDS],
+    []
+);
 const KL: [ModelInfo; 2] = gaussian!(
     "kl",
     Discriminative::Kl,
     "weights moved to improve the Fisher kernel",
-    [START, LAMBDA1, PENALTY, ROUNDS, FREE, SLACK],
-    [SVM_C]
+    [sgbn::START, sgbn::LAMBDA1, sgbn::PENALTY, sgbn::ROUNDS, sgbn::FREE, sgbn::SLACK],
+    [sgbn::COST]
 );
 const MM: [ModelInfo; 2] = gaussian!(
     "mm",
     Discriminative::Mm,
     "weights moved to a large margin",
-    [START, LAMBDA1, PENALTY, ROUNDS, FREE, SLACK, NU, MM_SOLVER],
+    [
+        sgbn::START,
+        sgbn::LAMBDA1,
+        sgbn::PENALTY,
+        sgbn::ROUNDS,
+        sgbn::FREE,
+        sgbn::SLACK,
+        sgbn::NU,
+        sgbn::SOLVER
+    ],
     []
 );
 

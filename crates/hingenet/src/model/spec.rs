@@ -1,50 +1,98 @@
 //! The name of a model with its options, as users write it: `tan:ml-bn-svm,lambda=4,gamma=5`.
 
+use super::options::OptionValue;
+use super::registry::{ModelInfo, find};
 use hingenet_base::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-/// A model name and options; [`super::find`] knows which there are.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+/// A model and its options: what was parsed has passed the checks of every option.
+///
+/// ```
+/// use hingenet::model::ModelSpec;
+/// let spec: ModelSpec = "tan:ml-bn-svm,lambda=4.0".parse()?;
+/// assert_eq!((spec.name(), spec.to_string().as_str()), ("tan:ml-bn-svm", "tan:ml-bn-svm,lambda=4"));
+/// assert!("tan:ml-bn-svm,lambda=-1".parse::<ModelSpec>().is_err());
+/// # Ok::<(), hingenet::Error>(())
+/// ```
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
 pub struct ModelSpec {
-    /// Name, for example `tan:ml`.
-    pub name: String,
-    /// Options given by the user, as text.
-    pub options: BTreeMap<String, String>,
+    info: &'static ModelInfo,
+    values: BTreeMap<&'static str, OptionValue>,
+}
+
+/// A spec as model files hold it.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Written {
+    name: String,
+    options: BTreeMap<String, String>,
+}
+
+impl TryFrom<Written> for ModelSpec {
+    type Error = Error;
+
+    fn try_from(written: Written) -> Result<Self> {
+        let mut spec = ModelSpec::new(&written.name)?;
+        written.options.iter().try_for_each(|(key, value)| spec.set(key, value))?;
+        Ok(spec)
+    }
+}
+
+impl From<ModelSpec> for Written {
+    fn from(spec: ModelSpec) -> Self {
+        let options = spec.values.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        Written { name: spec.name().into(), options }
+    }
+}
+
+impl PartialEq for ModelSpec {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name() && self.values == other.values
+    }
 }
 
 impl ModelSpec {
-    /// Number behind `key`; `default` if it was not given.
-    pub fn number(&self, key: &str, default: f64) -> Result<f64> {
-        self.parsed(key, "a number").map(|v| v.unwrap_or(default))
+    /// The named model with every option at its default.
+    pub fn new(name: &str) -> Result<Self> {
+        Ok(ModelSpec { info: find(name)?, values: BTreeMap::new() })
     }
 
-    /// Value behind `key`, if it was given.
-    pub fn parsed<T: FromStr>(&self, key: &str, expected: &str) -> Result<Option<T>> {
-        self.options.get(key).map(|text| text.parse().map_err(|_| self.bad(key, text, expected))).transpose()
+    /// Name, for example `tan:ml`.
+    pub fn name(&self) -> &'static str {
+        self.info.name
     }
 
-    /// Text behind `key`, if it was given.
-    pub fn text(&self, key: &str) -> Option<&str> {
-        self.options.get(key).map(String::as_str)
+    /// What is known about the model and its options.
+    pub fn info(&self) -> &'static ModelInfo {
+        self.info
     }
 
-    /// The value whose name stands behind `key`; the first one if it was not given.
-    pub fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<T> {
-        let text = self.text(key).or(choices.first().map(|(name, _)| *name)).unwrap_or_default();
-        let found = choices.iter().find(|(name, _)| *name == text);
-        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-        found
-            .map(|(_, value)| *value)
-            .ok_or_else(|| self.bad(key, text, &format!("one of {}", names.join(", "))))
-    }
-
-    pub(super) fn bad(&self, key: &str, value: &str, expected: &str) -> Error {
-        Error::Parameter {
-            name: format!("option `{key}` of model `{}`", self.name),
-            value: value.into(),
-            expected: expected.into(),
+    /// Sets an option that has not been set; refuses names and values that the model does not have.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        let bad = |expected: String| Error::Parameter {
+            name: format!("option of model `{}`", self.name()),
+            value: key.into(),
+            expected,
+        };
+        let option = self.info.option(key).ok_or_else(|| bad(self.info.keys()))?;
+        if self.values.contains_key(option.key) {
+            return Err(bad("each option once".into()));
         }
+        self.values.insert(option.key, option.parse(value, self.info.name)?);
+        Ok(())
+    }
+
+    /// Sets an option that the model has and that has not been set; leaves the spec as it is otherwise.
+    pub(super) fn set_open(&mut self, key: &str, value: &str) -> Result<()> {
+        match self.info.option(key) {
+            Some(option) if !self.values.contains_key(option.key) => self.set(key, value),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn value(&self, key: &str) -> Option<&OptionValue> {
+        self.values.get(key)
     }
 }
 
@@ -68,46 +116,25 @@ pub(super) fn unescaped(text: &str) -> Option<String> {
 impl FromStr for ModelSpec {
     type Err = Error;
 
-    /// Parses and checks name and option names against the list of models.
+    /// Reads `name,key=value,...` and checks every part against the declared models and options.
     fn from_str(text: &str) -> Result<Self> {
         let mut parts = text.split(',');
-        let name = parts.next().unwrap_or_default().trim().to_string();
-        let info = super::find(&name)?;
-        let mut options = BTreeMap::new();
+        let mut spec = ModelSpec::new(parts.next().unwrap_or_default().trim())?;
         for part in parts {
             let (key, value) = part.split_once('=').ok_or_else(|| Error::Parameter {
-                name: format!("option of model `{name}`"),
+                name: format!("option of model `{}`", spec.name()),
                 value: part.into(),
                 expected: "key=value".into(),
             })?;
-            let (key, value) = (key.trim().to_string(), value.trim().to_string());
-            if !info.options.iter().any(|o| o.key == key) {
-                let known: Vec<&str> = info.options.iter().map(|o| o.key).collect();
-                return Err(Error::Parameter {
-                    name: format!("option of model `{name}`"),
-                    value: key,
-                    expected: if known.is_empty() {
-                        "no options".into()
-                    } else {
-                        format!("one of {}", known.join(", "))
-                    },
-                });
-            }
-            if options.insert(key.clone(), value).is_some() {
-                return Err(Error::Parameter {
-                    name: format!("option of model `{name}`"),
-                    value: key,
-                    expected: "each option once".into(),
-                });
-            }
+            spec.set(key.trim(), value.trim())?;
         }
-        Ok(ModelSpec { name, options })
+        Ok(spec)
     }
 }
 
 impl std::fmt::Display for ModelSpec {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.name)?;
-        self.options.iter().try_for_each(|(key, value)| write!(f, ",{key}={value}"))
+        f.write_str(self.name())?;
+        self.values.iter().try_for_each(|(key, value)| write!(f, ",{key}={value}"))
     }
 }

@@ -6,7 +6,7 @@ mod plain;
 mod pool;
 mod store;
 
-pub use container::{Container, FORMAT_VERSION};
+pub use container::Container;
 
 use super::Model;
 use hingenet_base::error::{Error, Result};

@@ -1,0 +1,25 @@
+//! A tree-augmented network with a margin: how it classifies, why, and that it is a probability model all the same.
+//! `cargo run --release -p hingenet --example discrete`
+
+use hingenet::evaluate::generate;
+use hingenet::table::UnseenPolicy;
+use hingenet::{Dataset, Result, Tan};
+
+fn main() -> Result<()> {
+    let table = generate("corral", Some(500), 1)?;
+    let data = Dataset::new(table.clone(), "class", None)?;
+    let model = Tan::ml_bn_svm().lambda(4.0).gamma(5.0).fit(&data)?;
+
+    let predictions = model.predict(&table, UnseenPolicy::Missing)?;
+    println!("row 1 is `{}`", model.classes[predictions.class(0)]);
+    for term in model.explain(&table, 0, UnseenPolicy::Missing)?.terms {
+        println!(
+            "  {}: {:+.2}",
+            model.schema.features[term.feature].name,
+            term.against_mean(predictions.class(0))
+        );
+    }
+    println!("five rows of the model itself: {:?}", model.sample(5, &[], 0)?);
+    println!("{}", model.network()?.to_dot());
+    Ok(())
+}
