@@ -85,7 +85,7 @@ mod tests {
     fn separable_rows_get_a_tiny_temperature_unless_targets_are_smoothed() {
         let rows = rows(&[[2.0, 0.0], [0.0, 2.0]], &[0, 1]);
         // the slope is 0 in floating-point numbers once exp(−2/T) is below their precision
-        assert!(temperature(&rows, &Targets::Certain, (1e-2, 1e2)) < 0.06);
+        assert!(temperature(&rows, &Targets::Certain, (1e-2, 1e2)) < 0.1);
         let smoothed = temperature(&rows, &Targets::platt(&[1.0, 1.0]), (1e-2, 1e2));
         assert!((smoothed - 2.0 / 2f64.ln()).abs() < 1e-12, "{smoothed}");
     }
