@@ -2,7 +2,7 @@
 //! Run with `cargo bench --bench density [part]`; with `--data FOLDER` it times the numbers found there and prints JSON
 //! lines (what `benchmarks/hsic.py`, `kde.py` and `svm.py` ask for).
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -65,7 +65,7 @@ fn hsic() {
         let values = columns(n, d, 1);
         let start = Instant::now();
         let samples: Vec<Sample> = values.iter().map(|c| Sample::new(c.clone())).collect();
-        let kernels: Vec<DependenceKernel> = samples.par_iter().map(|s| DependenceKernel::of(s)).collect();
+        let kernels: Vec<DependenceKernel> = samples.par_iter().map(DependenceKernel::of).collect();
         let widths = start.elapsed().as_secs_f64();
         let all = all_pairs(&samples, &kernels, DEFAULT_RESIDUAL, &Control::default()).unwrap();
         let seconds = start.elapsed().as_secs_f64();
@@ -203,7 +203,7 @@ fn time_folder(folder: &Path) {
 fn time_hsic(folder: &Path, x: &[Vec<f64>]) {
     let (seconds, values) = best_of(3, || {
         let samples: Vec<Sample> = x.iter().map(|c| Sample::new(c.clone())).collect();
-        let kernels: Vec<DependenceKernel> = samples.par_iter().map(|s| DependenceKernel::of(s)).collect();
+        let kernels: Vec<DependenceKernel> = samples.par_iter().map(DependenceKernel::of).collect();
         let all = all_pairs(&samples, &kernels, DEFAULT_RESIDUAL, &Control::default()).unwrap();
         pairs(x.len()).map(|(i, j)| all.v_statistic(i, j)).collect::<Vec<f64>>()
     });

@@ -113,7 +113,7 @@ fn all_pairs_agree_with_the_exact_values_within_their_bound() {
         .chain([(0..300).map(|i| f64::from(i % 3)).collect()])
         .collect();
     let samples: Vec<Sample> = columns.iter().map(|c| Sample::new(c.clone())).collect();
-    let mut kernels: Vec<DependenceKernel> = samples.iter().map(|s| DependenceKernel::of(s)).collect();
+    let mut kernels: Vec<DependenceKernel> = samples.iter().map(DependenceKernel::of).collect();
     kernels[5] = DependenceKernel::Equality;
     let all = all_pairs(&samples, &kernels, 1e-9, &Control::default()).unwrap();
     for i in 0..6 {
