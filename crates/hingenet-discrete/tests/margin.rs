@@ -1,11 +1,12 @@
 //! Theorems behind the margin-trained parameters of the discrete family, on random small networks and rows.
 
+mod oracles;
+
 use hingenet_base::control::Control;
 use hingenet_base::graph::Dag;
 use hingenet_base::numeric::linalg::dot;
 use hingenet_base::numeric::log::{log_sum_exp, softmax};
 use hingenet_base::numeric::random::Random;
-use hingenet_base::optimise::projection::project_sub_normalised;
 use hingenet_data::classifier::Classifier;
 use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
@@ -15,7 +16,6 @@ use hingenet_discrete::inference::log_joint_rows;
 use hingenet_discrete::margin::bn_svm::{Norm, fit_bn_svm};
 use hingenet_discrete::margin::completion::{CompletionParams, fit_incomplete};
 use hingenet_discrete::margin::conditional::{ConditionalParams, Form, Objective, fit_conditional};
-use hingenet_discrete::margin::projected::{ProjectedSettings, minimise as projected};
 use hingenet_discrete::margin::{
     Likelihood, MarginLoss, MarginParams, MarginRows, Problem, Smoothing, SoftHinge, SolveSettings, Solver,
     fit_margin, solve,
@@ -24,6 +24,9 @@ use hingenet_discrete::structure::Root;
 use hingenet_discrete::{
     DiscreteParams, Grid, Learning, Network, Normaliser, Samples, Structure, StructureKind, counts, fit,
 };
+use oracles::conic::minimise as conic;
+use oracles::projected::{ProjectedSettings, minimise as projected};
+use oracles::projection::project_sub_normalised;
 use proptest::prelude::*;
 
 /// A C1 graph over five variables: naive Bayes, TAN, a 2-tree, a diagnostic class, features beside the class.
@@ -291,13 +294,22 @@ proptest! {
         let lbfgs = solve(&problem, Some(start[..].into()), &settings(Solver::Lbfgs, 1e-10), &Control::default()).unwrap();
         let newton = solve(&problem, Some(start[..].into()), &settings(Solver::Newton, 1e-10), &Control::default()).unwrap();
         let inner = ProjectedSettings { max_iterations: 4000, tolerance: 1e-6 };
-        let slow = projected(&problem, &start, &inner, &Control::default()).unwrap();
+        let slow = projected(&case.structure, &problem, &start, &inner, &Control::default()).unwrap();
         let value = reference.certificate.upper11;
         prop_assert!((lbfgs.certificate.upper11 - value).abs() <= 1e-8 * value, "{:?}", lbfgs.certificate);
         // Newton's method may give up, but not be wrong.
         let off = (newton.certificate.upper11 - value).abs();
         prop_assert!(!newton.converged || off <= 1e-8 * value, "{:?}", newton.certificate);
         prop_assert!((slow.certificate.upper11 - value).abs() <= 1e-5 * value, "{:?}", slow.certificate);
+        let cones = conic(&case.structure, &problem).unwrap();
+        let bounds = problem.bounds(&cones.w, &problem.dual_point(cones.multipliers));
+        prop_assert!(bounds.lower11 <= value && (bounds.upper11 - value).abs() <= 1e-6 * value, "{bounds:?}");
+        let hard = Problem { loss: problem.loss.with_smoothing(Smoothing::NONE), ..problem.clone() };
+        let value10 = solve(&hard, None, &settings(Solver::Auto, 1e-9), &Control::default()).unwrap();
+        let value10 = value10.certificate.upper10;
+        let cones = conic(&case.structure, &hard).unwrap();
+        let bounds = hard.bounds(&cones.w, &hard.dual_point(cones.multipliers));
+        prop_assert!(bounds.lower10 <= value10 && (bounds.upper10 - value10).abs() <= 1e-6 * value10, "{bounds:?}");
         // Theorem 2: the constrained solution is normalised by itself (rows with mass).
         let raw = Network::new(case.structure.clone(), slow.raw).unwrap();
         let nll = -dot(problem.likelihood.counts(), raw.w());

@@ -10,14 +10,15 @@ use super::terms::density::Density;
 use super::terms::gaussian::{Gaussian, GaussianChoice};
 use super::terms::kernels::Kernels;
 use super::terms::machine::fit::{left_out_values, solve_machines};
+use super::terms::machine::gram::Gram;
 use super::terms::machine::kernel::Kernel;
-use super::terms::machine::newton::{Gram, Problem};
 use super::terms::machine::{Decision, Machine, choose_scale, probabilities, targets};
 use super::terms::{TermModel, TermScores};
 use super::weights::{Cases, PoolWeights};
 use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::{Matrix, dot};
 use hingenet_base::numeric::random::Random;
+use hingenet_base::optimise::squared_hinge::SquaredHinge;
 use hingenet_data::table::{Codes, Column, Table};
 
 const NAN: f64 = f64::NAN;
@@ -281,8 +282,8 @@ fn closed_form_leave_one_out_equals_refitting_without_the_row() {
         let keep: Vec<usize> = (0..80).filter(|&r| r != i).collect();
         let part = Gram::Stored(matrix.select(&keep, &keep));
         let kept: Vec<f64> = keep.iter().map(|&r| target[r]).collect();
-        let problem = Problem { kernel: &part, target: &kept, weight: &weight[1..], ridge: 1.0 };
-        let refit = problem.solve(&(0..79).collect::<Vec<_>>(), &Control::default()).unwrap();
+        let machine = SquaredHinge { kernel: &part, labels: &kept, ridges: &weight[1..], intercept: false };
+        let refit = machine.solve(None, &Control::default()).unwrap();
         let active: Vec<usize> = refit.active.iter().map(|&r| keep[r]).collect();
         let expected: Vec<usize> = solution.active.iter().copied().filter(|&r| r != i).collect();
         if active == expected {

@@ -237,15 +237,6 @@ impl Cholesky {
         }
     }
 
-    /// `A⁻¹ B`.
-    pub fn solve_matrix(&self, b: &Matrix) -> Matrix {
-        let mut columns = b.transpose();
-        for j in 0..columns.rows {
-            self.solve(columns.row_mut(j));
-        }
-        columns.transpose()
-    }
-
     /// `A⁻¹`.
     pub fn inverse(&self) -> Matrix {
         let n = self.factor.rows;

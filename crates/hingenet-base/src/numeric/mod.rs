@@ -4,7 +4,6 @@
 pub mod bits;
 pub mod linalg;
 pub mod log;
-pub mod omega;
 pub mod random;
 pub mod simd;
 pub mod sum;

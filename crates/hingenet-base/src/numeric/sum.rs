@@ -6,11 +6,6 @@ use rayon::prelude::*;
 /// Rows per chunk of the parallel sums.
 pub const CHUNK: usize = 1024;
 
-/// `Σ f(i)` over `0..n`, bit-equal for any number of threads.
-pub fn ordered_sum(n: usize, f: impl Fn(usize) -> f64 + Sync) -> f64 {
-    ordered_chunks(n, CHUNK, |range| range.map(&f).sum::<f64>()).into_iter().sum()
-}
-
 /// `work(range)` for consecutive ranges of at most `chunk` indices, results in order.
 pub fn ordered_chunks<T: Send>(
     n: usize,
@@ -36,7 +31,8 @@ mod tests {
         let f = |i: usize| 1.0 / (1.0 + i as f64).sqrt();
         let sum = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| ordered_sum(100_003, f)).to_bits()
+            let parts = || ordered_chunks(100_003, CHUNK, |range| range.map(f).sum::<f64>());
+            pool.install(parts).into_iter().sum::<f64>().to_bits()
         };
         assert_eq!(sum(1), sum(2));
         assert_eq!(sum(1), sum(8));

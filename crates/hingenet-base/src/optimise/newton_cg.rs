@@ -111,3 +111,83 @@ fn newton_direction<F: Curved>(f: &F, at: &F::Point, max_inner: usize) -> (Vec<f
     }
     (x, max_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::linalg::{Cholesky, Matrix};
+    use crate::numeric::random::Random;
+
+    /// `½ x'Ax − b'x + weight Σ ln cosh x`: a quadratic, or strictly convex beyond it.
+    struct Bowl {
+        a: Matrix,
+        b: Vec<f64>,
+        weight: f64,
+    }
+
+    impl Curved for Bowl {
+        type Point = (Vec<f64>, f64, Vec<f64>);
+
+        fn evaluate(&self, x: &[f64]) -> Self::Point {
+            let ax = self.a.mul_vec(x);
+            let bent: f64 = x.iter().map(|x| x.abs() + (0.5 + 0.5 * (-2.0 * x.abs()).exp()).ln()).sum();
+            let slope = |j: usize| ax[j] - self.b[j] + self.weight * x[j].tanh();
+            let value = 0.5 * dot(x, &ax) - dot(&self.b, x) + self.weight * bent;
+            (x.to_vec(), value, (0..x.len()).map(slope).collect())
+        }
+
+        fn value(&self, at: &Self::Point) -> f64 {
+            at.1
+        }
+
+        fn gradient<'a>(&self, at: &'a Self::Point) -> &'a [f64] {
+            &at.2
+        }
+
+        fn hessian_product(&self, at: &Self::Point, direction: &[f64]) -> Vec<f64> {
+            let bend = |x: f64| self.weight / x.cosh().powi(2);
+            let product = self.a.mul_vec(direction);
+            product.iter().zip(at.0.iter().zip(direction)).map(|(p, (x, d))| p + bend(*x) * d).collect()
+        }
+
+        fn preconditioner(&self, at: &Self::Point) -> Vec<f64> {
+            let entry = |j: usize| 1.0 / (self.a[(j, j)] + self.weight / at.0[j].cosh().powi(2));
+            (0..at.0.len()).map(entry).collect()
+        }
+    }
+
+    fn bowl(weight: f64) -> Bowl {
+        let mut random = Random::new(11);
+        let x = Matrix::from_fn(12, 8, |_, j| random.normal() * 10f64.powi(j as i32 % 3));
+        let a = x.transpose().mul(&x);
+        Bowl { a, b: (0..8).map(|_| 10.0 * random.normal()).collect(), weight }
+    }
+
+    fn minimum(bowl: &Bowl) -> Minimum {
+        let settings = NewtonSettings { max_iterations: 100, max_inner: 50, gradient_tolerance: 1e-9 };
+        newton_cg(vec![3.0; 8], &settings, bowl, |_| Ok(false)).unwrap()
+    }
+
+    #[test]
+    fn the_minimum_of_a_quadratic_is_that_of_cholesky() {
+        let bowl = bowl(0.0);
+        let mut want = bowl.b.clone();
+        Cholesky::new(&bowl.a).unwrap().solve(&mut want);
+        let found = minimum(&bowl);
+        assert!(found.converged, "{found:?}");
+        assert!(found.x.iter().zip(&want).all(|(x, w)| (x - w).abs() < 1e-8), "{found:?} {want:?}");
+    }
+
+    /// The slope is zero where it ends, and rises everywhere: no other point is a minimum.
+    #[test]
+    fn a_function_that_is_not_quadratic_is_followed_to_its_minimum() {
+        let bowl = bowl(50.0);
+        let found = minimum(&bowl);
+        let x = &found.x;
+        for j in 0..8 {
+            let slope = dot(bowl.a.row(j), x) - bowl.b[j] + 50.0 * x[j].tanh();
+            assert!(slope.abs() < 1e-8, "{j}: {slope}, {found:?}");
+        }
+        assert!(found.converged && found.value < bowl.evaluate(&[0.0; 8]).1);
+    }
+}

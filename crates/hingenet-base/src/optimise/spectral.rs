@@ -89,3 +89,78 @@ pub fn spectral_projected_gradient(
     report.objective = f;
     Ok(report)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `½ Σ scale_j (x_j − centre_j)²` over the positive orthant, whose solution is the centre with zeros for what
+    /// is negative, or over the unit ball.
+    struct Quadratic {
+        centre: Vec<f64>,
+        scale: Vec<f64>,
+        ball: bool,
+        values: Vec<f64>,
+        last: f64,
+    }
+
+    impl SmoothProblem for Quadratic {
+        fn value(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
+            let mut value = 0.0;
+            for j in 0..x.len() {
+                let off = x[j] - self.centre[j];
+                gradient[j] = self.scale[j] * off;
+                value += 0.5 * self.scale[j] * off * off;
+            }
+            self.last = value;
+            Ok(value)
+        }
+
+        fn project(&self, x: &mut [f64]) {
+            let norm = dot(x, x).sqrt();
+            for v in x.iter_mut() {
+                *v = if self.ball { *v / norm.max(1.0) } else { v.max(0.0) };
+            }
+        }
+
+        fn accepted(&mut self, _: &[f64]) {
+            self.values.push(self.last);
+        }
+    }
+
+    fn minimum(ball: bool) -> (Quadratic, Vec<f64>) {
+        let (centre, scale) = (vec![2.0, -1.0, 0.5, -3.0], vec![1.0, 30.0, 0.2, 5.0]);
+        let mut problem = Quadratic { centre, scale, ball, values: vec![], last: 0.0 };
+        let mut x = vec![1.0; 4];
+        let stop = SpectralStop { tolerance: 1e-14, max_iterations: 1000 };
+        let report = spectral_projected_gradient(&mut problem, &mut x, stop, &Control::default()).unwrap();
+        assert!(report.converged, "{report:?}");
+        assert!(problem.values.windows(2).all(|v| v[1] <= v[0]), "{:?}", problem.values);
+        (problem, x)
+    }
+
+    #[test]
+    fn bounds_that_hold_are_met_exactly() {
+        let (_, x) = minimum(false);
+        for (x, want) in x.iter().zip([2.0, 0.0, 0.5, 0.0]) {
+            assert!((x - want).abs() < 1e-6, "{x} {want}");
+        }
+    }
+
+    /// On the sphere the gradient is `−μ x`: `x_j = scale_j centre_j / (scale_j + μ)` with μ from `|x| = 1`, by bisection.
+    #[test]
+    fn the_nearest_point_of_a_ball_solves_its_equation() {
+        let (problem, x) = minimum(true);
+        let at = |mu: f64| -> Vec<f64> {
+            (0..4).map(|j| problem.scale[j] * problem.centre[j] / (problem.scale[j] + mu)).collect()
+        };
+        let (mut low, mut high) = (0.0, 1e3);
+        for _ in 0..200 {
+            let mu = 0.5 * (low + high);
+            if dot(&at(mu), &at(mu)) > 1.0 { low = mu } else { high = mu }
+        }
+        for (x, want) in x.iter().zip(at(low)) {
+            assert!((x - want).abs() < 1e-6, "{x} {want}");
+        }
+    }
+}

@@ -11,10 +11,8 @@
 pub mod bn_svm;
 pub mod completion;
 pub mod conditional;
-pub mod conic;
 mod ml_bn_svm;
 mod problem;
-pub mod projected;
 pub mod semi_supervised;
 mod solve;
 

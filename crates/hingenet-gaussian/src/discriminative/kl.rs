@@ -60,7 +60,7 @@ impl SmoothProblem for Problem<'_> {
             let residuals = block.residuals(u);
             scaled.row_mut(k).iter_mut().zip(residuals).for_each(|(s, r)| *s = r / block.variance);
         }
-        let mut j = self.evaluator.evaluate(&scaled);
+        let mut j = self.evaluator.evaluate(&scaled)?;
         for (k, block) in blocks.iter().enumerate() {
             let slopes = j.slopes.row_mut(k);
             slopes.iter_mut().for_each(|s| *s *= -2.0 / block.variance);

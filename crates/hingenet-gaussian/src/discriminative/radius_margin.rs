@@ -11,13 +11,10 @@
 
 use super::Labelled;
 use crate::fisher::{Information, add_node_kernel, one_against_rest, products, scaled_residuals};
+use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::linalg::{Matrix, dot};
-use hingenet_base::optimise::l2_svm::{L2Svm, l2_svm};
-
-/// Tolerance of the dual while J is minimised.
-const DUAL_TOLERANCE: f64 = 1e-10;
-const DUAL_ITERATIONS: usize = 2_000_000;
+use hingenet_base::optimise::squared_hinge::{SquaredHinge, SquaredHingeSolution};
 
 /// Evaluates J at the networks of `data` with slack weight C > 0; the slopes have one row a node, class by class.
 pub fn radius_margin(data: &Labelled<'_>, c: f64) -> Result<RadiusMargin> {
@@ -26,7 +23,7 @@ pub fn radius_margin(data: &Labelled<'_>, c: f64) -> Result<RadiusMargin> {
     let m = data.x.cols();
     let nodes: Vec<Node> =
         (0..data.networks.len() * m).map(|k| Node { class: k / m, column: k % m }).collect();
-    Ok(Evaluator::new(data, c, &nodes).evaluate(&scaled_rows(data, &nodes)))
+    Evaluator::new(data, c, &nodes).evaluate(&scaled_rows(data, &nodes))
 }
 
 /// A node of a class network.
@@ -57,7 +54,7 @@ pub struct RadiusMargin {
     /// `J = dual · trace`.
     pub value: f64,
     /// The machines, one for two classes, else one per class.
-    pub machines: Vec<L2Svm>,
+    pub machines: Vec<SquaredHingeSolution>,
     /// `s_aj`, one row a node.
     pub slopes: Matrix,
 }
@@ -72,7 +69,8 @@ pub(super) struct Evaluator<'a> {
     fixed: Matrix,
     /// `x_aj` of the nodes that change, one row a node.
     inputs: Matrix,
-    alpha: Vec<Option<Vec<f64>>>,
+    /// Active sets of the last machines.
+    active: Vec<Option<Vec<usize>>>,
 }
 
 impl<'a> Evaluator<'a> {
@@ -86,29 +84,28 @@ impl<'a> Evaluator<'a> {
         let mut fixed = Matrix::zeros(n, n);
         add_node_kernel(&mut fixed, &products, &scaled_rows(data, &others), &inputs(&others));
         let labels = one_against_rest(data.class, data.networks.len());
-        let alpha = vec![None; labels.len()];
-        Evaluator { weights: data.weights, c, labels, products, fixed, inputs: inputs(nodes), alpha }
+        let active = vec![None; labels.len()];
+        Evaluator { weights: data.weights, c, labels, products, fixed, inputs: inputs(nodes), active }
     }
 
     /// J and its slopes at scaled residuals u, one row a node; the dual starts from the last solution.
-    pub fn evaluate(&mut self, u: &Matrix) -> RadiusMargin {
+    pub fn evaluate(&mut self, u: &Matrix) -> Result<RadiusMargin> {
         let mut kernel = self.fixed.clone();
         add_node_kernel(&mut kernel, &self.products, u, &self.inputs);
         let trace = self.scatter(&kernel);
-        for a in 0..self.weights.len() {
-            kernel[(a, a)] += 1.0 / (self.c * self.weights[a]);
-        }
-        let machines: Vec<L2Svm> = (0..self.labels.len())
+        let ridges: Vec<f64> = self.weights.iter().map(|w| 1.0 / (self.c * w)).collect();
+        let machines: Vec<SquaredHingeSolution> = (0..self.labels.len())
             .map(|k| {
-                let start = self.alpha[k].as_deref();
-                let svm = l2_svm(&kernel, &self.labels[k], start, DUAL_TOLERANCE, DUAL_ITERATIONS);
-                self.alpha[k] = Some(svm.alpha.clone());
-                svm
+                let labels = &self.labels[k];
+                let svm = SquaredHinge { kernel: &kernel, labels, ridges: &ridges, intercept: true };
+                let found = svm.solve(self.active[k].as_deref(), &Control::default())?;
+                self.active[k] = Some(found.active.clone());
+                Ok(found)
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let dual: f64 = machines.iter().map(|s| s.objective).sum();
         let slopes = self.slopes(u, &machines, trace, dual);
-        RadiusMargin { dual, trace, value: dual * trace, machines, slopes }
+        Ok(RadiusMargin { dual, trace, value: dual * trace, machines, slopes })
     }
 
     /// `Σ w K_aa − w'Kw/n + (n − 1)/C`.
@@ -119,11 +116,10 @@ impl<'a> Evaluator<'a> {
     }
 
     /// `s_aj = Σ_b M_ab (z_a·z_b) u_bj − x_aj Σ_b M_ab x_bj u_bj`; M is a diagonal and a few products of vectors.
-    fn slopes(&self, u: &Matrix, machines: &[L2Svm], trace: f64, dual: f64) -> Matrix {
+    fn slopes(&self, u: &Matrix, machines: &[SquaredHingeSolution], trace: f64, dual: f64) -> Matrix {
         let (w, n) = (self.weights, self.weights.iter().sum::<f64>());
-        let beta = |(s, y): (&L2Svm, &Vec<f64>)| s.alpha.iter().zip(y).map(|(a, y)| a * y).collect();
         let mut ranks: Vec<(f64, Vec<f64>)> =
-            machines.iter().zip(&self.labels).map(|p| (-0.5 * trace, beta(p))).collect();
+            machines.iter().map(|s| (-0.5 * trace, s.beta.clone())).collect();
         ranks.push((-dual / n, w.to_vec()));
         let mut m = Matrix::zeros(w.len(), w.len());
         for a in 0..w.len() {

@@ -7,9 +7,10 @@ use crate::fisher::{
 };
 use crate::network::GaussianNetwork;
 use crate::params::SlackWeight;
+use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::{Matrix, dot};
-use hingenet_base::optimise::l2_svm::l2_svm;
+use hingenet_base::optimise::squared_hinge::SquaredHinge;
 use hingenet_base::solver::SolverReport;
 use hingenet_data::select::calibration::{Targets, temperature};
 use hingenet_data::select::criterion::Judged;
@@ -41,11 +42,9 @@ impl FisherMachine {
         c: SlackWeight,
     ) -> Result<(Self, SolverReport)> {
         let classes = data.networks.len();
-        let mut kernel = vectors.kernel.clone();
-        let c = plain_weight(c, &kernel, data.weights);
-        for a in 0..kernel.rows() {
-            kernel[(a, a)] += 1.0 / (c * data.weights[a]);
-        }
+        let kernel = &vectors.kernel;
+        let c = plain_weight(c, kernel, data.weights);
+        let ridges: Vec<f64> = data.weights.iter().map(|w| 1.0 / (c * w)).collect();
         let mut machine = FisherMachine {
             classes,
             information: vectors.information,
@@ -56,12 +55,12 @@ impl FisherMachine {
             inverse_temperature: 1.0,
         };
         let mut last = None;
-        for y in one_against_rest(data.class, classes) {
-            let svm = l2_svm(&kernel, &y, None, 1e-6, 1_000_000);
-            let beta: Vec<f64> = svm.alpha.iter().zip(&y).map(|(a, y)| a * y).collect();
-            machine.directions.push(vectors.combine(data, &beta));
-            machine.biases.push(svm.bias);
-            last = Some(svm.report);
+        for labels in one_against_rest(data.class, classes) {
+            let svm = SquaredHinge { kernel, labels: &labels, ridges: &ridges, intercept: true };
+            let found = svm.solve(None, &Control::default())?;
+            machine.directions.push(vectors.combine(data, &found.beta));
+            machine.biases.push(found.intercept);
+            last = Some(found.report());
         }
         let report = last.ok_or_else(|| Error::data("no class to separate", ""))?;
         Ok((machine, report))

@@ -47,9 +47,8 @@ options! { rule_setters:
     SMOOTH smooth: flag() = true,
         "smooth margin loss (the paper's problem 11) or the plain hinge (problem 10)";
     SOLVER solver: words(Solver; "auto" => Solver::Auto, "newton" => Solver::Newton,
-        "interior" => Solver::Interior, "lbfgs" => Solver::Lbfgs, "projected" => Solver::Projected,
-        "conic" => Solver::Conic) = "auto",
-        "method; projected is the paper's, conic an independent solver for small problems";
+        "interior" => Solver::Interior, "lbfgs" => Solver::Lbfgs) = "auto",
+        "method; auto takes the one that measures best for the size of the problem";
     TAU tau: number(0.0 ..= 1.0) or "chosen by inner folds",
         "weight of rows without a class in a semi-supervised fit; 0 leaves them out";
 }

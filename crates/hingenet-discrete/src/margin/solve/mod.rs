@@ -7,9 +7,7 @@ mod interior_system;
 mod newton;
 mod smoothed;
 
-use super::conic;
 use super::problem::{Certificate, DualPoint, Problem, Smoothing};
-use super::projected::{self, ProjectedSettings};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use interior_system::step_work;
@@ -27,10 +25,6 @@ pub enum Solver {
     Newton,
     /// Scaled L-BFGS on the unconstrained form, then Newton-CG.
     Lbfgs,
-    /// Accelerated projected gradient on the constrained form: the paper's method, kept as a second path.
-    Projected,
-    /// Exponential cones (Clarabel); small problems only.
-    Conic,
 }
 
 /// When to stop.
@@ -125,8 +119,6 @@ pub fn solve(
         Solver::Interior => interior(problem, &ml, settings, control),
         Solver::Newton => newton::minimise(problem, start, settings.tolerance, control),
         Solver::Lbfgs => smoothed::minimise(problem, start, settings, control),
-        Solver::Projected => projected(problem, start, settings, control),
-        Solver::Conic => conic(problem, control),
         Solver::Auto => automatic(problem, start, &ml, settings, control),
     }
 }
@@ -249,33 +241,6 @@ fn with_all_rows(problem: &Problem, near: &[usize], found: Solution) -> Solution
     }
     let dual = problem.dual_point(a);
     Solution { iterations: found.iterations, ..proven(problem, found.w, dual, found.method) }
-}
-
-fn projected(
-    problem: &Problem,
-    start: &[f64],
-    settings: &SolveSettings,
-    control: &Control,
-) -> Result<Solution> {
-    let inner = ProjectedSettings { max_iterations: settings.max_iterations, tolerance: settings.tolerance };
-    let found = projected::minimise(problem, start, &inner, control)?;
-    let multipliers = problem.dual_point(problem.multipliers(&found.w)).multipliers;
-    Ok(Solution {
-        w: found.w,
-        multipliers,
-        certificate: found.certificate,
-        iterations: found.iterations,
-        converged: found.converged,
-        method: "projected gradient",
-    })
-}
-
-fn conic(problem: &Problem, control: &Control) -> Result<Solution> {
-    control.check()?;
-    let found = conic::minimise(problem)?;
-    let dual = problem.dual_point(found.multipliers);
-    let (iterations, converged) = (found.iterations, found.solved);
-    Ok(Solution { iterations, converged, ..proven(problem, found.w, dual, "exponential cones") })
 }
 
 /// Smoothing of problem (11) by default: R = min(1, γ), η = 10.

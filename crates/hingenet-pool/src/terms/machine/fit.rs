@@ -1,14 +1,15 @@
 //! Fitting term K: the choice of kernel and ridge by closed-form leave-one-out on a subset of the rows,
 //! then the machines on all rows.
 
+use super::gram::Gram;
 use super::kernel::Kernel;
-use super::newton::{Gram, Problem, Solution};
 use super::{Machine, choose_scale, n_machines, targets};
 use crate::rows::{Labelled, random_subset};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
+use hingenet_base::optimise::squared_hinge::{KernelRows, SquaredHinge, SquaredHingeSolution};
 use hingenet_base::solver::SolverReport;
 use rayon::prelude::*;
 
@@ -62,7 +63,7 @@ pub(crate) struct FittedMachine {
 /// How the machines can do without a training row.
 pub(crate) enum Without {
     /// Newton solutions: closed form.
-    ClosedForm(Vec<Solution>),
+    ClosedForm(Vec<SquaredHingeSolution>),
     /// The machine has not seen the held-out rows.
     HeldOut,
 }
@@ -111,7 +112,7 @@ impl MachineFit<'_> {
         let (scale, _) = choose_scale(&left_out, class, weight, self.rows.n_classes());
         let beta: Vec<Vec<f64>> = solutions.iter().map(|s| s.beta.clone()).collect();
         let machine = Machine::new(kernel.clone(), &part.points, &beta, scale);
-        let report = newton_report(&solutions);
+        let report = newton_report(&solutions, choice.ridge);
         Ok(FittedMachine { machine, choice, report, without: Without::ClosedForm(solutions) })
     }
 
@@ -285,34 +286,37 @@ pub(crate) fn solve_machines(
     ridge: f64,
     starts: Option<Vec<Vec<usize>>>,
     control: &Control,
-) -> Result<Vec<Solution>> {
+) -> Result<Vec<SquaredHingeSolution>> {
     let targets: Vec<Vec<f64>> = (0..n_machines(n_classes)).map(|m| targets(class, n_classes, m)).collect();
-    let problem = |m: usize| Problem { kernel: gram, target: &targets[m], weight, ridge };
+    let ridges: Vec<f64> = weight.iter().map(|w| ridge / w).collect();
+    let machine =
+        |m: usize| SquaredHinge { kernel: gram, labels: &targets[m], ridges: &ridges, intercept: false };
     let all: Vec<usize> = (0..class.len()).collect();
     let starts = match starts {
         Some(starts) => starts,
         None => {
-            let factor = problem(0).factorise(&all)?;
+            let factor = machine(0).factorise(&all)?;
             let start = |m: usize| {
                 let mut beta = targets[m].clone();
                 factor.solve(&mut beta);
                 let values = gram.times(&all, &beta);
-                problem(m).active_rows(&values)
+                machine(m).inside_the_margin(&values)
             };
             (0..targets.len()).into_par_iter().map(start).collect()
         }
     };
     (0..targets.len())
         .into_par_iter()
-        .map(|m| {
-            let start = if starts[m].is_empty() { &all } else { &starts[m] };
-            problem(m).solve(start, control)
-        })
+        .map(|m| machine(m).solve(Some(if starts[m].is_empty() { &all } else { &starts[m] }), control))
         .collect()
 }
 
 /// Leave-one-out values of all machines at the training rows.
-pub(crate) fn left_out_values(solutions: &[Solution], class: &[usize], n_classes: usize) -> Matrix {
+pub(crate) fn left_out_values(
+    solutions: &[SquaredHingeSolution],
+    class: &[usize],
+    n_classes: usize,
+) -> Matrix {
     let columns: Vec<Vec<f64>> =
         solutions.par_iter().enumerate().map(|(m, s)| s.left_out(&targets(class, n_classes, m))).collect();
     Matrix::from_fn(class.len(), columns.len(), |i, m| columns[m][i])
@@ -324,12 +328,12 @@ fn sorted(rows: &[usize]) -> Vec<usize> {
     rows
 }
 
-fn newton_report(solutions: &[Solution]) -> SolverReport {
+fn newton_report(solutions: &[SquaredHingeSolution], ridge: f64) -> SolverReport {
     SolverReport {
         method: "finite Newton on the squared hinge loss".into(),
         converged: solutions.iter().all(|s| s.converged),
         iterations: solutions.iter().map(|s| s.rounds).max().unwrap_or(0),
-        objective: solutions.iter().map(|s| s.objective).sum(),
+        objective: solutions.iter().map(|s| ridge * s.objective).sum(),
         gap: None,
         slack: None,
     }

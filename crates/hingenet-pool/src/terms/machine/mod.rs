@@ -2,14 +2,14 @@
 //! its probabilities `softmax(b f)`, and its leave-one-out values at any point in closed form.
 
 pub(crate) mod fit;
+pub(crate) mod gram;
 pub(crate) mod kernel;
-pub(crate) mod newton;
 
 use hingenet_base::numeric::linalg::{Matrix, dot};
 use hingenet_base::numeric::log::softmax;
 use hingenet_base::numeric::sum::{add_into, ordered_chunks};
+use hingenet_base::optimise::squared_hinge::SquaredHingeSolution;
 use kernel::{Kernel, Side};
-use newton::Solution;
 
 /// Points per kernel block with all support rows.
 const BLOCK: usize = 32;
@@ -129,7 +129,7 @@ struct Correction {
 
 impl<'a> LeftOut<'a> {
     /// Prepares for leaving out the given training rows (ascending).
-    pub(crate) fn new(machine: &'a Machine, solutions: &[Solution], rows: &[usize]) -> Self {
+    pub(crate) fn new(machine: &'a Machine, solutions: &[SquaredHingeSolution], rows: &[usize]) -> Self {
         use rayon::prelude::*;
         let corrections = solutions
             .par_iter()

@@ -1,16 +1,14 @@
 //! Problems (10) and (11) as conic programs for Clarabel: exponential cones for the table rows and the soft
-//! maxima, second-order cones for the arcs. For small problems and as an independent reference.
+//! maxima, second-order cones for the arcs.
 //!
 //! Variables: w, then ξ_m, then the helpers of the rows. All constraints read `A x + s = b`, `s` in a cone.
 
-use super::problem::Problem;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::SupportedConeT::{ExponentialConeT, NonnegativeConeT, SecondOrderConeT};
-use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
+use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SupportedConeT};
 use hingenet_base::error::{Error, Result};
-
-/// Most nonzeros of a program.
-const MAX_NONZEROS: usize = 20_000_000;
+use hingenet_discrete::Structure;
+use hingenet_discrete::margin::Problem;
 
 /// What the conic solver found.
 #[derive(Debug, Clone)]
@@ -19,16 +17,12 @@ pub struct ConicSolution {
     pub w: Vec<f64>,
     /// Multipliers of the margins, laid out as [`Problem::multipliers`].
     pub multipliers: Vec<f64>,
-    /// Interior-point steps.
-    pub iterations: usize,
-    /// Whether the solver says that it solved the problem.
-    pub solved: bool,
 }
 
 /// Solves the problem; a smooth loss makes it (11), else (10).
-pub fn minimise(problem: &Problem) -> Result<ConicSolution> {
+pub fn minimise(structure: &Structure, problem: &Problem) -> Result<ConicSolution> {
     let mut program = Program::new(problem);
-    program.table_rows();
+    program.table_rows(structure);
     if problem.loss.is_smooth() {
         program.soft_margins();
     } else {
@@ -76,14 +70,14 @@ impl<'a> Program<'a> {
     }
 
     /// `lse_j w_j ≤ 0`: exp(w_j) ≤ t_j, Σ t_j ≤ 1.
-    fn table_rows(&mut self) {
-        let problem = self.problem;
-        for step in problem.likelihood.normaliser().steps() {
-            for h in 0..step.rows {
-                let mut total = Vec::with_capacity(step.card);
-                for j in 0..step.card {
+    fn table_rows(&mut self, structure: &Structure) {
+        for i in 0..structure.n_nodes() {
+            let (start, card) = (structure.table(i).start, structure.card()[i]);
+            for h in 0..structure.n_rows(i) {
+                let mut total = Vec::with_capacity(card);
+                for j in 0..card {
                     let t = self.variable();
-                    self.row(0.0, &[(step.start + h * step.card + j, 1.0)]);
+                    self.row(0.0, &[(start + h * card + j, 1.0)]);
                     self.row(1.0, &[]);
                     self.row(0.0, &[(t, 1.0)]);
                     self.cones.push(ExponentialConeT());
@@ -169,14 +163,6 @@ impl<'a> Program<'a> {
     }
 
     fn solve(self) -> Result<ConicSolution> {
-        if self.entries.len() > MAX_NONZEROS {
-            return Err(Error::TooLarge {
-                what: "the conic program (nonzeros)".into(),
-                size: self.entries.len() as f64,
-                limit: MAX_NONZEROS as f64,
-                hint: "use solver=auto".into(),
-            });
-        }
         let failed = |problem: String| Error::Numeric { method: "conic solver".into(), problem };
         let settings = DefaultSettingsBuilder::default()
             .verbose(false)
@@ -189,14 +175,13 @@ impl<'a> Program<'a> {
             .map_err(|e| failed(e.to_string()))?;
         solver.solve();
         let solution = &solver.solution;
-        let solved = matches!(solution.status, SolverStatus::Solved | SolverStatus::AlmostSolved);
         let mut w = solution.x[..self.problem.likelihood.counts().len()].to_vec();
         if !w.iter().all(|x| x.is_finite()) {
             return Err(failed(format!("ended with status {:?}", solution.status)));
         }
         self.problem.likelihood.normaliser().normalise(&mut w)?;
         let multipliers = self.multipliers(&solution.z);
-        Ok(ConicSolution { w, multipliers, iterations: solution.iterations as usize, solved })
+        Ok(ConicSolution { w, multipliers })
     }
 
     /// Multipliers of the margins, capped at λ s.

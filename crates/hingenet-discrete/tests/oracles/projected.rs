@@ -2,11 +2,12 @@
 //! backtracking on the local Lipschitz constant, adaptive restart, and the exact projection of every
 //! table row. Independent of the unconstrained form; the final parameters go through Algorithm 1.
 
-use super::problem::{Certificate, Problem};
+use super::projection::project_sub_normalised;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::dot;
-use hingenet_base::optimise::projection::project_sub_normalised;
+use hingenet_discrete::Structure;
+use hingenet_discrete::margin::{Certificate, Problem};
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,21 +27,18 @@ pub struct ProjectedSolution {
     pub raw: Vec<f64>,
     /// Proven bounds.
     pub certificate: Certificate,
-    /// Gradient steps.
-    pub iterations: usize,
-    /// Whether the gap reached the tolerance.
-    pub converged: bool,
 }
 
 /// Minimises a smooth problem from `start`.
 pub fn minimise(
+    structure: &Structure,
     problem: &Problem,
     start: &[f64],
     settings: &ProjectedSettings,
     control: &Control,
 ) -> Result<ProjectedSolution> {
     let mut w = start.to_vec();
-    project(problem, &mut w);
+    project(structure, &mut w);
     let mut best = (Certificate::OPEN, w.clone());
     let mut point = w.clone();
     let mut gradient = vec![0.0; w.len()];
@@ -53,7 +51,7 @@ pub fn minimise(
         lipschitz *= 0.9;
         let (next, next_value) = loop {
             let mut trial: Vec<f64> = point.iter().zip(&gradient).map(|(x, g)| x - g / lipschitz).collect();
-            project(problem, &mut trial);
+            project(structure, &mut trial);
             let step: Vec<f64> = trial.iter().zip(&point).map(|(a, b)| a - b).collect();
             let trial_value = problem.objective(&trial);
             let model = at + dot(&gradient, &step) + 0.5 * lipschitz * dot(&step, &step);
@@ -82,10 +80,9 @@ pub fn minimise(
             }
         }
     }
-    let gap = certify(problem, &w, &mut best)?;
+    certify(problem, &w, &mut best)?;
     let (certificate, normalised) = best;
-    let converged = gap <= settings.tolerance;
-    Ok(ProjectedSolution { w: normalised, raw: w, certificate, iterations, converged })
+    Ok(ProjectedSolution { w: normalised, raw: w, certificate })
 }
 
 /// Joins the bounds at Algorithm 1 of `w`; returns the gap.
@@ -103,9 +100,9 @@ fn certify(problem: &Problem, w: &[f64], best: &mut (Certificate, Vec<f64>)) -> 
 }
 
 /// Projects every table row onto the sub-normalised ones.
-fn project(problem: &Problem, w: &mut [f64]) {
-    for step in problem.likelihood.normaliser().steps() {
-        for row in w[step.entries()].chunks_exact_mut(step.card) {
+fn project(structure: &Structure, w: &mut [f64]) {
+    for i in 0..structure.n_nodes() {
+        for row in w[structure.table(i)].chunks_exact_mut(structure.card()[i]) {
             project_sub_normalised(row);
         }
     }
