@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-/// Rows per chunk of the parallel sums.
+/// Rows per chunk of the parallel sums: enough work for a thread, many more chunks than threads.
 pub const CHUNK: usize = 1024;
 
 /// `work(range)` for consecutive ranges of at most `chunk` indices, results in order.

@@ -111,7 +111,7 @@ enum Scores<'a> {
     Weights { rows: &'a Matrix, weights: Matrix },
 }
 
-/// Most rows whose inner products are kept.
+/// Most rows whose inner products are kept: 128 MB.
 const MOST_PRODUCTS: usize = 4000;
 
 impl<'a> Scores<'a> {
@@ -405,7 +405,6 @@ fn project_onto_simplex(v: &[f64], sum: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::optimise::cone::{Cone, ConeProgram};
     use crate::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
 
     fn blobs(n: usize, p: usize, k: usize, seed: u64) -> (Matrix, Vec<usize>) {
@@ -422,49 +421,6 @@ mod tests {
         costs: &'a [f64],
     ) -> MulticlassProblem<'a> {
         MulticlassProblem { rows, class, losses, costs, intercepts: true }
-    }
-
-    /// The same problem with one slack for each row, `½|w|² <= t` as a cone.
-    fn by_cone_program(rows: &Matrix, class: &[usize], k: usize, cost: f64) -> f64 {
-        let (n, p) = (rows.rows(), rows.cols());
-        let (b, xi, t) = (k * p, k * p + k, k * p + k + n);
-        let mut program = ConeProgram::new(t + 1);
-        for i in 0..n {
-            program.row(0.0, [(xi + i, -1.0)]);
-            for c in (0..k).filter(|c| *c != class[i]) {
-                let y = class[i];
-                let difference = (0..p).flat_map(|j| [(c * p + j, rows[(i, j)]), (y * p + j, -rows[(i, j)])]);
-                program.row(-1.0, difference.chain([(b + c, 1.0), (b + y, -1.0), (xi + i, -1.0)]));
-            }
-        }
-        program.close(Cone::NonNegative);
-        // |w|² <= 2 t  is  |(√2 w, t - 1)| <= t + 1  up to scale.
-        program.row(1.0, [(t, -1.0)]);
-        program.row(-1.0, [(t, -1.0)]);
-        (0..k * p).for_each(|j| program.row(0.0, [(j, -std::f64::consts::SQRT_2)]));
-        program.close(Cone::SecondOrder);
-        let mut costs = vec![0.0; t + 1];
-        costs[xi..t].fill(cost);
-        costs[t] = 1.0;
-        program.minimise(&costs).unwrap().1
-    }
-
-    #[test]
-    fn the_optimum_is_that_of_a_cone_program_and_the_gap_is_certified() {
-        for (n, p, k, cost) in [(40, 4, 3, 1.0), (30, 40, 4, 0.3), (60, 3, 5, 5.0)] {
-            let (rows, class) = blobs(n, p, k, 3);
-            let (losses, costs) = (MulticlassProblem::unit_losses(&class, k), vec![cost; n]);
-            let problem = with_intercepts(&rows, &class, &losses, &costs);
-            let found =
-                crammer_singer(problem, MulticlassSettings::default(), None, &Control::default()).unwrap();
-            assert!(found.report.converged, "{:?}", found.report);
-            let want = by_cone_program(&rows, &class, k, cost);
-            assert!((found.primal - want).abs() < 1e-5 * want, "{} {want}", found.primal);
-            // Scores of all classes may be shifted together; the weights of the optimum add up to zero.
-            for j in 0..p {
-                assert!(found.weights.col(j).iter().sum::<f64>().abs() < 1e-8);
-            }
-        }
     }
 
     /// With two classes `w_1 = -w_0 = u/2`, so the machine is the usual one of weights u at twice the cost.

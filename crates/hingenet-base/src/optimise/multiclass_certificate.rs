@@ -26,7 +26,7 @@ impl Certificate {
     }
 }
 
-/// Sweeps over the classes in the search for intercepts.
+/// Sweeps over the classes in the search for intercepts: the solvers come with good ones, which a third would not move.
 const SWEEPS: usize = 2;
 
 /// Makes the multipliers feasible and evaluates both problems; the search for intercepts starts at the given ones.

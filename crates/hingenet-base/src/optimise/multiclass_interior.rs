@@ -7,10 +7,10 @@
 //!
 //! with z_k = (w_k, b_k), rows x_i that end in a 1 for the intercept, and D = 1 but for the intercepts, where it is 0. All
 //! iterates satisfy the two conditions in the middle. With θ = a/s, Θ_i = Σ_k θ_ik the Newton matrix has the blocks
-//! `[k = l] D + Σ_i ([k = l] θ_ik - θ_ik θ_il / Θ_i) x_i x_i'`. Mehrotra: On the Implementation of a Primal-Dual Interior
-//! Point Method, SIAM J. Optimization 1992.
+//! `[k = l] D + Σ_i ([k = l] θ_ik - θ_ik θ_il / Θ_i) x_i x_i'`. The steps are those of `interior`.
 
 use super::crammer_singer::MulticlassProblem;
+use super::interior::{LONGEST, PrimalDual, follow, room};
 use crate::control::Control;
 use crate::error::Result;
 use crate::numeric::linalg::{Cholesky, Matrix, dot};
@@ -19,10 +19,8 @@ use rayon::prelude::*;
 /// Most steps; 10 to 30 are usual.
 const MOST_STEPS: usize = 80;
 
-/// A step below this length means that rounding has taken over.
-const SHORTEST_STEP: f64 = 1e-6;
-
-/// Largest order of the Newton matrix.
+/// Largest order of the Newton matrix: 32 MB. Its blocks cost more to build than to factorise, so it is smaller than for two
+/// classes.
 const LARGEST_SYSTEM: usize = 2000;
 
 /// Whether the weights of all classes are few enough for dense systems.
@@ -50,19 +48,10 @@ pub(super) fn interior_point(
     let (p, k) = (problem.rows.cols(), problem.n_classes());
     let q = p + usize::from(problem.intercepts);
     let x = Matrix::from_fn(problem.rows.rows(), q, |i, j| if j < p { problem.rows[(i, j)] } else { 1.0 });
-    let system = System { problem, x, penalised: p };
-    let mut point = Point::start(problem, q);
-    let mut steps = 0;
-    while steps < MOST_STEPS && !system.is_solved(&point, gap) {
-        control.check()?;
-        steps += 1;
-        let Ok(length) = system.step(&mut point) else { break };
-        if length < SHORTEST_STEP {
-            break;
-        }
-    }
-    let intercepts = (0..k).map(|c| if problem.intercepts { point.z[(c, p)] } else { 0.0 }).collect();
-    Ok(Interior { beta: system.beta(&point), intercepts, steps })
+    let mut path = Path { problem, x, penalised: p, point: Point::start(problem, q), gap };
+    let steps = follow(&mut path, MOST_STEPS, control)?;
+    let intercepts = (0..k).map(|c| if problem.intercepts { path.point.z[(c, p)] } else { 0.0 }).collect();
+    Ok(Interior { beta: path.beta(), intercepts, steps })
 }
 
 /// An iterate; a and s row by row, z one row for each class.
@@ -97,76 +86,41 @@ struct Move {
     a: Matrix,
     s: Matrix,
     z: Matrix,
-    /// Length at which the first a or s becomes zero, at most 1.
-    longest: f64,
 }
 
-struct System<'a> {
+/// The Newton matrix, factorised, with θ and what the weights lack of `D z_k = Σ_i β_ik x_i`.
+struct Factored {
+    theta: Matrix,
+    cholesky: Cholesky,
+    residual: Matrix,
+}
+
+/// The iterate with its problem and what it must reach.
+struct Path<'a> {
     problem: &'a MulticlassProblem<'a>,
     x: Matrix,
     /// Number of penalised columns.
     penalised: usize,
+    point: Point,
+    gap: f64,
 }
 
-impl System<'_> {
-    fn beta(&self, point: &Point) -> Matrix {
-        Matrix::from_fn(point.a.rows(), point.a.cols(), |i, k| self.problem.upper(i, k) - point.a[(i, k)])
+impl Path<'_> {
+    fn beta(&self) -> Matrix {
+        let a = &self.point.a;
+        Matrix::from_fn(a.rows(), a.cols(), |i, k| self.problem.upper(i, k) - a[(i, k)])
     }
 
     /// `D z_k - Σ_i β_ik x_i`, one row for each class.
-    fn residual(&self, point: &Point) -> Matrix {
-        let mut out = self.beta(point).transpose_mul(&self.x);
+    fn residual(&self) -> Matrix {
+        let mut out = self.beta().transpose_mul(&self.x);
         for k in 0..out.rows() {
             for j in 0..out.cols() {
-                let kept = if j < self.penalised { point.z[(k, j)] } else { 0.0 };
+                let kept = if j < self.penalised { self.point.z[(k, j)] } else { 0.0 };
                 out[(k, j)] = kept - out[(k, j)];
             }
         }
         out
-    }
-
-    fn is_solved(&self, point: &Point, gap: f64) -> bool {
-        let weights: f64 = (0..point.z.rows())
-            .map(|k| {
-                let w = &point.z.row(k)[..self.penalised];
-                0.5 * dot(w, w)
-            })
-            .sum();
-        let short: f64 =
-            (0..point.s.rows()).map(|i| self.problem.costs[i] * point.s[(i, self.problem.class[i])]).sum();
-        let residual = self.residual(point);
-        let size = residual.data().iter().fold(0.0f64, |m, r| m.max(r.abs()));
-        point.complementarity() <= 0.1 * gap * (weights + short) && size <= 1e-7 * (1.0 + weights.sqrt())
-    }
-
-    /// Predictor and corrector with one factorised matrix; returns the length of the step.
-    fn step(&self, point: &mut Point) -> Result<f64> {
-        let (n, k) = (point.a.rows(), point.a.cols());
-        let theta = Matrix::from_fn(n, k, |i, c| point.a[(i, c)] / point.s[(i, c)]);
-        let factor = Cholesky::new(&self.matrix(&theta))?;
-        let residual = self.residual(point);
-        let predictor = self.towards(point, &theta, &factor, &residual, &Matrix::zeros(n, k));
-        let mu = point.complementarity() / (n * k) as f64;
-        let length = predictor.longest;
-        let after: f64 = (0..n * k)
-            .map(|e| {
-                (point.a.data()[e] + length * predictor.a.data()[e])
-                    * (point.s.data()[e] + length * predictor.s.data()[e])
-            })
-            .sum::<f64>()
-            / (n * k) as f64;
-        let target = mu * (after / mu).clamp(0.0, 1.0).powi(3);
-        let corrected = Matrix::from_fn(n, k, |i, c| target - predictor.a[(i, c)] * predictor.s[(i, c)]);
-        let chosen = self.towards(point, &theta, &factor, &residual, &corrected);
-        let length = (0.995 * chosen.longest).min(1.0);
-        let add = |to: &mut Matrix, change: &Matrix, least: f64| {
-            let moved = to.data_mut().iter_mut().zip(change.data());
-            moved.for_each(|(v, d)| *v = (*v + length * d).max(least));
-        };
-        add(&mut point.a, &chosen.a, f64::MIN_POSITIVE);
-        add(&mut point.s, &chosen.s, f64::MIN_POSITIVE);
-        add(&mut point.z, &chosen.z, f64::NEG_INFINITY);
-        Ok(length)
     }
 
     /// The Newton matrix of the weights of all classes, lower triangle.
@@ -198,17 +152,56 @@ impl System<'_> {
         }
         out
     }
+}
 
-    /// The move that the linearised conditions with `a s = μ_ik` give.
-    fn towards(&self, at: &Point, theta: &Matrix, factor: &Cholesky, residual: &Matrix, mu: &Matrix) -> Move {
-        let (n, k, q) = (theta.rows(), theta.cols(), self.x.cols());
-        let pull = Matrix::from_fn(n, k, |i, c| mu[(i, c)] / at.s[(i, c)] - at.a[(i, c)]);
+impl PrimalDual for Path<'_> {
+    type Factor = Factored;
+    type Move = Move;
+
+    fn is_solved(&self) -> bool {
+        let point = &self.point;
+        let weights: f64 = (0..point.z.rows())
+            .map(|k| {
+                let w = &point.z.row(k)[..self.penalised];
+                0.5 * dot(w, w)
+            })
+            .sum();
+        let short: f64 =
+            (0..point.s.rows()).map(|i| self.problem.costs[i] * point.s[(i, self.problem.class[i])]).sum();
+        let size = self.residual().data().iter().fold(0.0f64, |m, r| m.max(r.abs()));
+        point.complementarity() <= 0.1 * self.gap * (weights + short) && size <= 1e-7 * (1.0 + weights.sqrt())
+    }
+
+    fn factorise(&self) -> Result<Factored> {
+        let (a, s) = (&self.point.a, &self.point.s);
+        let theta = Matrix::from_fn(a.rows(), a.cols(), |i, c| a[(i, c)] / s[(i, c)]);
+        Ok(Factored { cholesky: Cholesky::new(&self.matrix(&theta))?, theta, residual: self.residual() })
+    }
+
+    fn products(&self) -> (usize, f64) {
+        (self.point.a.data().len(), self.point.complementarity())
+    }
+
+    fn sum_after(&self, step: &Move, length: f64) -> f64 {
+        let (a, s) = (self.point.a.data(), self.point.s.data());
+        let product = |e: usize| (a[e] + length * step.a.data()[e]) * (s[e] + length * step.s.data()[e]);
+        (0..a.len()).map(product).sum()
+    }
+
+    fn aim(&self, centre: f64, predictor: Option<&Move>) -> Vec<f64> {
+        let Some(step) = predictor else { return vec![centre; self.point.a.data().len()] };
+        step.a.data().iter().zip(step.s.data()).map(|(a, s)| centre - a * s).collect()
+    }
+
+    fn towards(&self, Factored { theta, cholesky, residual }: &Factored, aim: &[f64]) -> Move {
+        let (at, n, k, q) = (&self.point, theta.rows(), theta.cols(), self.x.cols());
+        let pull = Matrix::from_fn(n, k, |i, c| aim[i * k + c] / at.s[(i, c)] - at.a[(i, c)]);
         let totals: Vec<f64> = (0..n).map(|i| theta.row(i).iter().sum()).collect();
         let common: Vec<f64> = (0..n).map(|i| pull.row(i).iter().sum::<f64>() / totals[i]).collect();
         let right =
             Matrix::from_fn(n, k, |i, c| theta[(i, c)] * common[i] - pull[(i, c)]).transpose_mul(&self.x);
         let mut z: Vec<f64> = right.data().iter().zip(residual.data()).map(|(h, r)| h - r).collect();
-        factor.solve(&mut z);
+        cholesky.solve(&mut z);
         let z = Matrix::from_fn(k, q, |c, j| z[c * q + j]);
         let scores = self.x.mul_transpose(&z);
         let mut s = Matrix::zeros(n, k);
@@ -217,18 +210,23 @@ impl System<'_> {
             s.row_mut(i).iter_mut().zip(scores.row(i)).for_each(|(s, f)| *s = mean - f);
         }
         let a = Matrix::from_fn(n, k, |i, c| pull[(i, c)] - theta[(i, c)] * s[(i, c)]);
-        let longest = room(&at.a, &a).min(room(&at.s, &s));
-        Move { a, s, z, longest }
+        Move { a, s, z }
     }
-}
 
-/// Length at which the first entry becomes zero, at most 1/0.995.
-fn room(values: &Matrix, changes: &Matrix) -> f64 {
-    let mut longest = 1.0 / 0.995;
-    for (v, d) in values.data().iter().zip(changes.data()) {
-        if v + longest * d < 0.0 {
-            longest = -v / d;
-        }
+    fn longest(&self, step: &Move) -> f64 {
+        let of = |values: &Matrix, changes: &Matrix, longest: f64| {
+            room(values.data(), changes.data().iter().copied(), longest)
+        };
+        of(&self.point.s, &step.s, of(&self.point.a, &step.a, LONGEST))
     }
-    longest
+
+    fn advance(&mut self, step: &Move, length: f64) {
+        let add = |to: &mut Matrix, change: &Matrix, least: f64| {
+            let moved = to.data_mut().iter_mut().zip(change.data());
+            moved.for_each(|(v, d)| *v = (*v + length * d).max(least));
+        };
+        add(&mut self.point.a, &step.a, f64::MIN_POSITIVE);
+        add(&mut self.point.s, &step.s, f64::MIN_POSITIVE);
+        add(&mut self.point.z, &step.z, f64::NEG_INFINITY);
+    }
 }

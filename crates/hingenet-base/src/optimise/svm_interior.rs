@@ -7,9 +7,10 @@
 //! a_i s_i = μ           r_i ξ_i = μ       r_i = C_i - a_i                     μ → 0
 //! ```
 //!
-//! All iterates satisfy the first line, so the duality gap is `Σ a_i s_i + r_i ξ_i`. Mehrotra: On the Implementation
-//! of a Primal-Dual Interior Point Method, SIAM J. Optimization 1992; for machines: Fine & Scheinberg, JMLR 2001.
+//! All iterates satisfy the first line, so the duality gap is `Σ a_i s_i + r_i ξ_i`. Fine & Scheinberg, JMLR 2001; the
+//! steps are those of `interior`.
 
+use super::interior::{LONGEST, PrimalDual, follow, room};
 use super::linear_svm::{SvmProblem, combination};
 use crate::control::Control;
 use crate::error::Result;
@@ -19,13 +20,7 @@ use crate::numeric::simd::vectorised;
 /// Most steps; 10 to 25 are usual.
 const MOST_STEPS: usize = 60;
 
-/// A step below this length means that rounding has taken over.
-const SHORTEST_STEP: f64 = 1e-6;
-
-/// Most centrality corrections of a step: each costs two products with the rows, a factorisation many more.
-const MOST_CORRECTIONS: usize = 2;
-
-/// Largest order of the linear systems.
+/// Largest order of the linear systems: a matrix of 72 MB, about a second for its factor.
 const LARGEST_SYSTEM: usize = 3000;
 
 /// Whether the smaller side of the problem is small enough for dense systems.
@@ -45,17 +40,9 @@ pub(super) struct Interior {
 
 /// Goes on until the relative duality gap is at most `gap`, or rounding stops progress.
 pub(super) fn interior_point(problem: &SvmProblem<'_>, gap: f64, control: &Control) -> Result<Interior> {
-    let system = System::new(problem);
-    let mut point = Point::start(problem);
-    let mut steps = 0;
-    while steps < MOST_STEPS && point.gap() > gap * point.primal(problem) {
-        control.check()?;
-        let Ok(factor) = system.factorise(&point.inverse_diagonal()) else { break };
-        steps += 1;
-        if point.step(problem, &system, &factor) < SHORTEST_STEP {
-            break;
-        }
-    }
+    let mut path = Path { problem, system: System::new(problem), point: Point::start(problem), gap };
+    let steps = follow(&mut path, MOST_STEPS, control)?;
+    let point = path.point;
     Ok(Interior { rounded: point.rounded(problem), inner: point.a, steps })
 }
 
@@ -163,36 +150,12 @@ struct Point {
     half_norm: f64,
 }
 
-/// Changes of all variables, and the length at which the first of them becomes zero (at most 1/0.995).
+/// Changes of all variables; r changes against a.
 struct Move {
     a: Vec<f64>,
     s: Vec<f64>,
     xi: Vec<f64>,
     direction: Direction,
-    longest: f64,
-}
-
-impl Move {
-    /// The move of the multipliers with the slacks that `a s = μ_s`, `r ξ = μ_ξ`, linearised, give them.
-    fn new(at: &Point, labels: &[f64], direction: Direction, mu_s: &[f64], mu_xi: &[f64]) -> Move {
-        let n = labels.len();
-        let a: Vec<f64> = direction.beta.iter().zip(labels).map(|(b, y)| b * y).collect();
-        let s: Vec<f64> = (0..n).map(|i| (mu_s[i] - at.s[i] * a[i]) / at.a[i] - at.s[i]).collect();
-        let xi: Vec<f64> = (0..n).map(|i| (mu_xi[i] + at.xi[i] * a[i]) / at.r[i] - at.xi[i]).collect();
-        let mut longest = 1.0 / 0.995;
-        let mut limit = |value: f64, change: f64| {
-            if value + longest * change < 0.0 {
-                longest = -value / change;
-            }
-        };
-        for i in 0..n {
-            limit(at.a[i], a[i]);
-            limit(at.r[i], -a[i]);
-            limit(at.s[i], s[i]);
-            limit(at.xi[i], xi[i]);
-        }
-        Move { a, s, xi, direction, longest }
-    }
 }
 
 impl Point {
@@ -257,65 +220,12 @@ impl Point {
         (0..self.a.len()).map(of_row).collect()
     }
 
-    /// Predictor, corrector and centrality corrections with one factorised matrix; returns the length of the step.
-    fn step(&mut self, problem: &SvmProblem<'_>, system: &System, factor: &Factored) -> f64 {
-        let n = self.a.len();
-        let y = problem.labels;
-        let violation = self.violation(problem);
-        let imbalance: f64 = self.a.iter().zip(y).map(|(a, y)| a * y).sum();
-        let towards = |mu_s: &[f64], mu_xi: &[f64]| {
-            let right: Vec<f64> =
-                (0..n).map(|i| y[i] * (violation[i] + mu_s[i] / self.a[i] - mu_xi[i] / self.r[i])).collect();
-            Move::new(self, y, system.solve(factor, &right, imbalance), mu_s, mu_xi)
-        };
-        let zeros = vec![0.0; n];
-        let predictor = towards(&zeros, &zeros);
-        let mu = self.gap() / (2.0 * n as f64);
-        let (ahead_s, ahead_xi) = self.products_after(&predictor, predictor.longest.min(1.0));
-        let ahead = (ahead_s.iter().sum::<f64>() + ahead_xi.iter().sum::<f64>()) / (2.0 * n as f64);
-        let target = mu * (ahead / mu).clamp(0.0, 1.0).powi(3);
-        let mut mu_s: Vec<f64> = (0..n).map(|i| target - predictor.a[i] * predictor.s[i]).collect();
-        let mut mu_xi: Vec<f64> = (0..n).map(|i| target + predictor.a[i] * predictor.xi[i]).collect();
-        let mut best = towards(&mu_s, &mu_xi);
-        for _ in 0..MOST_CORRECTIONS {
-            // Gondzio 1996: products far from the target after a longer step are drawn back towards it.
-            let (after_s, after_xi) = self.products_after(&best, (best.longest + 0.3).min(1.0));
-            let correction = |v: f64| (v.clamp(0.1 * target, 10.0 * target) - v).max(-10.0 * target);
-            mu_s.iter_mut().zip(after_s).for_each(|(mu, v)| *mu += correction(v));
-            mu_xi.iter_mut().zip(after_xi).for_each(|(mu, v)| *mu += correction(v));
-            let next = towards(&mu_s, &mu_xi);
-            if next.longest < best.longest + 0.03 {
-                break;
-            }
-            best = next;
-        }
-        let length = (0.995 * best.longest).min(1.0);
-        self.advance(length, &best);
-        length
-    }
-
     /// `a s` and `r ξ` after a step of this length.
     fn products_after(&self, step: &Move, length: f64) -> (Vec<f64>, Vec<f64>) {
         let n = self.a.len();
         let s = (0..n).map(|i| (self.a[i] + length * step.a[i]) * (self.s[i] + length * step.s[i]));
         let xi = (0..n).map(|i| (self.r[i] - length * step.a[i]) * (self.xi[i] + length * step.xi[i]));
         (s.collect(), xi.collect())
-    }
-
-    fn advance(&mut self, length: f64, step: &Move) {
-        let add = |to: &mut [f64], change: &[f64], length: f64| {
-            to.iter_mut().zip(change).for_each(|(v, d)| *v = (*v + length * d).max(f64::MIN_POSITIVE));
-        };
-        // ½|w|² from the scores: w·dw = Σ dβ_i (w·x_i), |dw|² = Σ dβ_i (dw·x_i).
-        let direction = &step.direction;
-        self.half_norm += length * dot(&direction.beta, &self.scores)
-            + 0.5 * length * length * dot(&direction.beta, &direction.scores);
-        add(&mut self.a, &step.a, length);
-        add(&mut self.r, &step.a, -length);
-        add(&mut self.s, &step.s, length);
-        add(&mut self.xi, &step.xi, length);
-        self.scores.iter_mut().zip(&direction.scores).for_each(|(f, d)| *f += length * d);
-        self.intercept += length * direction.intercept;
     }
 
     /// Of each complementary pair the smaller one is zero in the limit: a against s, r against ξ.
@@ -331,5 +241,90 @@ impl Point {
             }
         };
         (0..self.a.len()).map(of_row).collect()
+    }
+}
+
+/// The iterate with its problem and what it must reach.
+struct Path<'a> {
+    problem: &'a SvmProblem<'a>,
+    system: System,
+    point: Point,
+    gap: f64,
+}
+
+/// The products are `a s` of all rows, then `r ξ`.
+impl PrimalDual for Path<'_> {
+    type Factor = Factored;
+    type Move = Move;
+
+    fn is_solved(&self) -> bool {
+        self.point.gap() <= self.gap * self.point.primal(self.problem)
+    }
+
+    fn factorise(&self) -> Result<Factored> {
+        self.system.factorise(&self.point.inverse_diagonal())
+    }
+
+    fn products(&self) -> (usize, f64) {
+        (2 * self.point.a.len(), self.point.gap())
+    }
+
+    fn sum_after(&self, step: &Move, length: f64) -> f64 {
+        let (s, xi) = self.point.products_after(step, length);
+        s.iter().sum::<f64>() + xi.iter().sum::<f64>()
+    }
+
+    fn aim(&self, centre: f64, predictor: Option<&Move>) -> Vec<f64> {
+        let Some(step) = predictor else { return vec![centre; 2 * self.point.a.len()] };
+        let of_s = step.a.iter().zip(&step.s).map(|(a, s)| centre - a * s);
+        of_s.chain(step.a.iter().zip(&step.xi).map(|(a, xi)| centre + a * xi)).collect()
+    }
+
+    /// The move of the multipliers with the slacks that `a s = μ_s`, `r ξ = μ_ξ`, linearised, give them.
+    fn towards(&self, factor: &Factored, aim: &[f64]) -> Move {
+        let (at, y) = (&self.point, self.problem.labels);
+        let n = y.len();
+        let (mu_s, mu_xi) = aim.split_at(n);
+        let violation = at.violation(self.problem);
+        let imbalance: f64 = at.a.iter().zip(y).map(|(a, y)| a * y).sum();
+        let right: Vec<f64> =
+            (0..n).map(|i| y[i] * (violation[i] + mu_s[i] / at.a[i] - mu_xi[i] / at.r[i])).collect();
+        let direction = self.system.solve(factor, &right, imbalance);
+        let a: Vec<f64> = direction.beta.iter().zip(y).map(|(b, y)| b * y).collect();
+        let s = (0..n).map(|i| (mu_s[i] - at.s[i] * a[i]) / at.a[i] - at.s[i]).collect();
+        let xi = (0..n).map(|i| (mu_xi[i] + at.xi[i] * a[i]) / at.r[i] - at.xi[i]).collect();
+        Move { a, s, xi, direction }
+    }
+
+    fn longest(&self, step: &Move) -> f64 {
+        let at = &self.point;
+        let longest = room(&at.a, step.a.iter().copied(), LONGEST);
+        let longest = room(&at.r, step.a.iter().map(|a| -a), longest);
+        let longest = room(&at.s, step.s.iter().copied(), longest);
+        room(&at.xi, step.xi.iter().copied(), longest)
+    }
+
+    fn advance(&mut self, step: &Move, length: f64) {
+        let at = &mut self.point;
+        let add = |to: &mut [f64], change: &[f64], length: f64| {
+            to.iter_mut().zip(change).for_each(|(v, d)| *v = (*v + length * d).max(f64::MIN_POSITIVE));
+        };
+        // ½|w|² from the scores: w·dw = Σ dβ_i (w·x_i), |dw|² = Σ dβ_i (dw·x_i).
+        let direction = &step.direction;
+        at.half_norm += length * dot(&direction.beta, &at.scores)
+            + 0.5 * length * length * dot(&direction.beta, &direction.scores);
+        add(&mut at.a, &step.a, length);
+        add(&mut at.r, &step.a, -length);
+        add(&mut at.s, &step.s, length);
+        add(&mut at.xi, &step.xi, length);
+        at.scores.iter_mut().zip(&direction.scores).for_each(|(f, d)| *f += length * d);
+        at.intercept += length * direction.intercept;
+    }
+
+    fn recentre(&self, step: &Move, length: f64, centre: f64, aim: &mut [f64]) -> bool {
+        let (s, xi) = self.point.products_after(step, length);
+        let correction = |v: f64| (v.clamp(0.1 * centre, 10.0 * centre) - v).max(-10.0 * centre);
+        aim.iter_mut().zip(s.into_iter().chain(xi)).for_each(|(mu, v)| *mu += correction(v));
+        true
     }
 }

@@ -8,12 +8,14 @@ use super::{DiscriminativeFit, Labelled};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::dot;
-use hingenet_base::optimise::cone::{Cone, ConeProgram};
+use hingenet_base::optimise::cone::{ConeProgram, ConeRow};
 use hingenet_base::solver::SolverReport;
 
 /// Largest number of convex steps, and the relative decrease that ends them.
 const MAX_STEPS: usize = 50;
 const DECREASE: f64 = 1e-6;
+/// Least radius of a ball in the programs: their method needs room inside. The result is projected onto the ball itself.
+const LEAST_RADIUS: f64 = 1e-6;
 
 pub(super) fn solve(problem: Margins<'_>, control: &Control) -> Result<DiscriminativeFit> {
     let mut u = problem.ball.start();
@@ -23,7 +25,7 @@ pub(super) fn solve(problem: Margins<'_>, control: &Control) -> Result<Discrimin
     while report.iterations < MAX_STEPS && problem.ball.dimension() > 0 {
         control.progress("convex step", report.iterations, 0)?;
         report.iterations += 1;
-        let step = convex_step(&problem, &u)?;
+        let step = convex_step(&problem, &u, control)?;
         bounds.push(step.optimum);
         let before = report.objective;
         let after = problem.objective(&step.u);
@@ -60,49 +62,44 @@ struct ConvexStep {
     optimum: f64,
 }
 
-/// Variables: u, then r, then ξ and e of each row, where `e_i >= Σ_j r_ij²/(2σ_j²)` over the free nodes of its class.
-fn convex_step(problem: &Margins<'_>, u: &[f64]) -> Result<ConvexStep> {
+/// Variables: u and r, then ξ and e of each row, where `e_i >= Σ_j r_ij²/(2σ_j²)` over the free nodes of its class.
+fn convex_step(problem: &Margins<'_>, u: &[f64], control: &Control) -> Result<ConvexStep> {
     let (data, ball) = (problem.data, &problem.ball);
     let (n, p) = (data.x.rows(), ball.dimension());
-    let (r, xi, e) = (p, p + 1, p + 1 + n);
-    let mut program = ConeProgram::new(p + 1 + 2 * n);
-    program.row(0.0, [(r, -1.0)]);
-    (0..n).for_each(|i| program.row(0.0, [(xi + i, -1.0)]));
-    margin_rows(problem, u, &mut program, (r, xi, e));
-    program.close(Cone::NonNegative);
+    let mut program = ConeProgram::new(p + 1, n, 2);
+    program.at_least_zero(0.0, vec![(p, -1.0)]);
+    (0..n).for_each(|i| program.at_least_zero(0.0, vec![(program.local(i, 0), -1.0)]));
+    margin_rows(problem, u, &mut program);
     for i in 0..n {
-        own_likelihood_cone(data, ball, i, e + i, &mut program);
+        let cone = own_likelihood_cone(data, ball, i, program.local(i, 1));
+        program.cone(cone);
     }
     for (&(first, last), &radius) in ball.ranges.iter().zip(&ball.radius) {
         if last > first {
-            program.row(radius, []);
-            (first..last).for_each(|k| program.row(0.0, [(k, -1.0)]));
-            program.close(Cone::SecondOrder);
+            let rows = (first..last).map(|k| (0.0, vec![(k, -1.0)]));
+            program.cone(std::iter::once((radius.max(LEAST_RADIUS), vec![])).chain(rows).collect());
         }
     }
     let mut cost = vec![0.0; p + 1 + 2 * n];
-    cost[r] = -1.0;
-    (0..n).for_each(|i| cost[xi + i] = problem.lambda * data.weights[i]);
-    let (mut x, optimum) = program.minimise(&cost)?;
-    x.truncate(p);
-    ball.project(&mut x);
-    Ok(ConvexStep { u: x, optimum })
+    cost[p] = -1.0;
+    (0..n).for_each(|i| cost[program.local(i, 0)] = problem.lambda * data.weights[i]);
+    let found = program.minimise(&cost, control)?;
+    let mut u = found.x;
+    u.truncate(p);
+    ball.project(&mut u);
+    Ok(ConvexStep { u, optimum: found.optimum })
 }
 
 /// `fixed_y − e_i − tangent_c(u) − r + ξ_i >= 0` for every row and every other class.
-fn margin_rows(
-    problem: &Margins<'_>,
-    u: &[f64],
-    program: &mut ConeProgram,
-    (r, xi, e): (usize, usize, usize),
-) {
+fn margin_rows(problem: &Margins<'_>, u: &[f64], program: &mut ConeProgram) {
     let (data, ball) = (problem.data, &problem.ball);
     let (residuals, l) = problem.scores(u);
+    let r = ball.dimension();
     for i in 0..data.x.rows() {
         let own = data.class[i];
         for c in (0..data.networks.len()).filter(|&c| c != own) {
             // L_c(u') <= L_c(u) + Σ_j (r_ij/σ²_j) z̃·(u'_j − u_j), z̃ the design in ball coordinates
-            let mut entries = vec![(r, 1.0), (xi + i, -1.0), (e + i, 1.0)];
+            let mut entries = vec![(r, 1.0), (program.local(i, 0), -1.0), (program.local(i, 1), 1.0)];
             let mut constant = l[(i, c)];
             for (block, residual) in ball.blocks.iter().zip(&residuals).filter(|(b, _)| b.class == c) {
                 let scale = residual[i] / block.variance;
@@ -111,21 +108,20 @@ fn margin_rows(
                 constant -= scale * dot(&design, &u[range.clone()]);
                 entries.extend(range.zip(design.iter().map(|z| scale * z)));
             }
-            program.row(problem.fixed[(i, own)] - constant, entries);
+            program.at_least_zero(problem.fixed[(i, own)] - constant, entries);
         }
     }
 }
 
 /// `‖(2 q, e − 1)‖ <= e + 1` with `q_j = r_ij / sqrt(2σ_j²)`, i.e. `Σ q² <= e`.
-fn own_likelihood_cone(data: &Labelled<'_>, ball: &Ball, i: usize, e: usize, program: &mut ConeProgram) {
-    program.row(1.0, [(e, -1.0)]);
-    program.row(-1.0, [(e, -1.0)]);
+fn own_likelihood_cone(data: &Labelled<'_>, ball: &Ball, i: usize, e: usize) -> Vec<ConeRow> {
+    let mut rows = vec![(1.0, vec![(e, -1.0)]), (-1.0, vec![(e, -1.0)])];
     for block in ball.blocks.iter().filter(|b| b.class == data.class[i]) {
         let scale = 2.0 / (2.0 * block.variance).sqrt();
-        let constant = block.central_residual(i);
         let design = block.design_in_u(i);
         let columns = block.offset..block.offset + block.len();
-        program.row(scale * constant, columns.zip(design.iter().map(|z| scale * z)));
+        let entries = columns.zip(design.iter().map(|z| scale * z)).collect();
+        rows.push((scale * block.central_residual(i), entries));
     }
-    program.close(Cone::SecondOrder);
+    rows
 }

@@ -14,9 +14,8 @@ use crate::terms::raw::RawTerms;
 use design::{Design, Scaling, Terms, groups};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
-use hingenet_base::optimise::group_svm::group_svm;
+use hingenet_base::optimise::group_svm::{Group, group_svm};
 use hingenet_base::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
-use hingenet_base::optimise::one_norm_svm::one_norm_svm;
 use hingenet_base::solver::SolverReport;
 use rayon::prelude::*;
 
@@ -156,19 +155,16 @@ fn solve(
     let labels: Vec<f64> = data.classes_of_rows().into_iter().map(label).collect();
     let costs = data.costs(params.cost);
     let problem = SvmProblem { rows: &design.x, labels: &labels, costs: &costs };
-    let (w, b, report, multipliers) = match params.penalty {
+    let groups = match params.penalty {
         Penalty::TwoNorm => {
             let solved = linear_svm(problem, SvmSettings { gap, ..SvmSettings::default() }, warm, control)?;
-            (solved.weights, solved.intercept, solved.report, solved.multipliers)
+            let terms = design.terms(&solved.weights, solved.intercept);
+            return Ok(Machine { terms, report: solved.report, multipliers: solved.multipliers });
         }
-        Penalty::OneNorm => {
-            let solved = one_norm_svm(problem, &vec![1.0; design.columns.len()])?;
-            (solved.weights, solved.intercept, solved.report, solved.multipliers)
-        }
-        Penalty::GroupNorm => {
-            let solved = group_svm(problem, &groups(data, &design.columns), gap)?;
-            (solved.weights, solved.intercept, solved.report, solved.multipliers)
-        }
+        Penalty::OneNorm => Group::singles(design.columns.len()),
+        Penalty::GroupNorm => groups(data, &design.columns),
     };
-    Ok(Machine { terms: design.terms(&w, b), report, multipliers })
+    let solved = group_svm(problem, &groups, gap, control)?;
+    let terms = design.terms(&solved.weights, solved.intercept);
+    Ok(Machine { terms, report: solved.report, multipliers: solved.multipliers })
 }
