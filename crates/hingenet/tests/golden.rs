@@ -1,12 +1,11 @@
 //! Golden vectors: numbers computed independently (conic solvers, R, NumPy). Runs every JSON file below
 //! `tests/golden/` and, when `HINGENET_GOLDEN` names a directory, every JSON file below that too. A file
-//! name that no case knows is a failure, not a skip.
-
-#![allow(clippy::print_stdout)]
+//! that no case knows and a case without its file are failures, not skips.
 
 mod cases;
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 fn json_files(dir: &Path, found: &mut Vec<PathBuf>) {
@@ -24,35 +23,35 @@ fn json_files(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Runs every file below `dir`; returns how many were checked and how many wait for their family.
-fn run(dir: &Path) -> (usize, usize) {
+/// Runs every file below `dir`; returns the names of the cases that were checked.
+fn run(dir: &Path) -> BTreeSet<&'static str> {
     let mut files = Vec::new();
     json_files(dir, &mut files);
-    let (mut checked, mut pending) = (0, 0);
-    for path in &files {
-        let name = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default();
-        if cases::PENDING.iter().any(|list| list.contains(&name)) {
-            pending += 1;
-            continue;
-        }
-        let case = cases::ALL.iter().flat_map(|list| list.iter()).find(|(known, _)| *known == name);
-        let (_, check) = case.unwrap_or_else(|| panic!("{}: no golden case has this name", path.display()));
-        let text = std::fs::read_to_string(path).unwrap();
-        let value: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        check(&value, path.parent().unwrap());
-        checked += 1;
-    }
-    (checked, pending)
+    files.iter().map(|path| check(path)).collect()
+}
+
+fn check(path: &Path) -> &'static str {
+    let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default();
+    let (name, check) = known().find(|(name, _)| *name == stem).unwrap_or_else(|| {
+        panic!("{}: no golden case has this name", path.display());
+    });
+    let text = std::fs::read_to_string(path).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    check(&value, path.parent().unwrap());
+    name
+}
+
+fn known() -> impl Iterator<Item = (&'static str, cases::Check)> {
+    cases::ALL.iter().flat_map(|list| list.iter().copied())
 }
 
 #[test]
-fn every_golden_file_agrees() {
+fn every_case_has_its_golden_file_and_agrees() {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let (checked, pending) = run(&own);
-    println!("golden: {checked} files checked, {pending} pending");
-    assert!(checked > 0);
+    let checked = run(&own);
+    let without: Vec<&str> = known().map(|(name, _)| name).filter(|name| !checked.contains(name)).collect();
+    assert!(without.is_empty(), "golden files are gone: {without:?}");
     if let Ok(dir) = std::env::var("HINGENET_GOLDEN") {
-        let (checked, _) = run(Path::new(&dir));
-        println!("golden: {checked} more files checked in {dir}");
+        run(Path::new(&dir));
     }
 }

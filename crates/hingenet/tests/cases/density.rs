@@ -32,9 +32,6 @@ pub const CASES: &[(&str, Check)] = &[
     ("slb_pipeline", slb_pipeline),
 ];
 
-/// What waits for its code.
-pub const PENDING: &[&str] = &[];
-
 /// Fails unless `|got - want| <= rel |want|`.
 #[track_caller]
 fn relative(got: f64, want: f64, rel: f64, what: &str) {

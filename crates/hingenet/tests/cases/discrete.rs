@@ -23,9 +23,6 @@ pub const CASES: &[(&str, Check)] = &[
     ("tan", tan),
 ];
 
-/// What waits for its code.
-pub const PENDING: &[&str] = &[];
-
 /// The graph of a case.
 pub fn dag(case: &Value) -> Dag {
     Dag::new(list(case, "parents").iter().map(indices).collect()).unwrap()

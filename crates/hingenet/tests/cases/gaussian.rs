@@ -32,9 +32,6 @@ pub const CASES: &[(&str, Check)] = &[
     ("weighted_lasso", lasso_columns),
 ];
 
-/// What waits for its code.
-pub const PENDING: &[&str] = &[];
-
 /// `null` stands for infinity in these files.
 fn number_or_infinity(v: &Value) -> f64 {
     if v.is_null() { f64::INFINITY } else { number(v) }

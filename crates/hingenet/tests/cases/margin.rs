@@ -29,9 +29,6 @@ pub const CASES: &[(&str, Check)] = &[
     ("soft_hinge", soft_hinge),
 ];
 
-/// What waits for its code.
-pub const PENDING: &[&str] = &[];
-
 fn normalise(file: &Value, _: &Path) {
     for case in list(file, "cases") {
         let network = Network::new(structure(case), flat(&case["w_in"])).unwrap().normalised().unwrap();
