@@ -17,6 +17,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from . import _engine
+from ._docs import documented
 from ._explanation import Explanation
 from ._frames import some_columns
 from ._input import (
@@ -34,6 +35,7 @@ from ._params import Run, parameter
 from ._spec import params_of, spec_of, split_spec
 
 
+@documented
 class EngineEstimator(Run, BaseEstimator, metaclass=ABCMeta):
     """An estimator that holds a fitted model of the engine; a subclass says which model it is."""
 
@@ -42,6 +44,15 @@ class EngineEstimator(Run, BaseEstimator, metaclass=ABCMeta):
     @abstractmethod
     def _name(self) -> str:
         """Model name without options, for example ``tan:ml``."""
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        {training}
+        """
+        self._set_model(*self._fit(_engine.fit, X, y, sample_weight))
+        self._tell()
+        return self
 
     def _fit(self, fit: Callable[..., Any], X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray]:
         """What ``fit`` of the engine makes of checked rows, and the class labels."""
@@ -127,34 +138,13 @@ def tell(texts: list[str], solver: dict[str, Any] | None) -> None:
         warnings.warn(text, category, stacklevel=4)
 
 
+@documented
 class EngineClassifier(ClassifierMixin, EngineEstimator):
     """A classifier of the engine."""
 
     class_weight: dict | str | None = parameter(
         'dict, "balanced" or None', "Factors of the weights of the rows of each class.", default=None
     )
-
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Features. NaN (and None) is a missing cell. Text, boolean and categorical columns of a frame
-            are categories; numbers are numbers.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. A weight of 2 means the same as the row twice.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        self._set_model(*self._fit(_engine.fit, X, y, sample_weight))
-        self._tell()
-        return self
 
     def _proba(self, X: Any, log: bool = True) -> np.ndarray:
         """(Log) probabilities in the engine's order of the classes."""
@@ -168,10 +158,7 @@ class EngineClassifier(ClassifierMixin, EngineEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each row.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows; missing cells are allowed.
+        {rows}
 
         Returns
         -------
@@ -184,10 +171,7 @@ class EngineClassifier(ClassifierMixin, EngineEstimator):
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log probability of each class given the observed cells.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows; missing cells are allowed.
+        {rows}
 
         Returns
         -------
@@ -199,10 +183,7 @@ class EngineClassifier(ClassifierMixin, EngineEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class given the observed cells.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows; missing cells are allowed.
+        {rows}
 
         Returns
         -------
@@ -214,10 +195,7 @@ class EngineClassifier(ClassifierMixin, EngineEstimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """Log-odds of the second class (two classes), or log probabilities (more).
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows; missing cells are allowed.
+        {rows}
 
         Returns
         -------
@@ -230,10 +208,7 @@ class EngineClassifier(ClassifierMixin, EngineEstimator):
     def explain(self, X: Any) -> Explanation:
         """The terms behind the decisions.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows; missing cells are allowed.
+        {rows}
 
         Returns
         -------

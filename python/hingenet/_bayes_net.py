@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ._base import EngineClassifier
+from ._docs import documented
 from ._network import GenerativeMixin, NetworkMixin
 from ._params import option, parameter
 from ._spec import Arcs
 
 
+@documented
 class BayesNetClassifier(NetworkMixin, GenerativeMixin, EngineClassifier):
     """Bayesian network over the class and discretised features.
 
@@ -24,14 +26,9 @@ class BayesNetClassifier(NetworkMixin, GenerativeMixin, EngineClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    fit_report_ : dict
-        Facts of the fit: rows, missing cells, options chosen, how the solver ended, warnings.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, when `X` is a data frame with text names.
+    {classes}
+    {report}
+    {fitted}
 
     References
     ----------

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from . import _engine
 from ._base import EngineClassifier, EngineEstimator
+from ._docs import documented
 from ._input import threads_of
 from ._labels import texts_of
 from ._network import NetworkMixin
@@ -26,6 +27,7 @@ class _Smoothing(Declared):
     floor: float | None = option("floor", default=None)
 
 
+@documented
 class LogDensityClassifier(NetworkMixin, _Smoothing, EngineClassifier):
     """Class scores that add up log densities of features and of dependent pairs of features.
 
@@ -39,21 +41,13 @@ class LogDensityClassifier(NetworkMixin, _Smoothing, EngineClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
+    {classes}
     network_ : Network
         The pairs in use.
-    fit_report_ : dict
-        Facts of the fit: rows, missing cells, options chosen, how the solver ended, warnings.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, when `X` is a data frame with text names.
+    {report}
+    {fitted}
 
-    References
-    ----------
-    Tenzer, Moscovich, Dorn, Nadler, Spiegelman: Beyond Trees: Classification with Sparse Pairwise
-    Dependencies, JMLR 2020.
+    {tenzer}
 
     Examples
     --------
@@ -135,6 +129,7 @@ class LogDensityClassifier(NetworkMixin, _Smoothing, EngineClassifier):
         return {names[j]: (values, scores[:, self._columns]) for j, values, scores in curves}
 
 
+@documented
 class LogDensityTransformer(TransformerMixin, _Smoothing, EngineEstimator):
     """Log densities of features and dependent pairs in every class, as features for other estimators.
 
@@ -149,17 +144,10 @@ class LogDensityTransformer(TransformerMixin, _Smoothing, EngineEstimator):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, when `X` is a data frame with text names.
+    {classes}
+    {fitted}
 
-    References
-    ----------
-    Tenzer, Moscovich, Dorn, Nadler, Spiegelman: Beyond Trees: Classification with Sparse Pairwise
-    Dependencies, JMLR 2020.
+    {tenzer}
 
     Examples
     --------
@@ -201,19 +189,7 @@ class LogDensityTransformer(TransformerMixin, _Smoothing, EngineEstimator):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the densities.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Features; NaN (and None) is a missing cell.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. A weight of 2 means the same as the row twice.
-
-        Returns
-        -------
-        self : object
-            The fitted transformer.
+        {training}
         """
         self._densities, labels = self._fit(_engine.LogDensities.fit, X, y, sample_weight)
         self._set_model(self._densities.model, labels)
@@ -223,10 +199,7 @@ class LogDensityTransformer(TransformerMixin, _Smoothing, EngineEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Log densities of every row.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows; missing cells are allowed.
+        {rows}
 
         Returns
         -------

@@ -10,9 +10,11 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _engine
+from ._docs import documented
 from ._input import check_labels, check_numbers, check_weights
 
 
+@documented
 class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Cut numbers into intervals by class entropy and minimum description length.
 
@@ -23,10 +25,7 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     cuts_ : list of ndarray
         Cut points of each column, ascending; a value equal to a cut lies below it.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, when `X` is a data frame with text names.
+    {fitted}
 
     References
     ----------
@@ -48,19 +47,12 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the cut points.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers; NaN is a missing cell.
+        {numbers}
         y : array-like of shape (n_samples,)
             Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+        {weights}
 
-        Returns
-        -------
-        self : object
-            The fitted transformer.
+        {self}
         """
         X = check_numbers(self, X, reset=True)
         labels, codes = check_labels(self, X, y)
@@ -73,10 +65,7 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Number of the interval of each cell.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers; NaN is a missing cell.
+        {numbers}
 
         Returns
         -------

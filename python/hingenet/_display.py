@@ -15,6 +15,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from ._base import EngineClassifier
 from ._density import LogDensityClassifier
+from ._docs import documented
 from ._frames import is_frame
 
 _FOR, _AGAINST = "#0072b2", "#d55e00"
@@ -55,6 +56,7 @@ class _Display:
         return self.plot(ax) if plot else self
 
 
+@documented
 class MissingCurveDisplay(_Display):
     """Score of a fitted classifier when more and more cells are missing.
 
@@ -118,10 +120,7 @@ class MissingCurveDisplay(_Display):
             As in scikit-learn; None is the estimator's own score.
         random_state : int or RandomState instance, default=0
             Seed of the blanks.
-        plot : bool, default=True
-            Whether to draw at once.
-        ax : matplotlib axes, default=None
-            Where to draw.
+        {drawing}
 
         Returns
         -------
@@ -150,6 +149,7 @@ class MissingCurveDisplay(_Display):
         return self
 
 
+@documented
 class TradeOffDisplay(_Display):
     """Likelihood against accuracy as an option of a generative classifier grows.
 
@@ -223,10 +223,7 @@ class TradeOffDisplay(_Display):
             Its values.
         cv : int, splitter or iterable, default=5
             Folds, as in scikit-learn.
-        plot : bool, default=True
-            Whether to draw at once.
-        ax : matplotlib axes, default=None
-            Where to draw.
+        {drawing}
 
         Returns
         -------
@@ -265,6 +262,7 @@ class TradeOffDisplay(_Display):
         return self
 
 
+@documented
 class TermDisplay(_Display):
     """The largest terms behind one decision.
 
@@ -316,10 +314,7 @@ class TermDisplay(_Display):
             Class to explain; None is the predicted one.
         max_terms : int, default=12
             Number of terms shown.
-        plot : bool, default=True
-            Whether to draw at once.
-        ax : matplotlib axes, default=None
-            Where to draw.
+        {drawing}
 
         Returns
         -------
@@ -344,6 +339,7 @@ class TermDisplay(_Display):
         return self
 
 
+@documented
 class CurveDisplay(_Display):
     """What one feature adds to the class scores of a density model, along its values.
 
@@ -387,10 +383,7 @@ class CurveDisplay(_Display):
             A fitted classifier.
         feature : str or int
             Name of the feature, or its number among the features in use.
-        plot : bool, default=True
-            Whether to draw at once.
-        ax : matplotlib axes, default=None
-            Where to draw.
+        {drawing}
 
         Returns
         -------

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from . import _engine
 from ._base import EngineClassifier, EngineEstimator, tell
+from ._docs import documented
 from ._input import check_numbers, check_weights, feature_names, run_options, seed_of, threads_of
 from ._network import GenerativeMixin, Network
 from ._params import Declared, Run, option, parameter
@@ -56,6 +57,7 @@ class _ClassNetworks:
         )
 
 
+@documented
 class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, _Structure, EngineClassifier):
     """A sparse Gaussian Bayesian network for each class, made discriminative.
 
@@ -70,23 +72,12 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, _Structure, Eng
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    networks_ : dict
-        The network of each class label.
-    network_ : Network
-        The arcs of any class.
-    fit_report_ : dict
-        Facts of the fit: rows, missing cells, options chosen, how the solver ended, warnings.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, when `X` is a data frame with text names.
+    {classes}
+    {networks}
+    {report}
+    {fitted}
 
-    References
-    ----------
-    Zhou, Wang, Liu, Ogunbona, Shen: Learning Discriminative Bayesian Networks from High-dimensional
-    Continuous Neuroimaging Data, 2015.
+    {zhou}
 
     Examples
     --------
@@ -145,6 +136,7 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, _Structure, Eng
         return {"learning": learning, "classifier": classifier, **super()._params_of(name, options)}
 
 
+@documented
 class FisherVectorTransformer(_ClassNetworks, TransformerMixin, _Structure, EngineEstimator):
     """Fisher vectors of sparse Gaussian class networks, as features for other estimators.
 
@@ -157,21 +149,11 @@ class FisherVectorTransformer(_ClassNetworks, TransformerMixin, _Structure, Engi
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    networks_ : dict
-        The network of each class label.
-    network_ : Network
-        The arcs of any class.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, when `X` is a data frame with text names.
+    {classes}
+    {networks}
+    {fitted}
 
-    References
-    ----------
-    Zhou, Wang, Liu, Ogunbona, Shen: Learning Discriminative Bayesian Networks from High-dimensional
-    Continuous Neuroimaging Data, 2015.
+    {zhou}
 
     Examples
     --------
@@ -192,34 +174,10 @@ class FisherVectorTransformer(_ClassNetworks, TransformerMixin, _Structure, Engi
     def _name(self) -> str:
         return f"sgbn:{self.learning},small_classes=allow"
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the class networks.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Features; NaN (and None) is a missing cell.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. A weight of 2 means the same as the row twice.
-
-        Returns
-        -------
-        self : object
-            The fitted transformer.
-        """
-        self._set_model(*self._fit(_engine.fit, X, y, sample_weight))
-        self._tell()
-        return self
-
     def transform(self, X: Any) -> np.ndarray:
         """Fisher vector of every row.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows; missing cells are allowed.
+        {rows}
 
         Returns
         -------
@@ -248,6 +206,7 @@ class FisherVectorTransformer(_ClassNetworks, TransformerMixin, _Structure, Engi
         return np.array(names, dtype=object)
 
 
+@documented
 class GaussianNetwork(Run, BaseEstimator):
     """Sparse directed Gaussian network of all rows, without classes.
 
@@ -277,15 +236,9 @@ class GaussianNetwork(Run, BaseEstimator):
         Score of ``"search"``.
     network_ : Network
         The graph with its strengths and pictures.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, when `X` is a data frame with text names.
+    {fitted}
 
-    References
-    ----------
-    Zhou, Wang, Liu, Ogunbona, Shen: Learning Discriminative Bayesian Networks from High-dimensional
-    Continuous Neuroimaging Data, 2015.
+    {zhou}
 
     Examples
     --------
@@ -319,19 +272,12 @@ class GaussianNetwork(Run, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the network.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers; NaN is a missing cell.
+        {numbers}
         y : None
             Not used.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. A weight of 2 means the same as the row twice.
+        {weights}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {self}
         """
         X = check_numbers(self, X, reset=True, ensure_min_samples=2, ensure_min_features=2)
         network, facts = _engine.fit_network(
@@ -376,10 +322,7 @@ class GaussianNetwork(Run, BaseEstimator):
     def score_samples(self, X: Any) -> np.ndarray:
         """Log density of the observed cells of each row.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; NaN is a missing cell.
+        {numbers}
 
         Returns
         -------
@@ -392,10 +335,7 @@ class GaussianNetwork(Run, BaseEstimator):
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the rows.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; NaN is a missing cell.
+        {numbers}
         y : None
             Not used.
 
@@ -409,10 +349,7 @@ class GaussianNetwork(Run, BaseEstimator):
     def impute(self, X: Any) -> np.ndarray:
         """The rows with missing cells replaced by their means given the observed ones.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; NaN is a missing cell.
+        {numbers}
 
         Returns
         -------

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _engine
+from ._docs import documented
 from ._frames import new_frame
 from ._input import seed_of, threads_of
 from ._labels import texts_of
@@ -162,6 +163,7 @@ class NetworkMixin:
         return Network._all(self._fitted())[0]
 
 
+@documented
 class GenerativeMixin:
     """A classifier that is a model of the rows: it can be sampled and asked for likelihoods."""
 
@@ -170,32 +172,20 @@ class GenerativeMixin:
 
         Discrete networks count a number by the interval it lies in; the others give densities.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows; missing cells are allowed.
+        {rows}
 
-        Returns
-        -------
-        log_likelihood : ndarray of shape (n_samples,)
-            Natural logarithms.
+        {log_likelihood}
         """
         return _engine.log_likelihood(self._fitted(), self._features(X), threads=threads_of(self.n_jobs))
 
     def log_likelihood(self, X: Any, y: ArrayLike) -> np.ndarray:
         """Log-likelihood of class and observed cells of each row.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows; missing cells are allowed.
+        {rows}
         y : array-like of shape (n_samples,)
             Class labels, all of them seen in training.
 
-        Returns
-        -------
-        log_likelihood : ndarray of shape (n_samples,)
-            Natural logarithms.
+        {log_likelihood}
         """
         model, features = self._fitted(), self._features(X)
         position = {text: c for c, text in enumerate(model.classes)}

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 
 from ._base import EngineClassifier
+from ._docs import documented
 from ._params import option
 
 
+@documented
 class HingenetClassifier(EngineClassifier):
     """Pool of four classifiers that each know what to do with missing cells: the default choice.
 
@@ -20,14 +22,10 @@ class HingenetClassifier(EngineClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
+    {classes}
     fit_report_ : dict
         Facts of the fit: rows, missing cells, warnings.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, when `X` is a data frame with text names.
+    {fitted}
 
     Examples
     --------

@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,14 @@ PAGES = sorted(p for p in (Path(__file__).parents[2] / "docs").glob("*.md") if "
 def test_docstrings(module):
     result = doctest.testmod(importlib.import_module(module), optionflags=doctest.ELLIPSIS)
     assert result.failed == 0
+
+
+def test_shared_paragraphs_stand_in_the_docstrings():
+    for cls in (getattr(hingenet, name) for name in hingenet.__all__):
+        for item in (cls, *(getattr(cls, name, None) for name in dir(cls) if not name.startswith("__"))):
+            assert not re.search(r"^ *\{\w+\}$", getattr(item, "__doc__", None) or "", re.MULTILINE), item
+    assert "Rows; missing cells are allowed." in hingenet.HingenetClassifier.predict.__doc__
+    assert "n_features_in_ : int" in hingenet.HingenetClassifier.__doc__
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

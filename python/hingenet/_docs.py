@@ -1,0 +1,99 @@
+"""Paragraphs of the documentation that several classes share.
+
+A docstring names one as ``{name}`` on a line of its own; :func:`documented` puts the text there.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TypeVar
+
+Class = TypeVar("Class", bound=type)
+
+_SHARED = {
+    # attributes
+    "classes": """\
+classes_ : ndarray of shape (n_classes,)
+    Class labels.""",
+    "networks": """\
+networks_ : dict
+    The network of each class label.
+network_ : Network
+    The arcs of any class.""",
+    "report": """\
+fit_report_ : dict
+    Facts of the fit: rows, missing cells, options chosen, how the solver ended, warnings.""",
+    "fitted": """\
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Names of the features, when `X` is a data frame with text names.""",
+    # arguments of methods
+    "training": """\
+Parameters
+----------
+X : array-like or data frame of shape (n_samples, n_features)
+    Features. NaN (and None) is a missing cell. Text, boolean and categorical columns of a frame
+    are categories; numbers are numbers.
+y : array-like of shape (n_samples,)
+    Class labels.
+sample_weight : array-like of shape (n_samples,), default=None
+    Weights of the rows. A weight of 2 means the same as the row twice.
+
+Returns
+-------
+self : object
+    The fitted estimator.""",
+    "rows": """\
+Parameters
+----------
+X : array-like or data frame of shape (n_samples, n_features)
+    Rows; missing cells are allowed.""",
+    "numbers": """\
+Parameters
+----------
+X : array-like of shape (n_samples, n_features)
+    Numbers; NaN is a missing cell.""",
+    "weights": """\
+sample_weight : array-like of shape (n_samples,), default=None
+    Weights of the rows. A weight of 2 means the same as the row twice.""",
+    "self": """\
+Returns
+-------
+self : object
+    The fitted estimator.""",
+    "log_likelihood": """\
+Returns
+-------
+log_likelihood : ndarray of shape (n_samples,)
+    Natural logarithms.""",
+    "drawing": """\
+plot : bool, default=True
+    Whether to draw at once.
+ax : matplotlib axes, default=None
+    Where to draw.""",
+    # papers
+    "tenzer": """\
+References
+----------
+Tenzer, Moscovich, Dorn, Nadler, Spiegelman: Beyond Trees: Classification with Sparse Pairwise
+Dependencies, JMLR 2020.""",
+    "zhou": """\
+References
+----------
+Zhou, Wang, Liu, Ogunbona, Shen: Learning Discriminative Bayesian Networks from High-dimensional
+Continuous Neuroimaging Data, 2015.""",
+}
+
+_PLACE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
+
+
+def documented(cls: Class) -> Class:
+    """The class, with the shared paragraphs in its docstring and in those of its methods."""
+    for item in (cls, *vars(cls).values()):
+        item = getattr(item, "__func__", item)
+        text = getattr(item, "__doc__", None)
+        if isinstance(text, str) and _PLACE.search(text):
+            item.__doc__ = _PLACE.sub(lambda m: textwrap.indent(_SHARED[m[2]], m[1]), text)
+    return cls
