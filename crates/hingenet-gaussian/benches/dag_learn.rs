@@ -2,7 +2,7 @@
 //! `meta.json` (`rows`, `nodes`, `jobs`, `lambda1`, `repeats`) and `x.f64` (row by row). Prints one JSON line a job with
 //! the least wall-clock and the least processor time of its runs, from the rows to the graph, and the arcs found.
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::Matrix;

@@ -1,6 +1,8 @@
 //! Classes that differ in their dependencies only: pairs of features find them, single features do not.
 //! `cargo run --release -p hingenet --example density`
 
+#![allow(clippy::print_stdout)]
+
 use hingenet::evaluate::{Plan, Protocol, compare, generate};
 use hingenet::{Control, Dataset, KernelDensity, LogDensity, Result};
 

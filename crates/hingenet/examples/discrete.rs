@@ -1,6 +1,8 @@
 //! A tree-augmented network with a margin: how it classifies, why, and that it is a probability model all the same.
 //! `cargo run --release -p hingenet --example discrete`
 
+#![allow(clippy::print_stdout)]
+
 use hingenet::evaluate::generate;
 use hingenet::table::UnseenPolicy;
 use hingenet::{Dataset, Result, Tan};

@@ -1,6 +1,8 @@
 //! A sparse Gaussian network for each class, found by a search over orders, and how the classes differ.
 //! `cargo run --release -p hingenet --example gaussian`
 
+#![allow(clippy::print_stdout)]
+
 use hingenet::evaluate::generate;
 use hingenet::report::ModelReport;
 use hingenet::{Dataset, Result, Sgbn, Table};

@@ -1,6 +1,8 @@
 //! Every third cell is missing, in training and in prediction: networks sum over what they do not know.
 //! `cargo run --release -p hingenet --example missing_cells`
 
+#![allow(clippy::print_stdout)]
+
 use hingenet::evaluate::generate;
 use hingenet::table::{Column, UnseenPolicy};
 use hingenet::{Dataset, NaiveBayes, Result, Table};

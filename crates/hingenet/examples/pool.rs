@@ -1,6 +1,8 @@
 //! The pool, the model to try first; progress is shown, and the model travels through its file format.
 //! `cargo run --release -p hingenet --example pool`
 
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
 use hingenet::evaluate::generate;
 use hingenet::table::UnseenPolicy;
 use hingenet::{Control, Dataset, Model, Pool, Result};

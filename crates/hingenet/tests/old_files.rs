@@ -25,7 +25,7 @@ fn names() -> Vec<String> {
 
 /// Largest difference of a probability between today's answer and the one kept beside the model.
 fn difference(name: &str, query: &Table) -> f64 {
-    let model = Model::load(&folder().join(format!("{name}.hgn"))).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let model = Model::load(folder().join(format!("{name}.hgn"))).unwrap_or_else(|e| panic!("{name}: {e}"));
     let found = model.predict(query, UnseenPolicy::Missing).unwrap_or_else(|e| panic!("{name}: {e}"));
     let kept = table(&folder().join(format!("{name}.csv")));
     assert_eq!(found.len(), kept.n_rows(), "{name}");

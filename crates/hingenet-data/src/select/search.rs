@@ -6,6 +6,9 @@ use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use rayon::prelude::*;
 
+/// Fits and scores the points of a path on one part.
+pub type ScorePath<'a, T, P> = dyn Fn(&T, &[P]) -> Result<Vec<f64>> + Sync + 'a;
+
 /// Scores of every point, path by path: the sum over the parts.
 ///
 /// A part is whatever the family makes once of a fold (rows to learn from, graph, held-out rows); a path is a list of
@@ -14,7 +17,7 @@ use rayon::prelude::*;
 pub fn path_scores<T: Sync, P: Sync>(
     parts: &[T],
     paths: &[Vec<P>],
-    score: &(dyn Fn(&T, &[P]) -> Result<Vec<f64>> + Sync),
+    score: &ScorePath<'_, T, P>,
     control: &Control,
 ) -> Result<Vec<Vec<f64>>> {
     let jobs: Vec<(usize, usize)> =

@@ -147,7 +147,6 @@ fn params(rule: Discriminative, fisher: bool, spec: &ModelSpec, options: FitOpti
         c: COST.of(spec).map(SlackWeight::Plain),
         tiny_classes: SMALL_CLASSES.of(spec),
         seed: options.seed,
-        ..GaussianParams::default()
     }
 }
 
