@@ -130,7 +130,10 @@ def _entry(families: tuple[str, ...], name: str, p: Parameter) -> str:
         kind = kind or (words if o["words"] else TYPES[o["kind"]].__name__)
         about = about or _sentence(families, p.key, o)
     default = f'"{p.default}"' if isinstance(p.default, str) else repr(p.default)
-    text = textwrap.fill(about or "", WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 8)
+    indent = " " * 8
+    text = textwrap.fill(
+        about or "", WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
     return f"    {name} : {kind}, default={default}\n{text}\n"
 
 
@@ -138,7 +141,8 @@ def _sentence(families: tuple[str, ...], key: str, o: dict[str, Any]) -> str:
     """What an option does, of which models, and what None means, as the engine declares it."""
     otherwise = o["otherwise"] if o["default"] is None else repr(o["default"]).replace("'", '"')
     about = o["about"][0].upper() + o["about"][1:]
-    return f"{about}{_models(families, key)}. None: {otherwise}."
+    values = f": {o['values']}" if o["kind"] == "text" else ""
+    return f"{about}{_models(families, key)}{values}. Where None: {otherwise}."
 
 
 def _models(families: tuple[str, ...], key: str) -> str:
