@@ -1,48 +1,9 @@
-//! What every fitted family can do, and the rows every family learns from. Families implement
-//! [`Classifier`]; `model` joins them in one enum.
+//! What every fitted family can do. Families implement [`Classifier`]; `model` joins them in one enum.
 
 use crate::explain::{Explanation, ScoreTerms};
-use crate::table::{Codes, Table};
+use crate::table::Table;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::log::log_normalise;
-
-/// Rows to learn from. The class codes lie below `classes.len()`; a missing class code is an
-/// unlabelled row, which only a semi-supervised fit accepts.
-#[derive(Debug, Clone, Copy)]
-pub struct Training<'a> {
-    /// Feature columns, in the order the model keeps. Cells may be missing.
-    pub features: &'a Table,
-    /// Class code of each row.
-    pub class: &'a Codes,
-    /// Class names, in code order.
-    pub classes: &'a [String],
-    /// Sample weights; `None` means 1 for every row.
-    pub weights: Option<&'a [f64]>,
-}
-
-impl Training<'_> {
-    /// Rows of each class with a positive weight; a weight of 2 is a row given twice.
-    pub fn class_rows(&self) -> Vec<f64> {
-        let mut found = vec![(0.0f64, 0.0f64); self.classes.len()];
-        for (row, class) in self.class.iter().enumerate() {
-            let weight = self.weights.map_or(1.0, |w| w[row]);
-            if let Some((rows, total)) = class.and_then(|c| found.get_mut(c)).filter(|_| weight > 0.0) {
-                *rows += 1.0;
-                *total += weight;
-            }
-        }
-        found.iter().map(|(rows, total)| rows.max(total.floor())).collect()
-    }
-
-    /// Class `c` has fewer rows than a family can learn from.
-    pub fn too_few_rows(&self, c: usize, rows: f64, needed: &str) -> Error {
-        let word = if rows == 1.0 { "row" } else { "rows" };
-        Error::data(
-            format!("class `{}` has {rows} {word}; {needed} of every class", self.classes[c]),
-            "add rows, leave the class out or join it with another; small_classes=allow fits it all the same",
-        )
-    }
-}
 
 /// A fitted model of one family: nothing unfitted can predict. Tables given to it have the training
 /// columns in the training order, categories coded as in training (unseen ones missing).

@@ -27,6 +27,10 @@ fn names() -> Vec<String> {
 fn difference(name: &str, query: &Table) -> f64 {
     let model = Model::load(folder().join(format!("{name}.hgn"))).unwrap_or_else(|e| panic!("{name}: {e}"));
     let found = model.predict(query, UnseenPolicy::Missing).unwrap_or_else(|e| panic!("{name}: {e}"));
+    for i in 0..found.len() {
+        let total: f64 = found.row(i).iter().map(|l| l.exp()).sum();
+        assert!((total - 1.0).abs() < 1e-9, "{name}, row {}: probabilities sum to {total}", i + 1);
+    }
     let kept = table(&folder().join(format!("{name}.csv")));
     assert_eq!(found.len(), kept.n_rows(), "{name}");
     let column = |c: &String| kept.by_name(&format!("p_{c}")).unwrap().as_numeric().unwrap();

@@ -1,6 +1,6 @@
 //! A table split into features, class and weights, ready to learn from.
 
-use crate::classifier::{Training, check_weights};
+use crate::classifier::check_weights;
 use crate::table::{Codes, Column, ColumnData, NumberRows, Table};
 use hingenet_base::error::{Error, Result, require_len};
 
@@ -81,16 +81,6 @@ impl Dataset {
             classes: self.classes.clone(),
             class: self.class.rows(rows),
             weights: self.weights.as_ref().map(|w| rows.iter().map(|&m| w[m]).collect()),
-        }
-    }
-
-    /// What a family learns from.
-    pub fn training(&self) -> Training<'_> {
-        Training {
-            features: &self.features,
-            class: &self.class,
-            classes: &self.classes,
-            weights: self.weights.as_deref(),
         }
     }
 

@@ -77,11 +77,6 @@ impl<'a> Rows<'a> {
         &self.data
     }
 
-    /// The rows as families took them before they took `Rows`.
-    pub fn training(&self) -> crate::classifier::Training<'_> {
-        self.data.training()
-    }
-
     /// Feature columns.
     pub fn features(&self) -> &Table {
         &self.data.features

@@ -69,7 +69,7 @@ pub(super) fn fit_rows(
     let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
     let control = &collecting(control, &warnings);
     let (fitted, solver, chosen) = match spec.info().recipe {
-        Recipe::Majority => (Fitted::Majority(Majority::fit(&rows.training())), None, BTreeMap::new()),
+        Recipe::Majority => (Fitted::Majority(Majority::fit(rows)), None, BTreeMap::new()),
         Recipe::Discrete(graph, rule) => {
             let fit = discrete::fit(graph, rule, spec, rows, control)?;
             (Fitted::Discrete(fit.model), worst(&fit.reports), fit.chosen)

@@ -1,8 +1,9 @@
 //! The baseline every classifier has to beat: class frequencies, whatever the features say.
 
 use hingenet_base::error::Result;
-use hingenet_data::classifier::{Classifier, Training};
+use hingenet_data::classifier::Classifier;
 use hingenet_data::explain::ScoreTerms;
+use hingenet_data::rows::Rows;
 use hingenet_data::table::Table;
 
 /// Log class frequencies of the training rows.
@@ -14,14 +15,9 @@ pub struct Majority {
 
 impl Majority {
     /// Weighted class frequencies with one virtual row.
-    pub fn fit(training: &Training) -> Self {
-        let k = training.classes.len();
-        let mut counts = vec![1.0 / k as f64; k];
-        for (m, class) in training.class.iter().enumerate() {
-            if let Some(c) = class {
-                counts[c] += training.weights.map_or(1.0, |w| w[m]);
-            }
-        }
+    pub fn fit(rows: &Rows) -> Self {
+        let one = 1.0 / rows.n_classes() as f64;
+        let counts: Vec<f64> = rows.class_totals().iter().map(|n| one + n).collect();
         let total: f64 = counts.iter().sum();
         Majority { log_prior: counts.iter().map(|n| (n / total).ln()).collect() }
     }
