@@ -8,6 +8,7 @@ use hingenet_data::explain::ExplanationKind;
 use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
 use hingenet_data::table::{Codes, Column, Table};
+use hingenet_gaussian::network::GaussianNetwork;
 use hingenet_gaussian::{
     Decision, GaussianClassifier, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Variance,
 };
@@ -99,6 +100,42 @@ fn every_structure_learning_rule_and_decision_classifies() {
                     let name = format!("{classes} {structure:?} {learning:?} {decision:?}");
                     assert!(accuracy > 0.75, "{name}: {accuracy}");
                 }
+            }
+        }
+    }
+}
+
+/// Largest change of a weight or an intercept between the networks of two classifiers.
+fn moved(from: &GaussianClassifier, to: &GaussianClassifier) -> f64 {
+    let numbers = |model: &GaussianClassifier| -> Vec<f64> {
+        let of = |n: &GaussianNetwork| {
+            (0..n.nodes()).flat_map(|j| n.parent_weights(j).to_vec()).chain(n.bias().to_vec()).collect()
+        };
+        model.networks().iter().flat_map(|n| -> Vec<f64> { of(n) }).collect()
+    };
+    let (from, to) = (numbers(from), numbers(to));
+    assert_eq!(from.len(), to.len());
+    from.iter().zip(&to).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn kl_and_mm_move_the_weights_and_keep_the_graphs() {
+    for classes in [2, 3] {
+        let train = data(90, classes, false, 1);
+        for structure in [StructureMethod::Or, StructureMethod::H, StructureMethod::Search] {
+            let learnt = |learning: Learning| {
+                let params = GaussianParams { structure, learning, ..quick() };
+                fit(&train.training(), &params, &Control::default()).unwrap().model
+            };
+            let start = learnt(Learning::Generative);
+            for learning in [Learning::Kl, Learning::Mm] {
+                let end = learnt(learning);
+                let change = moved(&start, &end);
+                assert!(change > 1e-3, "{classes} {structure:?} {learning:?}: {change}");
+                let graphs = |model: &GaussianClassifier| {
+                    model.networks().iter().map(|n| n.dag().clone()).collect::<Vec<_>>()
+                };
+                assert!(graphs(&start) == graphs(&end), "{classes} {structure:?} {learning:?}");
             }
         }
     }

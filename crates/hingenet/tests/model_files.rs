@@ -2,7 +2,7 @@
 //! not harm.
 
 use hingenet::model::file::Container;
-use hingenet::model::{Dataset, FitOptions, Model, fit};
+use hingenet::model::{Dataset, FitOptions, Model, fit, models};
 use hingenet_base::control::Control;
 use hingenet_base::error::Error;
 use hingenet_base::numeric::random::Random;
@@ -82,23 +82,48 @@ fn a_saved_model_comes_back_bit_by_bit() {
     assert_eq!(left.len(), 1, "temporary files are left: {left:?}");
 }
 
+/// Every name of the registry with its default options, so that searches and folds run too.
 #[test]
-fn the_bytes_do_not_depend_on_the_number_of_threads() {
+fn no_model_depends_on_the_number_of_threads() {
+    let given = |name: &str| format!("{name},edges=x->y");
+    let name = |name: &str| if name.starts_with("dag:") { given(name) } else { name.to_string() };
+    let names: Vec<String> = models().iter().map(|m| name(m.name)).collect();
+    assert!(names.len() > 50, "{names:?}");
+    for missing in [0.0, 0.2] {
+        let table = table(120, missing);
+        for name in &names {
+            let one = on_threads(1, name, &table);
+            assert!(missing > 0.0 || one.is_ok(), "{name}: {one:?}");
+            assert!(
+                one == on_threads(2, name, &table) && one == on_threads(8, name, &table),
+                "{name}, missing {missing}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_bytes_of_many_rows_do_not_depend_on_the_number_of_threads() {
     for missing in [0.0, 0.2] {
         let table = table(1000, missing);
         for name in NAMES {
-            let bytes = |threads: usize| {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| {
-                    let model = fitted(name, &table);
-                    let p = model.predict(&table, UnseenPolicy::Error).unwrap();
-                    (model.to_bytes().unwrap(), p.log_proba.iter().map(|p| p.to_bits()).collect::<Vec<_>>())
-                })
-            };
-            let one = bytes(1);
-            assert!(one == bytes(2) && one == bytes(8), "{name}, missing {missing}");
+            let one = on_threads(1, name, &table);
+            assert!(one.is_ok() && one == on_threads(2, name, &table), "{name}, missing {missing}");
+            assert!(one == on_threads(8, name, &table), "{name}, missing {missing}");
         }
     }
+}
+
+/// The bytes of a model and the bits of its predictions, or why it cannot be fitted.
+fn on_threads(n: usize, name: &str, table: &Table) -> Result<(Vec<u8>, Vec<u64>), String> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
+    pool.install(|| {
+        let data = Dataset::new(table.clone(), "class", None).unwrap();
+        let model = fit(&name.parse().unwrap(), &data, FitOptions::default(), &Control::default());
+        let model = model.map_err(|e| e.to_string())?;
+        let predicted = model.predict(table, UnseenPolicy::Error).unwrap();
+        Ok((model.to_bytes().unwrap(), predicted.log_proba.iter().map(|p| p.to_bits()).collect()))
+    })
 }
 
 #[test]

@@ -1,0 +1,97 @@
+//! Reports say what the models hold: numbers of a small table that can be worked out by hand.
+
+use hingenet::model::{Dataset, FitOptions, Model, fit};
+use hingenet::report::{ArcChange, ModelReport, NetworkPicture};
+use hingenet::table::{Codes, Column, Table, UnseenPolicy};
+use std::f64::consts::LN_2;
+
+/// A fair coin `a`, its copy `b` and a number `x` that tells the class; each case ten times.
+fn table() -> Table {
+    let cases = (0..40).map(|m| (m % 2, m / 2 % 2, m as f64 / 100.0));
+    let (class, coin): (Vec<_>, Vec<_>) = cases.clone().map(|(c, u, _)| (Some(c), Some(u))).unzip();
+    let states = |names: [&str; 2]| names.map(String::from).to_vec();
+    let codes = |list: &[Option<usize>]| Codes::from_options(2, list.iter().copied());
+    Table::new(vec![
+        Column::categorical("a", states(["heads", "tails"]), codes(&coin)),
+        Column::categorical("b", states(["heads", "tails"]), codes(&coin)),
+        Column::numeric("x", cases.map(|(c, _, small)| 2.0 * c as f64 + small).collect()),
+        Column::categorical("class", states(["no", "yes"]), codes(&class)),
+    ])
+    .unwrap()
+}
+
+fn fitted(name: &str) -> Model {
+    let data = Dataset::new(table(), "class", None).unwrap();
+    fit(&name.parse().unwrap(), &data, FitOptions::default(), &hingenet::Control::default()).unwrap()
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-9
+}
+
+#[test]
+fn arcs_of_a_discrete_network_are_as_strong_as_their_information() {
+    let picture = NetworkPicture::of_model(&fitted("tan:ml,alpha=0")).unwrap();
+    let names: Vec<&str> = picture.nodes.iter().map(|n| n.name.as_str()).collect();
+    assert_eq!(names, ["class", "a", "b", "x"]);
+    assert!(picture.nodes.iter().all(|n| n.is_class == (n.name == "class")));
+    assert!(picture.is_directed && picture.strength.is_some());
+    let strength = |from: usize, to: usize| {
+        let ends = [(from, to), (to, from)];
+        picture.arcs.iter().find(|arc| ends.contains(&(arc.from, arc.to))).map(|arc| arc.strength)
+    };
+    assert_eq!([1, 2, 3].map(|feature| strength(0, feature)), [Some(0.0); 3]);
+    assert!(close(strength(1, 2).unwrap(), LN_2), "a coin and its copy share ln 2: {picture:?}");
+    assert_eq!(picture.arcs.len(), 5);
+}
+
+#[test]
+fn the_report_of_a_discrete_network_has_its_tables_cuts_and_decisions() {
+    let model = fitted("tan:ml,alpha=0");
+    let report = ModelReport::of(&model, &table(), &[0, 7]).unwrap();
+    assert_eq!((report.target.as_str(), report.classes.len(), report.tables.len()), ("class", 2, 4));
+    assert_eq!(report.tables[0].rows[0].probabilities, [0.5, 0.5]);
+    for row in report.tables.iter().flat_map(|table| &table.rows) {
+        assert!(close(row.probabilities.iter().sum(), 1.0), "{row:?}");
+    }
+    let cut = report.cuts.iter().find(|c| c.feature == "x").unwrap();
+    assert!(cut.cuts.len() == 1 && (0.38..2.02).contains(&cut.cuts[0]), "{cut:?}");
+    let predicted = model.predict(&table(), UnseenPolicy::Error).unwrap();
+    for (decision, (m, class)) in report.decisions.iter().zip([(0, "no"), (7, "yes")]) {
+        assert_eq!((decision.row, decision.class.as_str()), (m + 1, class));
+        let probabilities: Vec<f64> = predicted.row(m).iter().map(|l| l.exp()).collect();
+        assert_eq!(decision.probabilities, probabilities);
+        let others = decision.others.map_or(0.0, |(_, sum)| sum);
+        let sum = decision.base + decision.terms.iter().map(|t| t.score).sum::<f64>() + others;
+        assert!(
+            decision.is_additive && (close(sum, decision.total) || sum == decision.total),
+            "{decision:?}"
+        );
+    }
+}
+
+#[test]
+fn the_report_of_the_pool_ranks_features_by_what_they_tell() {
+    let report = ModelReport::of(&fitted("pool,fast=true"), &table(), &[]).unwrap();
+    let [weights, information] = &report.curves[..] else { panic!("{:?}", report.curves) };
+    assert!(weights.curves.len() >= 3 && weights.curves.iter().all(|c| c.points.last().unwrap().0 == 100.0));
+    assert_eq!(information.places[0], "x");
+    let points = &information.curves[0].points;
+    assert!((points[0].1 - LN_2).abs() < 0.1, "x tells the whole class: {points:?}");
+    assert!(points[1].1.abs() < 0.1 && points[2].1.abs() < 0.1, "a coin tells nothing: {points:?}");
+}
+
+#[test]
+fn the_networks_of_two_classes_differ_by_the_arcs_listed() {
+    let report = ModelReport::of(&fitted("sgbn:or,lambda1=1"), &table(), &[]).unwrap();
+    let networks = report.class_networks.unwrap();
+    assert_eq!(networks.networks.len(), 2);
+    let [difference] = &networks.differences[..] else { panic!("{:?}", networks.differences) };
+    for (k, weight) in [|a: &ArcChange| a.first, |a: &ArcChange| a.second].into_iter().enumerate() {
+        let mut listed: Vec<f64> = difference.arcs.iter().map(weight).filter(|w| *w != 0.0).collect();
+        let mut held: Vec<f64> = networks.networks[k].arcs.iter().map(|arc| arc.weight).collect();
+        listed.sort_by(f64::total_cmp);
+        held.sort_by(f64::total_cmp);
+        assert_eq!(listed, held, "class {k}");
+    }
+}
