@@ -76,7 +76,8 @@ mod tests {
         let mut scores = vec![0.5f64.ln(), never, never, never, 3.0, 3.0];
         let prior = vec![0.25f64.ln(), 0.75f64.ln()];
         log_posteriors(&mut scores, 2, || Ok(prior.clone())).unwrap();
-        assert_eq!(scores, [0.0, never, prior[0], prior[1], 0.5f64.ln(), 0.5f64.ln()]);
+        assert_eq!(scores[..4], [0.0, never, prior[0], prior[1]]);
+        assert!(scores[4..].iter().all(|s| (s - 0.5f64.ln()).abs() < 1e-15), "{scores:?}");
         log_posteriors(&mut [0.0, 1.0], 2, || Err(Error::Interrupted)).unwrap();
     }
 }

@@ -50,7 +50,7 @@ fn the_report_of_a_discrete_network_has_its_tables_cuts_and_decisions() {
     let model = fitted("tan:ml,alpha=0");
     let report = ModelReport::of(&model, &table(), &[0, 7]).unwrap();
     assert_eq!((report.target.as_str(), report.classes.len(), report.tables.len()), ("class", 2, 4));
-    assert_eq!(report.tables[0].rows[0].probabilities, [0.5, 0.5]);
+    assert!(report.tables[0].rows[0].probabilities.iter().all(|p| close(*p, 0.5)));
     for row in report.tables.iter().flat_map(|table| &table.rows) {
         assert!(close(row.probabilities.iter().sum(), 1.0), "{row:?}");
     }

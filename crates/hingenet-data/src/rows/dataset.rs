@@ -14,7 +14,7 @@ use hingenet_base::error::{Error, Result, require_len};
 /// let table = Table::new(vec![
 ///     Column::numeric("size", vec![1.0, 1.5, 7.0]),
 ///     Column::numeric("n", vec![2.0, 1.0, 1.0]),
-///     Column::categorical("class", names, Codes::from_options(2, [0, 0, 1].map(Some))),
+///     Column::categorical("class", names, Codes::from_options(2, [0, 0, 1].into_iter().map(Some))),
 /// ])?;
 /// let data = Dataset::new(table, "class", Some("n"))?;
 /// assert_eq!((data.features.n_columns(), data.classes.len()), (1, 2));

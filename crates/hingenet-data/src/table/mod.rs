@@ -24,7 +24,7 @@ use hingenet_base::error::{Error, Result, require_len};
 /// ```
 /// # use hingenet_data as hingenet;
 /// use hingenet::table::{Codes, Column, Table};
-/// let colour = Codes::from_options(2, [Some(0), None, Some(1)]);
+/// let colour = Codes::from_options(2, [Some(0), None, Some(1)].into_iter());
 /// let table = Table::new(vec![
 ///     Column::numeric("size", vec![1.0, 1.5, f64::NAN]),
 ///     Column::categorical("colour", vec!["red".into(), "blue".into()], colour),
