@@ -31,6 +31,7 @@ impl Dag {
     }
 
     /// Number of nodes.
+    #[inline]
     pub fn len(&self) -> usize {
         self.parents.len()
     }
@@ -41,6 +42,7 @@ impl Dag {
     }
 
     /// Parents of node `i`, ascending.
+    #[inline]
     pub fn parents(&self, i: usize) -> &[usize] {
         &self.parents[i]
     }
@@ -51,11 +53,13 @@ impl Dag {
     }
 
     /// Nodes with every parent before its children; among free nodes the lowest number comes first.
+    #[inline]
     pub fn topological_order(&self) -> &[usize] {
         &self.order
     }
 
     /// Whether there is an arc `from -> to`.
+    #[inline]
     pub fn has_arc(&self, from: usize, to: usize) -> bool {
         self.parents[to].binary_search(&from).is_ok()
     }
@@ -92,6 +96,7 @@ impl Dag {
 }
 
 /// Kahn's algorithm, lowest free node first; an error names one cycle.
+#[inline]
 fn topological_order(parents: &[Vec<usize>]) -> Result<Vec<usize>> {
     let n = parents.len();
     let mut waiting: Vec<usize> = parents.iter().map(Vec::len).collect();

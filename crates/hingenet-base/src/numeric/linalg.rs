@@ -45,21 +45,25 @@ impl Matrix {
     }
 
     /// Number of rows.
+    #[inline]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// Number of columns.
+    #[inline]
     pub fn cols(&self) -> usize {
         self.cols
     }
 
     /// Row `i`.
+    #[inline]
     pub fn row(&self, i: usize) -> &[f64] {
         &self.data[i * self.cols..(i + 1) * self.cols]
     }
 
     /// Row `i`, to write.
+    #[inline]
     pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
         &mut self.data[i * self.cols..(i + 1) * self.cols]
     }
@@ -70,11 +74,13 @@ impl Matrix {
     }
 
     /// All entries, row by row.
+    #[inline]
     pub fn data(&self) -> &[f64] {
         &self.data
     }
 
     /// All entries, row by row, to write.
+    #[inline]
     pub fn data_mut(&mut self) -> &mut [f64] {
         &mut self.data
     }
@@ -135,6 +141,7 @@ impl Matrix {
     }
 
     /// `self · v`.
+    #[inline]
     pub fn mul_vec(&self, v: &[f64]) -> Vec<f64> {
         (0..self.rows).map(|i| dot(self.row(i), v)).collect()
     }
@@ -156,12 +163,14 @@ impl Matrix {
 
 impl std::ops::Index<(usize, usize)> for Matrix {
     type Output = f64;
+    #[inline]
     fn index(&self, (i, j): (usize, usize)) -> &f64 {
         &self.data[i * self.cols + j]
     }
 }
 
 impl std::ops::IndexMut<(usize, usize)> for Matrix {
+    #[inline]
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
         &mut self.data[i * self.cols + j]
     }
@@ -169,6 +178,7 @@ impl std::ops::IndexMut<(usize, usize)> for Matrix {
 
 /// `a · b` of two vectors.
 #[inline(always)]
+#[inline]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     debug_assert_eq!(a.len(), b.len());
     // Four running sums let the processor overlap the additions; the order is fixed.

@@ -2,6 +2,7 @@
 //! subtracted; `-inf` is a legal value (probability zero), NaN is not.
 
 /// `ln Σ_j exp(v_j)`; `-inf` for an empty slice or one that is all `-inf`.
+#[inline]
 pub fn log_sum_exp(v: &[f64]) -> f64 {
     let max = v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if max.is_infinite() {
@@ -11,12 +12,14 @@ pub fn log_sum_exp(v: &[f64]) -> f64 {
 }
 
 /// `ln(e^a + e^b)`.
+#[inline]
 pub fn log_add(a: f64, b: f64) -> f64 {
     let (hi, lo) = if a >= b { (a, b) } else { (b, a) };
     if lo == f64::NEG_INFINITY { hi } else { hi + (lo - hi).exp().ln_1p() }
 }
 
 /// Shifts `v` so that `lse(v) = 0` and returns the old `lse`. A slice that is all `-inf` stays.
+#[inline]
 pub fn log_normalise(v: &mut [f64]) -> f64 {
     let total = log_sum_exp(v);
     if total.is_finite() {
@@ -26,6 +29,7 @@ pub fn log_normalise(v: &mut [f64]) -> f64 {
 }
 
 /// Turns log weights into probabilities that sum to one, in place; returns the old `lse`.
+#[inline]
 pub fn softmax(v: &mut [f64]) -> f64 {
     let total = log_normalise(v);
     v.iter_mut().for_each(|x| *x = x.exp());
@@ -33,6 +37,7 @@ pub fn softmax(v: &mut [f64]) -> f64 {
 }
 
 /// Index of the largest value, ties to the smallest index.
+#[inline]
 pub fn argmax(v: &[f64]) -> usize {
     let mut best = 0;
     for (i, x) in v.iter().enumerate() {

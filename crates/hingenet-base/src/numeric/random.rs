@@ -28,16 +28,19 @@ impl Random {
     }
 
     /// 64 random bits.
+    #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// Uniform in `[0, 1)`, 53 random bits.
+    #[inline]
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
     /// Uniform in `0..n` without bias (rejection); `n` must be positive.
+    #[inline]
     pub fn below(&mut self, n: usize) -> usize {
         let n = n as u64;
         debug_assert!(n > 0);
@@ -51,6 +54,7 @@ impl Random {
     }
 
     /// Standard normal (Box-Muller, one draw of each pair).
+    #[inline]
     pub fn normal(&mut self) -> f64 {
         let u = 1.0 - self.uniform();
         (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()

@@ -17,6 +17,7 @@ pub fn ordered_chunks<T: Send>(
 }
 
 /// Adds `x` to `total`, element by element.
+#[inline]
 pub fn add_into(total: &mut [f64], x: &[f64]) {
     debug_assert_eq!(total.len(), x.len());
     total.iter_mut().zip(x).for_each(|(t, v)| *t += v);

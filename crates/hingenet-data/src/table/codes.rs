@@ -31,6 +31,7 @@ impl Codes {
     }
 
     /// Number of cells.
+    #[inline]
     pub fn len(&self) -> usize {
         match self {
             Codes::U8(v) => v.len(),
@@ -53,6 +54,7 @@ impl Codes {
     }
 
     /// All cells in row order.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Option<usize>> + '_ {
         (0..self.len()).map(|i| self.get(i))
     }

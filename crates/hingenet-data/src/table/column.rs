@@ -50,11 +50,13 @@ impl Column {
     }
 
     /// The cells.
+    #[inline]
     pub fn data(&self) -> &ColumnData {
         &self.data
     }
 
     /// The numbers, if this is a numeric column.
+    #[inline]
     pub fn as_numeric(&self) -> Option<&Numeric> {
         match &self.data {
             ColumnData::Numeric(n) => Some(n),
@@ -63,6 +65,7 @@ impl Column {
     }
 
     /// The categories, if this is a categorical column.
+    #[inline]
     pub fn as_categorical(&self) -> Option<&Categorical> {
         match &self.data {
             ColumnData::Numeric(_) => None,
@@ -71,6 +74,7 @@ impl Column {
     }
 
     /// Number of cells.
+    #[inline]
     pub fn len(&self) -> usize {
         match &self.data {
             ColumnData::Numeric(n) => n.values.len(),
@@ -92,6 +96,7 @@ impl Column {
     }
 
     /// Whether the cell of row `i` is missing.
+    #[inline]
     pub fn is_missing(&self, i: usize) -> bool {
         match &self.data {
             ColumnData::Numeric(n) => n.values[i].is_nan(),
@@ -132,6 +137,7 @@ impl Column {
 
 impl Numeric {
     /// Number of cells.
+    #[inline]
     pub fn len(&self) -> usize {
         self.values.len()
     }
@@ -154,6 +160,7 @@ impl Numeric {
     }
 
     /// The cells as stored: NaN stands for missing.
+    #[inline]
     pub fn with_nan(&self) -> &[f64] {
         &self.values
     }
@@ -173,6 +180,7 @@ impl Categorical {
     }
 
     /// The codes.
+    #[inline]
     pub fn codes(&self) -> &Codes {
         &self.codes
     }
