@@ -178,7 +178,6 @@ impl std::ops::IndexMut<(usize, usize)> for Matrix {
 
 /// `a · b` of two vectors.
 #[inline(always)]
-#[inline]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     debug_assert_eq!(a.len(), b.len());
     // Four running sums let the processor overlap the additions; the order is fixed.
