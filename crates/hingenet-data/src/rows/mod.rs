@@ -151,8 +151,7 @@ impl<'a> Rows<'a> {
         (0..counts.len()).filter(|&c| counts[c] > 0).collect()
     }
 
-    /// Refuses a class with fewer than `needed` rows (a weight of 2 is a row given twice); `why` says what needs
-    /// them. With `allow` only a class without any row of its own is passed over by the caller.
+    /// Refuses a class with fewer than `needed` rows (a weight of 2 is a row given twice); `why` says what needs them.
     pub fn require_class_rows(&self, c: usize, needed: f64, why: &str) -> Result<()> {
         let rows = (self.class_counts()[c] as f64).max(self.class_totals()[c].floor());
         if rows >= needed {

@@ -20,15 +20,3 @@ pub struct Fit<M> {
     /// Options that were chosen by inner folds, by name.
     pub chosen: BTreeMap<String, f64>,
 }
-
-impl<M> Fit<M> {
-    /// A fit that chose nothing and ran no solver.
-    pub fn plain(model: M) -> Self {
-        Fit { model, reports: Vec::new(), chosen: BTreeMap::new() }
-    }
-
-    /// The same fit with another model made from this one.
-    pub fn map<N>(self, f: impl FnOnce(M) -> N) -> Fit<N> {
-        Fit { model: f(self.model), reports: self.reports, chosen: self.chosen }
-    }
-}
