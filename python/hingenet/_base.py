@@ -173,10 +173,7 @@ class EngineClassifier(ClassifierMixin, EngineEstimator):
 
         {rows}
 
-        Returns
-        -------
-        log_proba : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
+        {proba}
         """
         return self._proba(X)[:, self._columns]
 
@@ -185,10 +182,7 @@ class EngineClassifier(ClassifierMixin, EngineEstimator):
 
         {rows}
 
-        Returns
-        -------
-        proba : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
+        {proba}
         """
         return self._proba(X, log=False)[:, self._columns]
 

@@ -21,11 +21,8 @@ class BayesNetClassifier(NetworkMixin, GenerativeMixin, EngineClassifier):
     when fitting. Options that are None take the engine's default; ``lambda_``, ``gamma``, ``scale``
     and ``kappa`` are then chosen by inner cross-validation (see ``fit_report_["chosen"]``).
 
-    Parameters
-    ----------
+    {parameters}
 
-    Attributes
-    ----------
     {classes}
     {report}
     {fitted}
@@ -34,12 +31,8 @@ class BayesNetClassifier(NetworkMixin, GenerativeMixin, EngineClassifier):
     ----------
     Peharz, Tschiatschek, Pernkopf: The Most Generative Maximum Margin Bayesian Networks, ICML 2013.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_iris
+    {iris}
     >>> from hingenet import BayesNetClassifier
-    >>> X, y = load_iris(return_X_y=True)
     >>> model = BayesNetClassifier(structure="tan", learning="ml-bn-svm").fit(X, y)
     >>> model.predict([[5.1, 3.5, 1.4, np.nan]])
     array([0])

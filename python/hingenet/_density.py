@@ -36,11 +36,8 @@ class LogDensityClassifier(NetworkMixin, _Smoothing, EngineClassifier):
     fitted model is a set of curves and surfaces: see :class:`hingenet.CurveDisplay`. Missing cells drop out
     of the machine's terms and are summed out of trees. Options that are None take the engine's default.
 
-    Parameters
-    ----------
+    {parameters}
 
-    Attributes
-    ----------
     {classes}
     network_ : Network
         The pairs in use.
@@ -49,12 +46,8 @@ class LogDensityClassifier(NetworkMixin, _Smoothing, EngineClassifier):
 
     {tenzer}
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_iris
+    {iris}
     >>> from hingenet import LogDensityClassifier
-    >>> X, y = load_iris(return_X_y=True)
     >>> model = LogDensityClassifier("kde-tan").fit(X, y)
     >>> model.predict([[5.1, 3.5, 1.4, np.nan]])
     array([0])
@@ -139,11 +132,8 @@ class LogDensityTransformer(TransformerMixin, _Smoothing, EngineEstimator):
     transformer learns from the same kind of values as it will see. A missing cell leaves of a pair the other
     cell's log density, and of nothing 0.
 
-    Parameters
-    ----------
+    {parameters}
 
-    Attributes
-    ----------
     {classes}
     {fitted}
 
@@ -201,10 +191,7 @@ class LogDensityTransformer(TransformerMixin, _Smoothing, EngineEstimator):
 
         {rows}
 
-        Returns
-        -------
-        log_densities : ndarray of shape (n_samples, n_log_densities)
-            Columns as in ``get_feature_names_out()``.
+        {columns}
         """
         features = self._features(X)
         return self._densities.transform(features, threads=threads_of(self.n_jobs))
@@ -217,10 +204,7 @@ class LogDensityTransformer(TransformerMixin, _Smoothing, EngineEstimator):
         input_features : array-like of str, default=None
             Names of the features, where the transformer was not fitted to a frame with names.
 
-        Returns
-        -------
-        names : ndarray of str objects
-            One name for each column.
+        {names}
         """
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)

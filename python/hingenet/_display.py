@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self, dataclass_transform
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -56,7 +57,13 @@ class _Display:
         return self.plot(ax) if plot else self
 
 
-@documented
+@dataclass_transform()
+def _picture(cls: Any) -> Any:
+    """A display whose fields are the numbers it keeps."""
+    return documented(dataclass(eq=False, repr=False)(cls))
+
+
+@_picture
 class MissingCurveDisplay(_Display):
     """Score of a fitted classifier when more and more cells are missing.
 
@@ -71,22 +78,19 @@ class MissingCurveDisplay(_Display):
     score_name : str
         Name of the vertical axis.
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
+    {iris}
     >>> from hingenet import BayesNetClassifier, MissingCurveDisplay
-    >>> X, y = load_iris(return_X_y=True)
     >>> model = BayesNetClassifier("nb", "ml").fit(X, y)
     >>> curve = MissingCurveDisplay.from_estimator(model, X, y, rates=[0.0, 0.5], plot=False)
     >>> curve.scores.shape
     (2, 5)
     """
 
-    def __init__(self, rates: np.ndarray, scores: np.ndarray, *, estimator_name: str, score_name: str):
-        self.rates = rates
-        self.scores = scores
-        self.estimator_name = estimator_name
-        self.score_name = score_name
+    rates: np.ndarray
+    scores: np.ndarray
+    _: KW_ONLY
+    estimator_name: str
+    score_name: str
 
     @classmethod
     def from_estimator(
@@ -102,16 +106,10 @@ class MissingCurveDisplay(_Display):
         plot: bool = True,
         ax: Any = None,
     ) -> Self:
-        """Score a fitted estimator on blanked copies of `X`.
+        """Score a fitted estimator, of this package or another that takes missing cells, on blanked copies of `X`.
 
-        Parameters
-        ----------
-        estimator : estimator
-            A fitted classifier that takes missing cells.
-        X : array-like or data frame of shape (n_samples, n_features)
-            Test rows.
-        y : array-like of shape (n_samples,)
-            Their labels.
+        {classifier}
+        {test}
         rates : sequence of float
             Shares of cells to blank.
         n_repeats : int, default=5
@@ -121,11 +119,6 @@ class MissingCurveDisplay(_Display):
         random_state : int or RandomState instance, default=0
             Seed of the blanks.
         {drawing}
-
-        Returns
-        -------
-        display : MissingCurveDisplay
-            The curve.
         """
         scorer = check_scoring(estimator, scoring)
         rng = check_random_state(random_state)
@@ -149,7 +142,7 @@ class MissingCurveDisplay(_Display):
         return self
 
 
-@documented
+@_picture
 class TradeOffDisplay(_Display):
     """Likelihood against accuracy as an option of a generative classifier grows.
 
@@ -167,31 +160,20 @@ class TradeOffDisplay(_Display):
     param_name : str
         Name of the option.
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
+    {iris}
     >>> from hingenet import BayesNetClassifier, TradeOffDisplay
-    >>> X, y = load_iris(return_X_y=True)
     >>> model = BayesNetClassifier("nb", "ml-bn-svm", gamma=1.0)
     >>> curve = TradeOffDisplay.from_estimator(model, X, y, values=[0.0, 1.0], cv=3, plot=False)
     >>> curve.log_likelihoods.shape
     (2, 3)
     """
 
-    def __init__(
-        self,
-        values: np.ndarray,
-        log_likelihoods: np.ndarray,
-        accuracies: np.ndarray,
-        *,
-        estimator_name: str,
-        param_name: str,
-    ):
-        self.values = values
-        self.log_likelihoods = log_likelihoods
-        self.accuracies = accuracies
-        self.estimator_name = estimator_name
-        self.param_name = param_name
+    values: np.ndarray
+    log_likelihoods: np.ndarray
+    accuracies: np.ndarray
+    _: KW_ONLY
+    estimator_name: str
+    param_name: str
 
     @classmethod
     def from_estimator(
@@ -213,10 +195,7 @@ class TradeOffDisplay(_Display):
         estimator : estimator
             A classifier with ``log_likelihood(X, y)``, for example ``BayesNetClassifier(gamma=1.0)``. Options
             left None are chosen anew in every fit.
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Their labels.
+        {test}
         param_name : str, default="lambda_"
             Option to change.
         values : sequence of float
@@ -224,11 +203,6 @@ class TradeOffDisplay(_Display):
         cv : int, splitter or iterable, default=5
             Folds, as in scikit-learn.
         {drawing}
-
-        Returns
-        -------
-        display : TradeOffDisplay
-            The curve.
         """
         y = np.asarray(y)
         splits = list(check_cv(cv, y, classifier=True).split(np.zeros(len(y)), y))
@@ -262,7 +236,7 @@ class TradeOffDisplay(_Display):
         return self
 
 
-@documented
+@_picture
 class TermDisplay(_Display):
     """The largest terms behind one decision.
 
@@ -275,21 +249,18 @@ class TermDisplay(_Display):
     label : object
         The class explained.
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
+    {iris_frame}
     >>> from hingenet import BayesNetClassifier, TermDisplay
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = BayesNetClassifier("nb", "ml").fit(X, y)
     >>> terms = TermDisplay.from_estimator(model, X.iloc[[0]], plot=False)
     >>> int(terms.label), len(terms.labels)
     (0, 4)
     """
 
-    def __init__(self, labels: list[str], values: np.ndarray, *, label: Any):
-        self.labels = labels
-        self.values = values
-        self.label = label
+    labels: list[str]
+    values: np.ndarray
+    _: KW_ONLY
+    label: Any
 
     @classmethod
     def from_estimator(
@@ -304,10 +275,7 @@ class TermDisplay(_Display):
     ) -> Self:
         """Explain the first row of `X`.
 
-        Parameters
-        ----------
-        estimator : estimator
-            A fitted classifier of this package.
+        {classifier}
         X : array-like or data frame of shape (n_samples, n_features)
             Rows; the first one is explained.
         label : object, default=None
@@ -315,11 +283,6 @@ class TermDisplay(_Display):
         max_terms : int, default=12
             Number of terms shown.
         {drawing}
-
-        Returns
-        -------
-        display : TermDisplay
-            The terms.
         """
         row = X[:1]
         label = estimator.predict(row)[0] if label is None else label
@@ -339,7 +302,7 @@ class TermDisplay(_Display):
         return self
 
 
-@documented
+@_picture
 class CurveDisplay(_Display):
     """What one feature adds to the class scores of a density model, along its values.
 
@@ -354,22 +317,19 @@ class CurveDisplay(_Display):
     classes : ndarray of shape (n_classes,)
         Class labels.
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
+    {iris_frame}
     >>> from hingenet import CurveDisplay, LogDensityClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = LogDensityClassifier("kde-nb").fit(X, y)
     >>> curve = CurveDisplay.from_estimator(model, "petal width (cm)", plot=False)
     >>> curve.scores.shape[1]
     3
     """
 
-    def __init__(self, feature: str, values: np.ndarray, scores: np.ndarray, *, classes: np.ndarray):
-        self.feature = feature
-        self.values = values
-        self.scores = scores
-        self.classes = classes
+    feature: str
+    values: np.ndarray
+    scores: np.ndarray
+    _: KW_ONLY
+    classes: np.ndarray
 
     @classmethod
     def from_estimator(
@@ -384,11 +344,6 @@ class CurveDisplay(_Display):
         feature : str or int
             Name of the feature, or its number among the features in use.
         {drawing}
-
-        Returns
-        -------
-        display : CurveDisplay
-            The curves.
         """
         curves = estimator.curves()
         name = list(curves)[feature] if isinstance(feature, (int, np.integer)) else feature

@@ -14,6 +14,8 @@ Class = TypeVar("Class", bound=type)
 _SHARED = {
     # attributes
     "classes": """\
+Attributes
+----------
 classes_ : ndarray of shape (n_classes,)
     Class labels.""",
     "networks": """\
@@ -63,16 +65,58 @@ Returns
 -------
 self : object
     The fitted estimator.""",
+    "proba": """\
+Returns
+-------
+proba : ndarray of shape (n_samples, n_classes)
+    Columns in the order of ``classes_``.""",
+    "columns": """\
+Returns
+-------
+X_new : ndarray of shape (n_samples, n_columns)
+    Columns as in ``get_feature_names_out()``.""",
+    "names": """\
+Returns
+-------
+names : ndarray of str objects
+    One name for each column.""",
     "log_likelihood": """\
 Returns
 -------
 log_likelihood : ndarray of shape (n_samples,)
     Natural logarithms.""",
+    "classifier": """\
+Parameters
+----------
+estimator : estimator
+    A fitted classifier.""",
+    "test": """\
+X : array-like or data frame of shape (n_samples, n_features)
+    Rows.
+y : array-like of shape (n_samples,)
+    Their labels.""",
     "drawing": """\
 plot : bool, default=True
     Whether to draw at once.
 ax : matplotlib axes, default=None
-    Where to draw.""",
+    Where to draw.
+
+Returns
+-------
+display : object
+    The picture with its numbers.""",
+    # examples
+    "iris": """\
+Examples
+--------
+>>> import numpy as np
+>>> from sklearn.datasets import load_iris
+>>> X, y = load_iris(return_X_y=True)""",
+    "iris_frame": """\
+Examples
+--------
+>>> from sklearn.datasets import load_iris
+>>> X, y = load_iris(return_X_y=True, as_frame=True)""",
     # papers
     "tenzer": """\
 References

@@ -1,13 +1,15 @@
 """The compiled engine; private, the estimators are its public face."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Features = NDArray[np.float64] | Sequence[NDArray[np.float64] | tuple[NDArray[np.int64], list[str]]]
 Progress = Callable[[str, int, int], None]
+
+Fitted = TypeVar("Fitted", covariant=True)
 
 __version__: str
 
@@ -34,18 +36,23 @@ class Model:
     ) -> tuple[NDArray[np.float64], list[tuple[str, int, str]]]: ...
     def explain(self, features: Features, threads: int = 1) -> dict[str, Any]: ...
 
-def fit(
-    spec: str,
-    features: Features,
-    names: list[str],
-    y: NDArray[np.int64],
-    classes: list[str],
-    target: str,
-    weights: NDArray[np.float64] | None = None,
-    seed: int = 0,
-    threads: int = 1,
-    progress: Progress | None = None,
-) -> Model: ...
+class Fit(Protocol[Fitted]):
+    def __call__(
+        self,
+        spec: str,
+        features: Features,
+        names: list[str],
+        y: NDArray[np.int64],
+        classes: list[str],
+        target: str,
+        weights: NDArray[np.float64] | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        progress: Progress | None = None,
+    ) -> Fitted: ...
+
+fit: Fit[Model]
+
 def models() -> str: ...
 def read_header(path: str) -> str: ...
 def mdl_cuts(
@@ -67,19 +74,7 @@ def fisher_vectors(model: Model, features: Features, threads: int = 1) -> NDArra
 def fisher_names(model: Model) -> list[tuple[int, str]]: ...
 
 class LogDensities:
-    @staticmethod
-    def fit(
-        spec: str,
-        features: Features,
-        names: list[str],
-        y: NDArray[np.int64],
-        classes: list[str],
-        target: str,
-        weights: NDArray[np.float64] | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        progress: Progress | None = None,
-    ) -> LogDensities: ...
+    fit: ClassVar[Fit[LogDensities]]
     @property
     def model(self) -> Model: ...
     def columns(self) -> list[tuple[int, int, int | None]]: ...

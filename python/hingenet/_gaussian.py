@@ -67,11 +67,8 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, _Structure, Eng
     expectation when fitting. Options that are None take the engine's default, or are chosen by inner
     cross-validation (`lambda1`, `k`, `nu`, `C`; see ``fit_report_["chosen"]``).
 
-    Parameters
-    ----------
+    {parameters}
 
-    Attributes
-    ----------
     {classes}
     {networks}
     {report}
@@ -79,12 +76,8 @@ class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, _Structure, Eng
 
     {zhou}
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_iris
+    {iris}
     >>> from hingenet import GaussianNetworkClassifier
-    >>> X, y = load_iris(return_X_y=True)
     >>> model = GaussianNetworkClassifier("search").fit(X, y)
     >>> model.predict([[5.1, np.nan, 1.4, np.nan]])
     array([0])
@@ -144,22 +137,16 @@ class FisherVectorTransformer(_ClassNetworks, TransformerMixin, _Structure, Engi
     every class network, on standardised values: how the row would like each network to change. A row with
     missing cells gets the gradient of the likelihood of what is there.
 
-    Parameters
-    ----------
+    {parameters}
 
-    Attributes
-    ----------
     {classes}
     {networks}
     {fitted}
 
     {zhou}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
+    {iris}
     >>> from hingenet import FisherVectorTransformer
-    >>> X, y = load_iris(return_X_y=True)
     >>> FisherVectorTransformer("search").fit(X, y).transform(X).shape
     (150, 48)
     """
@@ -195,10 +182,7 @@ class FisherVectorTransformer(_ClassNetworks, TransformerMixin, _Structure, Engi
         input_features : array-like of str, default=None
             Must be the names of training, if given.
 
-        Returns
-        -------
-        names : ndarray of str objects
-            One name for each column.
+        {names}
         """
         check_is_fitted(self)
         _check_feature_names_in(self, input_features)
@@ -215,8 +199,7 @@ class GaussianNetwork(Run, BaseEstimator):
     directions where the data determine them. Missing cells (NaN) are filled in by expectation when fitting
     and integrated out when scoring.
 
-    Parameters
-    ----------
+    {parameters}
 
     Attributes
     ----------

@@ -19,8 +19,8 @@ import numpy as np
 from . import _engine
 from ._spec import Options
 
-# Line of a docstring behind which the parameters are listed.
-HEADING = "    Parameters\n    ----------\n"
+# Line of a docstring in whose place the parameters are listed.
+PLACE = "    {parameters}\n"
 # Widest line of a docstring.
 WIDTH = 105
 
@@ -89,10 +89,9 @@ class Declared:
             if p.key is not None
         }
         cls.__init__ = _constructor(cls._parameters)  # type: ignore[method-assign]
-        if cls.__doc__ and HEADING in cls.__doc__:
-            before, after = cls.__doc__.split(HEADING, 1)
+        if cls.__doc__ and PLACE in cls.__doc__:
             entries = "".join(_entry(cls._families, name, p) for name, p in cls._parameters.items())
-            cls.__doc__ = before + HEADING + entries + after
+            cls.__doc__ = cls.__doc__.replace(PLACE, f"    Parameters\n    ----------\n{entries}")
 
 
 def _constructor(parameters: dict[str, Parameter]) -> Any:

@@ -17,22 +17,15 @@ class HingenetClassifier(EngineClassifier):
     a kernel machine with a margin are multiplied, with exponents that were learnt on blanked copies of the
     training rows and depend on the share of missing cells. The fitted model keeps training rows.
 
-    Parameters
-    ----------
+    {parameters}
 
-    Attributes
-    ----------
     {classes}
     fit_report_ : dict
         Facts of the fit: rows, missing cells, warnings.
     {fitted}
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_iris
+    {iris}
     >>> from hingenet import HingenetClassifier
-    >>> X, y = load_iris(return_X_y=True)
     >>> model = HingenetClassifier(fast=True).fit(X, y)
     >>> model.predict([[5.1, np.nan, 1.4, np.nan]])
     array([0])

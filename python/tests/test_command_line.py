@@ -54,28 +54,30 @@ each_model = pytest.mark.parametrize("name,estimator", MODELS.items(), ids=list(
 pytestmark = [pytestmark, pytest.mark.filterwarnings("ignore::UserWarning")]
 
 
+def assert_the_program_agrees(run, tmp_path, model, X):
+    """The program gives the rows the labels and probabilities of the estimator."""
+    run("predict", "model.hgn", "rows.csv", "--proba", "-o", "out.csv")
+    label, proba = predictions(tmp_path / "out.csv", model.classes_)
+    np.testing.assert_array_equal(label, model.predict(X))
+    np.testing.assert_array_equal(proba, model.predict_proba(X))
+
+
 @each_model
 def test_fit_in_python_and_predict_on_the_command_line(name, estimator, files, run, tmp_path):
     X, y = files
     model = clone(estimator).fit(X, y)
     model.save(tmp_path / "model.hgn")
-    run("predict", "model.hgn", "rows.csv", "--proba", "-o", "out.csv")
-    label, proba = predictions(tmp_path / "out.csv", model.classes_)
-    np.testing.assert_array_equal(label, model.predict(X))
-    np.testing.assert_array_equal(proba, model.predict_proba(X))
+    assert_the_program_agrees(run, tmp_path, model, X)
 
 
 @each_model
 def test_fit_on_the_command_line_and_predict_in_python(name, estimator, files, run, tmp_path):
     X, y = files
     run("fit", "data.csv", "--target", "kind", "--model", name, "-o", "model.hgn")
-    run("predict", "model.hgn", "rows.csv", "--proba", "-o", "out.csv")
     model = hingenet.load(tmp_path / "model.hgn")
     assert type(model) is type(estimator) and model.score(X, y) > 0.9
     assert model.get_params() == estimator.get_params()
-    label, proba = predictions(tmp_path / "out.csv", model.classes_)
-    np.testing.assert_array_equal(label, model.predict(X))
-    np.testing.assert_array_equal(proba, model.predict_proba(X))
+    assert_the_program_agrees(run, tmp_path, model, X)
 
 
 @each_model
