@@ -6,8 +6,9 @@
 
 use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::Matrix;
+use hingenet_gaussian::StructureMethod;
 use hingenet_gaussian::moments::Moments;
-use hingenet_gaussian::structure::{Constraints, Method, OrParams, SearchParams};
+use hingenet_gaussian::structure::{Constraints, Method, SearchParams};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -32,10 +33,9 @@ fn main() {
     let values = bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect();
     let x = Matrix::from_vec(size("rows"), size("nodes"), values).unwrap();
     for job in meta["jobs"].as_array().unwrap().iter().filter_map(|j| j.as_str()) {
-        let method = match job {
-            "or" => Method::Or(OrParams::new(meta["lambda1"].as_f64().unwrap())),
-            _ => Method::Search(SearchParams::default()),
-        };
+        let kind = if job == "or" { StructureMethod::Or } else { StructureMethod::Search };
+        let lambda1 = meta["lambda1"].as_f64().unwrap();
+        let method = Method { kind, lambda1, search: SearchParams::default() };
         let (mut best, mut least) = (f64::INFINITY, f64::INFINITY);
         let mut arcs = Vec::new();
         for _ in 0..size("repeats") {
@@ -46,7 +46,7 @@ fn main() {
             best = best.min(start.elapsed().as_secs_f64());
             let used = processor_seconds().zip(before).map(|(after, before)| after - before);
             least = least.min(used.unwrap_or(f64::INFINITY));
-            arcs = learnt.structure.dag(0.01).unwrap().arcs().collect();
+            arcs = learnt.dag(0.01).unwrap().arcs().collect();
         }
         println!("{}", serde_json::json!({"job": job, "seconds": best, "processor": least, "arcs": arcs}));
     }

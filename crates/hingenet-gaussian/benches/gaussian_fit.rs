@@ -7,10 +7,10 @@
 use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
-use hingenet_gaussian::discriminative::{KlParams, Labelled, MmParams, MmSolver, fit_kl, fit_mm};
+use hingenet_gaussian::discriminative::{Labelled, Leeway, MmSolver, fit_kl, fit_mm};
 use hingenet_gaussian::moments::Moments;
 use hingenet_gaussian::network::GaussianNetwork;
-use hingenet_gaussian::structure::{Constraints, OrParams, SearchParams, fit_or, fit_search};
+use hingenet_gaussian::structure::{Constraints, SearchParams, fit_or, fit_search};
 use std::time::Instant;
 
 /// Rows of a linear model with two parents a node (mean degree 4), standardised later.
@@ -47,7 +47,7 @@ fn time(name: &str, target: f64, runs: usize, mut work: impl FnMut() -> String) 
 
 fn or(n: usize, m: usize, lambda1: f64) -> String {
     let moments = Moments::of_rows(&rows(n, m, 1), None).unwrap().standardised();
-    let fit = fit_or(&moments, &OrParams::new(lambda1), &Constraints::none(m), &Control::default()).unwrap();
+    let fit = fit_or(&moments, lambda1, &Constraints::none(m), &Control::default()).unwrap();
     let arcs = fit.theta.data().iter().filter(|t| **t != 0.0).count();
     format!("{arcs} arcs, {} rounds", fit.report.iterations)
 }
@@ -56,8 +56,10 @@ fn search(n: usize, m: usize, rounds: usize) -> String {
     let moments = Moments::of_rows(&rows(n, m, 1), None).unwrap();
     let params = SearchParams { rounds, ..SearchParams::default() };
     let fit = fit_search(&moments, &params, &Constraints::none(m), &Control::default()).unwrap();
-    format!("score {:.3}", fit.score.unwrap_or(f64::NAN))
+    format!("score {:.3}", fit.report.objective)
 }
+
+const LEEWAY: Leeway = Leeway { free: 100, slack: 0.01 };
 
 /// Two classes of 40 rows with 40 nodes, and their OR-SGBN networks.
 fn two_classes() -> (Matrix, Vec<usize>, Vec<GaussianNetwork>) {
@@ -66,14 +68,13 @@ fn two_classes() -> (Matrix, Vec<usize>, Vec<GaussianNetwork>) {
     let data: Vec<f64> = parts.iter().flat_map(|p| p.data().to_vec()).collect();
     let all = Moments::of_rows(&Matrix::from_vec(2 * n, m, data.clone()).unwrap(), None).unwrap();
     let deviation: Vec<f64> = all.variance().iter().map(|v| v.sqrt()).collect();
-    let x = Matrix::from_fn(2 * n, m, |a, j| (data[a * m + j] - all.mean()[j]) / deviation[j]);
+    let x = Matrix::from_fn(2 * n, m, |a, j| (data[a * m + j] - all.mean[j]) / deviation[j]);
     let class: Vec<usize> = (0..2 * n).map(|a| a / n).collect();
     let networks = (0..2)
         .map(|c| {
             let own: Vec<usize> = (c * n..(c + 1) * n).collect();
             let moments = Moments::of_rows(&x.select(&own, &(0..m).collect::<Vec<_>>()), None).unwrap();
-            let fit =
-                fit_or(&moments, &OrParams::new(10.0), &Constraints::none(m), &Control::default()).unwrap();
+            let fit = fit_or(&moments, 10.0, &Constraints::none(m), &Control::default()).unwrap();
             GaussianNetwork::from_structure(&fit, &moments).unwrap()
         })
         .collect();
@@ -84,7 +85,7 @@ fn mm(solver: MmSolver) -> String {
     let (x, class, networks) = two_classes();
     let weights = vec![1.0; x.rows()];
     let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
-    let fit = fit_mm(&data, &MmParams { solver, ..MmParams::default() }, &Control::default()).unwrap();
+    let fit = fit_mm(&data, LEEWAY, 0.3, solver, &Control::default()).unwrap();
     format!("objective {:.4} -> {:.4}", fit.objective[0], fit.report.objective)
 }
 
@@ -92,7 +93,7 @@ fn kl() -> String {
     let (x, class, networks) = two_classes();
     let weights = vec![1.0; x.rows()];
     let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
-    let fit = fit_kl(&data, &KlParams::default(), &Control::default()).unwrap();
+    let fit = fit_kl(&data, LEEWAY, 1.0, &Control::default()).unwrap();
     format!("J {:.4} -> {:.4}, {} iterations", fit.objective[0], fit.report.objective, fit.report.iterations)
 }
 

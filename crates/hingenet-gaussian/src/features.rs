@@ -22,10 +22,6 @@ pub struct Node {
 }
 
 impl Node {
-    fn new(column: usize, category: Option<usize>) -> Self {
-        Node { column, category, mean: 0.0, scale: 0.0 }
-    }
-
     /// Mean and deviation of the node.
     fn standard(&self) -> Standard {
         Standard { mean: self.mean, sd: self.scale }
@@ -48,17 +44,13 @@ impl FeatureMap {
     pub fn learn(table: &Table, weights: Option<&[f64]>) -> Result<Self> {
         let (mut nodes, mut categories) = (Vec::new(), Vec::new());
         for (column, data) in table.columns().iter().enumerate() {
+            let node = |category: Option<usize>| Node { column, category, mean: 0.0, scale: 0.0 };
+            let names = data.as_categorical().map_or(&[][..], |c| c.categories());
             match data.as_categorical() {
-                None => {
-                    nodes.push(Node::new(column, None));
-                    categories.push(Vec::new());
-                }
-                Some(c) => {
-                    let indicated = 0..c.categories().len().saturating_sub(1);
-                    nodes.extend(indicated.map(|k| Node::new(column, Some(k))));
-                    categories.push(c.categories().to_vec());
-                }
+                None => nodes.push(node(None)),
+                Some(_) => nodes.extend((0..names.len().saturating_sub(1)).map(|k| node(Some(k)))),
             }
+            categories.push(names.to_vec());
         }
         let columns = raw_columns(table, &nodes)?;
         if let Some(weights) = weights {
@@ -77,7 +69,7 @@ impl FeatureMap {
     }
 
     /// Checks a map read from a file.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let n = self.names.len();
         require_len("category lists", n, self.categories.len())?;
         require_len("column types", n, self.is_categorical.len())?;
@@ -105,6 +97,11 @@ impl FeatureMap {
             None => self.names[n.column].clone(),
             Some(c) => format!("{}={}", self.names[n.column], self.categories[n.column][c]),
         }
+    }
+
+    /// Names of all nodes.
+    pub fn node_names(&self) -> Vec<String> {
+        (0..self.nodes.len()).map(|k| self.node_name(k)).collect()
     }
 
     /// Number of columns a table must have.

@@ -10,7 +10,6 @@
 //! Letters: i, j nodes (`Θ_ij` is the arc i -> j), a, b rows, c classes, m nodes, n rows.
 
 pub mod discriminative;
-mod explain;
 pub mod features;
 pub mod fisher;
 mod fit;
@@ -26,5 +25,5 @@ pub mod study;
 pub use fisher::FisherMachine;
 pub use fit::fit;
 pub use params::{Decision, GaussianParams, Learning, Priors, SlackWeight, Variance};
-pub use predict::{ClassifierParts, GaussianClassifier};
+pub use predict::GaussianClassifier;
 pub use structure::StructureMethod;

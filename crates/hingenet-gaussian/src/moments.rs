@@ -8,9 +8,12 @@ use hingenet_base::numeric::sum::ordered_chunks;
 /// First and second moments of the rows of one class.
 #[derive(Debug, Clone)]
 pub struct Moments {
-    rows: f64,
-    mean: Vec<f64>,
-    gram: Matrix,
+    /// Total weight n of the rows.
+    pub rows: f64,
+    /// Mean of each column.
+    pub mean: Vec<f64>,
+    /// `G = Xc'Xc`.
+    pub gram: Matrix,
     /// Centred columns (node by node), each row scaled by the root of its weight; absent for expected moments.
     centred: Option<Matrix>,
 }
@@ -59,21 +62,6 @@ impl Moments {
     /// Number of nodes m.
     pub fn nodes(&self) -> usize {
         self.mean.len()
-    }
-
-    /// Total weight n of the rows.
-    pub fn rows(&self) -> f64 {
-        self.rows
-    }
-
-    /// Mean of each column.
-    pub fn mean(&self) -> &[f64] {
-        &self.mean
-    }
-
-    /// `G = Xc'Xc`.
-    pub fn gram(&self) -> &Matrix {
-        &self.gram
     }
 
     /// Variance of each column, divisor n.

@@ -2,7 +2,7 @@
 
 use crate::discriminative::MmSolver;
 use crate::fisher::Information;
-use crate::structure::{CLASSIFIER_ROUNDS, StructureMethod};
+use crate::structure::{CLASSIFIER_ROUNDS, SearchParams, StructureMethod};
 use hingenet_base::error::{Result, require};
 
 /// What happens to the weights after structure learning.
@@ -74,10 +74,8 @@ pub struct GaussianParams {
     pub lambda1: Option<f64>,
     /// Fused penalty γ >= 0 on the differences of the weights of two classes (OR only, in a common order).
     pub fused: Option<f64>,
-    /// Penalty c > 0 of the order search.
-    pub penalty: f64,
-    /// Rounds of the order search.
-    pub rounds: usize,
+    /// Settings of the order search; its seed is also that of the folds.
+    pub search: SearchParams,
     /// Variances of the nodes.
     pub variance: Variance,
     /// Class priors.
@@ -94,8 +92,6 @@ pub struct GaussianParams {
     pub c: Option<SlackWeight>,
     /// Whether a class of one row is allowed; its nodes are independent with variance 1.
     pub tiny_classes: bool,
-    /// Seed of folds and orders.
-    pub seed: u64,
 }
 
 impl Default for GaussianParams {
@@ -107,8 +103,7 @@ impl Default for GaussianParams {
             information: Information::default(),
             lambda1: None,
             fused: None,
-            penalty: 2.0,
-            rounds: CLASSIFIER_ROUNDS,
+            search: SearchParams { rounds: CLASSIFIER_ROUNDS, ..SearchParams::default() },
             variance: Variance::default(),
             priors: Priors::default(),
             free: None,
@@ -117,7 +112,6 @@ impl Default for GaussianParams {
             solver: MmSolver::default(),
             c: None,
             tiny_classes: false,
-            seed: 0,
         }
     }
 }
@@ -140,7 +134,7 @@ impl GaussianParams {
             let or = self.structure == StructureMethod::Or;
             require("fused", gamma, "structure learning by `or`", or)?;
         }
-        require("penalty", self.penalty, "a finite number > 0", positive(self.penalty))?;
+        self.search.check()?;
         require("slack", self.slack, "a finite number >= 0", self.slack.is_finite() && self.slack >= 0.0)
     }
 }

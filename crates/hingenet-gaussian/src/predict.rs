@@ -10,13 +10,13 @@ use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::{Classifier, log_posteriors};
-use hingenet_data::explain::ScoreTerms;
+use hingenet_data::explain::{ScoreTerms, Term, leave_one_out};
 use hingenet_data::table::{Codes, Table};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 /// A Gaussian classifier. Nodes are standardised columns and category indicators, see [`FeatureMap`].
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "ClassifierParts")]
 pub struct GaussianClassifier {
     pub(super) features: FeatureMap,
     pub(super) networks: Vec<GaussianNetwork>,
@@ -24,44 +24,20 @@ pub struct GaussianClassifier {
     pub(super) machine: Option<FisherMachine>,
 }
 
-/// The classifier as a model file has it, before its parts are checked.
-#[derive(Debug, Clone, serde::Deserialize)]
-pub struct ClassifierParts {
-    features: FeatureMap,
-    networks: Vec<GaussianNetwork>,
-    prior: Vec<f64>,
-    machine: Option<FisherMachine>,
-}
-
-impl TryFrom<ClassifierParts> for GaussianClassifier {
-    type Error = Error;
-
-    fn try_from(p: ClassifierParts) -> Result<Self> {
-        p.features.check()?;
-        GaussianClassifier::new(p.features, p.networks, p.prior, p.machine)
-    }
-}
-
 impl GaussianClassifier {
-    /// Checks that the parts fit together.
-    pub(super) fn new(
-        features: FeatureMap,
-        networks: Vec<GaussianNetwork>,
-        prior: Vec<f64>,
-        machine: Option<FisherMachine>,
-    ) -> Result<Self> {
-        require_len("class networks", prior.len(), networks.len())?;
-        for network in &networks {
-            require_len("nodes of a class network", features.nodes().len(), network.nodes())?;
+    /// Refuses parts that do not fit together (of a model file, say).
+    pub fn check(&self) -> Result<()> {
+        let (classes, nodes) = (self.prior.len(), self.features.nodes().len());
+        self.features.check()?;
+        require_len("class networks", classes, self.networks.len())?;
+        for network in &self.networks {
+            require_len("nodes of a class network", nodes, network.nodes())?;
         }
-        let total: f64 = prior.iter().sum();
-        if !prior.iter().all(|p| *p >= 0.0 && p.is_finite()) || (total - 1.0).abs() > 1e-6 {
+        let total: f64 = self.prior.iter().sum();
+        if !self.prior.iter().all(|p| *p >= 0.0 && p.is_finite()) || (total - 1.0).abs() > 1e-6 {
             return Err(Error::data("the class priors do not sum to one", ""));
         }
-        if let Some(machine) = &machine {
-            machine.check(prior.len(), features.nodes().len())?;
-        }
-        Ok(GaussianClassifier { features, networks, prior, machine })
+        self.machine.as_ref().map_or(Ok(()), |machine| machine.check(classes, nodes))
     }
 
     /// The network of each class, over the nodes of [`Self::features`].
@@ -79,18 +55,13 @@ impl GaussianClassifier {
         &self.prior
     }
 
-    pub(super) fn log_prior(&self) -> Vec<f64> {
+    fn log_prior(&self) -> Vec<f64> {
         self.prior.iter().map(|p| p.ln()).collect()
     }
 
     /// The machine on Fisher vectors, where one decides.
     pub fn machine(&self) -> Option<&FisherMachine> {
         self.machine.as_ref()
-    }
-
-    /// Class scores of encoded rows, up to a constant a row.
-    pub(super) fn scores(&self, x: &Matrix) -> Result<Vec<Vec<f64>>> {
-        class_scores(&self.networks, &self.prior, self.machine.as_ref(), x)
     }
 
     /// Log density of the observed numeric cells of each row, in the units of the columns. Indicator nodes of
@@ -133,17 +104,6 @@ impl GaussianClassifier {
         let codes = Codes::from_options(self.prior.len(), class.into_iter().map(Some));
         Ok((self.features.decode(&rows)?, codes))
     }
-
-    /// The rows with missing cells replaced by their means given the observed ones under one class.
-    pub fn impute(&self, rows: &Table, class: usize) -> Result<Table> {
-        let Some(network) = self.networks.get(class) else {
-            return Err(Error::Shape { what: "class".into(), expected: self.networks.len(), found: class });
-        };
-        let x = self.features.encode(rows)?;
-        let complete = |prepared: &[Conditional<'_>], row: &[f64]| prepared[0].complete(row);
-        let filled = by_pattern(std::slice::from_ref(network), x.rows(), |a| x.row(a), complete)?;
-        self.features.decode(&filled)
-    }
 }
 
 /// Class scores of encoded rows, up to a constant a row: `log p(x_observed, c)`, or those of the machine.
@@ -168,12 +128,27 @@ impl Classifier for GaussianClassifier {
     }
 
     fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
-        let mut scores = self.scores(&self.features.encode(rows)?)?.concat();
+        let x = self.features.encode(rows)?;
+        let mut scores = class_scores(&self.networks, &self.prior, self.machine.as_ref(), &x)?.concat();
         log_posteriors(&mut scores, self.prior.len(), || Ok(self.log_prior()))?;
         Ok(scores)
     }
 
+    /// For a complete row of the network classifier one term per node, which add up (indicator nodes of one column have a
+    /// term each); otherwise what each observed feature changes.
     fn terms(&self, row: &Table) -> Result<ScoreTerms> {
-        super::explain::terms(self, row)
+        let x = self.features.encode(row)?;
+        let nodes = self.features.nodes();
+        if self.machine.is_some() || x.data().iter().any(|v| v.is_nan()) {
+            let has_node = |column: &usize| nodes.iter().any(|node| node.column == *column);
+            return leave_one_out(self, row, (0..self.features.columns()).filter(has_node));
+        }
+        let term = |j: usize| {
+            let parents = self.networks.iter().flat_map(|g| g.dag().parents(j));
+            let given: BTreeSet<usize> = parents.map(|&i| nodes[i].column).collect();
+            let scores = self.networks.iter().map(|g| g.node_term(j, x.row(0))).collect();
+            Term { feature: nodes[j].column, given: given.into_iter().collect(), scores }
+        };
+        Ok(ScoreTerms::additive(self.log_prior(), (0..nodes.len()).map(term).collect()))
     }
 }

@@ -3,8 +3,9 @@
 use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
+use hingenet_gaussian::StructureMethod;
 use hingenet_gaussian::moments::Moments;
-use hingenet_gaussian::structure::{Constraints, Method, OrParams, SearchParams, fit_fused};
+use hingenet_gaussian::structure::{Constraints, Method, SearchParams, fit_fused};
 use hingenet_gaussian::study::{
     Change, Resampling, ResamplingParams, arc_confidence, degrees, difference_network, group_table,
 };
@@ -19,8 +20,17 @@ fn collider(n: usize, w: [f64; 2], seed: u64) -> Matrix {
         x.row_mut(a).copy_from_slice(&row);
     }
     let moments = Moments::of_rows(&x, None).unwrap();
-    let (mean, variance) = (moments.mean(), moments.variance());
+    let (mean, variance) = (&moments.mean, moments.variance());
     Matrix::from_fn(n, 4, |a, j| (x[(a, j)] - mean[j]) / variance[j].sqrt())
+}
+
+fn search(rounds: usize) -> Method {
+    let search = SearchParams { rounds, ..SearchParams::default() };
+    Method { kind: StructureMethod::Search, lambda1: 1.0, search }
+}
+
+fn or(lambda1: f64) -> Method {
+    Method { kind: StructureMethod::Or, lambda1, ..search(0) }
 }
 
 fn params(resampling: Resampling) -> ResamplingParams {
@@ -31,10 +41,10 @@ fn params(resampling: Resampling) -> ResamplingParams {
 fn a_clear_collider_is_found_in_nearly_every_run() {
     let x = collider(300, [0.8, -0.8], 1);
     let free = Constraints::none(4);
-    let search = Method::Search(SearchParams { rounds: 5, ..SearchParams::default() });
+    let search = search(5);
     for resampling in [Resampling::HalfSamples, Resampling::Bootstrap] {
-        let found =
-            arc_confidence(&x, None, &search, &free, &params(resampling), &Control::default()).unwrap();
+        let found = arc_confidence(&x, &[1.0; 300], &search, &free, &params(resampling), &Control::default())
+            .unwrap();
         assert!(found.arc[(0, 2)] > 0.9 && found.arc[(1, 2)] > 0.9, "{:?}", found.arc);
         assert!(found.adjacency(0, 3) < 0.2);
         assert!(found.direction(0, 2).unwrap() > 0.9);
@@ -50,19 +60,23 @@ fn a_clear_collider_is_found_in_nearly_every_run() {
 fn shares_do_not_depend_on_threads_and_weights_are_repetitions() {
     let x = collider(40, [0.8, 0.3], 2);
     let free = Constraints::none(4);
-    let method = Method::Or(OrParams::new(10.0));
+    let method = or(10.0);
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let settings = params(Resampling::HalfSamples);
-        pool.install(|| arc_confidence(&x, None, &method, &free, &settings, &Control::default()).unwrap())
+        pool.install(|| {
+            arc_confidence(&x, &[1.0; 40], &method, &free, &settings, &Control::default()).unwrap()
+        })
     };
     assert_eq!(run(1), run(8));
     let weights: Vec<f64> = (0..40).map(|a| 1.0 + (a % 2) as f64).collect();
     let repeated: Vec<usize> = (0..40).flat_map(|a| vec![a; 1 + a % 2]).collect();
     let twice = x.select(&repeated, &[0, 1, 2, 3]);
     let settings = params(Resampling::Bootstrap);
-    let a = arc_confidence(&x, Some(&weights), &method, &free, &settings, &Control::default()).unwrap();
-    let b = arc_confidence(&twice, None, &method, &free, &settings, &Control::default()).unwrap();
+    let a = arc_confidence(&x, &weights, &method, &free, &settings, &Control::default()).unwrap();
+    let b =
+        arc_confidence(&twice, &vec![1.0; repeated.len()], &method, &free, &settings, &Control::default())
+            .unwrap();
     assert_eq!(a, b);
 }
 
@@ -70,14 +84,15 @@ fn shares_do_not_depend_on_threads_and_weights_are_repetitions() {
 fn classes_differ_where_the_models_do() {
     let (x, y) = (collider(400, [0.8, 0.8], 3), collider(400, [0.8, -0.8], 4));
     let free = Constraints::none(4);
-    let method = Method::Search(SearchParams { rounds: 3, ..SearchParams::default() });
+    let method = search(3);
     let control = Control::default();
     let theta = |x: &Matrix| {
         let moments = Moments::of_rows(x, None).unwrap().standardised();
-        method.learn(&moments, &free, &control).unwrap().structure.theta
+        method.learn(&moments, &free, &control).unwrap().theta
     };
     let settings = params(Resampling::Bootstrap);
-    let confidence = |x: &Matrix| arc_confidence(x, None, &method, &free, &settings, &control).unwrap();
+    let confidence =
+        |x: &Matrix| arc_confidence(x, &[1.0; 400], &method, &free, &settings, &control).unwrap();
     let (a, b) = (confidence(&x), confidence(&y));
     let arcs = difference_network(&theta(&x), &theta(&y), 0.01, Some((&a, &b)), 0.95).unwrap();
     let change = |i, j| arcs.iter().find(|d| (d.from, d.to) == (i, j)).map(|d| d.change);
@@ -126,12 +141,12 @@ fn the_fused_penalty_draws_the_classes_together() {
 fn bad_settings_are_refused() {
     let x = collider(20, [0.8, 0.8], 7);
     let free = Constraints::none(4);
-    let method = Method::Or(OrParams::new(5.0));
+    let method = or(5.0);
     let none = ResamplingParams { runs: 0, ..ResamplingParams::default() };
-    assert!(arc_confidence(&x, None, &method, &free, &none, &Control::default()).is_err());
+    assert!(arc_confidence(&x, &[1.0; 20], &method, &free, &none, &Control::default()).is_err());
     let nan = ResamplingParams { cutoff: f64::NAN, ..ResamplingParams::default() };
-    assert!(arc_confidence(&x, None, &method, &free, &nan, &Control::default()).is_err());
+    assert!(arc_confidence(&x, &[1.0; 20], &method, &free, &nan, &Control::default()).is_err());
     let few = x.select(&[0, 1, 2], &[0, 1, 2, 3]);
     let fine = ResamplingParams::default();
-    assert!(arc_confidence(&few, None, &method, &free, &fine, &Control::default()).is_err());
+    assert!(arc_confidence(&few, &[1.0; 3], &method, &free, &fine, &Control::default()).is_err());
 }

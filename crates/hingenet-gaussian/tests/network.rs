@@ -5,13 +5,13 @@ use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
 use hingenet_base::numeric::random::Random;
 use hingenet_gaussian::discriminative::{
-    KlParams, Labelled, MmParams, MmSolver, fit_kl, fit_mm, margin_objective, margins_of, radius_margin,
+    Labelled, Leeway, MmSolver, fit_kl, fit_mm, margin_objective, margins_of, radius_margin,
 };
 use hingenet_gaussian::fisher::{Information, component, fisher_kernel, fisher_vector};
 use hingenet_gaussian::missing::{Conditional, expected_moments};
 use hingenet_gaussian::moments::Moments;
 use hingenet_gaussian::network::GaussianNetwork;
-use hingenet_gaussian::structure::{Constraints, OrParams, fit_or};
+use hingenet_gaussian::structure::{Constraints, fit_or};
 use proptest::prelude::*;
 
 /// A random network over m nodes; arcs follow a random order.
@@ -63,7 +63,7 @@ fn two_classes(n: usize, m: usize, seed: u64, lambda1: f64) -> (Matrix, Vec<usiz
             let own: Vec<usize> = (c * n..(c + 1) * n).collect();
             let moments = Moments::of_rows(&x.select(&own, &(0..m).collect::<Vec<_>>()), None).unwrap();
             let free = Constraints::none(m);
-            let fit = fit_or(&moments, &OrParams::new(lambda1), &free, &Control::default()).unwrap();
+            let fit = fit_or(&moments, lambda1, &free, &Control::default()).unwrap();
             GaussianNetwork::from_structure(&fit, &moments).unwrap()
         })
         .collect();
@@ -234,15 +234,16 @@ proptest! {
         let weights = vec![1.0; x.rows()];
         let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
         let control = Control::default();
-        let kl = fit_kl(&data, &KlParams { free: 15, ..KlParams::default() }, &control).unwrap();
-        let smooth = fit_mm(&data, &MmParams { free: 15, ..MmParams::default() }, &control).unwrap();
-        let ccp = MmParams { free: 15, solver: MmSolver::Ccp, ..MmParams::default() };
-        let ccp = fit_mm(&data, &ccp, &control).unwrap();
+        let leeway = Leeway { free: 15, slack: 0.01 };
+        let kl = fit_kl(&data, leeway, 1.0, &control).unwrap();
+        let smooth = fit_mm(&data, leeway, 0.3, MmSolver::Smooth, &control).unwrap();
+        let ccp = fit_mm(&data, leeway, 0.3, MmSolver::Ccp, &control).unwrap();
         for fit in [&kl, &smooth, &ccp] {
             prop_assert!(fit.objective.windows(2).all(|w| w[1] <= w[0]));
             for c in 0..2 {
-                prop_assert!(fit.end_error[c] <= 1.01 * fit.start_error[c] * (1.0 + 1e-6));
-                prop_assert!(fit.least_error[c] <= fit.start_error[c]);
+                let own: Vec<f64> = class.iter().map(|k| f64::from(u8::from(*k == c))).collect();
+                let error = |network: &GaussianNetwork| network.fitting_error(&x, &own);
+                prop_assert!(error(&fit.networks[c]) <= 1.01 * error(&networks[c]) * (1.0 + 1e-6));
                 prop_assert_eq!(fit.networks[c].variance(), networks[c].variance());
                 for (i, j) in fit.networks[c].dag().arcs() {
                     prop_assert!(networks[c].dag().has_arc(i, j));
@@ -263,13 +264,10 @@ fn without_free_parameters_the_networks_stay() {
     let weights = vec![1.0; x.rows()];
     let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
     let control = Control::default();
-    assert_eq!(
-        fit_kl(&data, &KlParams { free: 0, ..KlParams::default() }, &control).unwrap().networks,
-        networks
-    );
+    let leeway = Leeway { free: 0, slack: 0.01 };
+    assert_eq!(fit_kl(&data, leeway, 1.0, &control).unwrap().networks, networks);
     for solver in [MmSolver::Smooth, MmSolver::Ccp] {
-        let params = MmParams { free: 0, solver, ..MmParams::default() };
-        assert_eq!(fit_mm(&data, &params, &control).unwrap().networks, networks);
+        assert_eq!(fit_mm(&data, leeway, 0.3, solver, &control).unwrap().networks, networks);
     }
 }
 
@@ -278,7 +276,8 @@ fn more_free_parameters_than_there_are_means_all_of_them() {
     let (x, class, networks) = two_classes(20, 5, 3, 5.0);
     let weights = vec![1.0; x.rows()];
     let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
-    let fit = fit_mm(&data, &MmParams { free: 10_000, ..MmParams::default() }, &Control::default()).unwrap();
+    let leeway = Leeway { free: 10_000, slack: 0.01 };
+    let fit = fit_mm(&data, leeway, 0.3, MmSolver::Smooth, &Control::default()).unwrap();
     for (free, network) in fit.free.iter().zip(&networks) {
         assert_eq!(free.len(), network.dag().arcs().count() + network.nodes());
     }
@@ -291,8 +290,9 @@ fn biases_alone_cannot_move_without_slack() {
     let weights = vec![1.0; x.rows()];
     let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
     let control = Control::default();
-    let mm = fit_mm(&data, &MmParams { slack: 0.0, ..MmParams::default() }, &control).unwrap();
-    let kl = fit_kl(&data, &KlParams { slack: 0.0, ..KlParams::default() }, &control).unwrap();
+    let leeway = Leeway { free: 100, slack: 0.0 };
+    let mm = fit_mm(&data, leeway, 0.3, MmSolver::Smooth, &control).unwrap();
+    let kl = fit_kl(&data, leeway, 1.0, &control).unwrap();
     for (a, b) in mm.networks.iter().chain(&kl.networks).zip(networks.iter().cycle()) {
         for (x, y) in a.bias().iter().zip(b.bias()) {
             assert!((x - y).abs() < 1e-6);
@@ -306,7 +306,7 @@ fn the_mean_fisher_vector_of_a_least_squares_fit_is_zero_on_present_arcs() {
     let x = rows_of(&g, 60, 13);
     let moments = Moments::of_rows(&x, None).unwrap();
     let free = Constraints::none(5);
-    let fit = fit_or(&moments, &OrParams::new(1e-7), &free, &Control::default()).unwrap();
+    let fit = fit_or(&moments, 1e-7, &free, &Control::default()).unwrap();
     let fitted = GaussianNetwork::from_structure(&fit, &moments).unwrap();
     let mut total = [0.0; 25];
     for a in 0..60 {
@@ -331,20 +331,20 @@ fn expected_moments_come_close_to_the_complete_ones() {
     let mut random = Random::new(23);
     holed.data_mut().iter_mut().for_each(|v| *v = if random.below(5) == 0 { f64::NAN } else { *v });
     let learn = |m: &Moments| {
-        let fit = fit_or(m, &OrParams::new(10.0), &Constraints::none(5), &Control::default())?;
+        let fit = fit_or(m, 10.0, &Constraints::none(5), &Control::default())?;
         GaussianNetwork::from_structure(&fit, m)
     };
     let (expected, settled) = expected_moments(&holed, &weights, &Control::default(), learn).unwrap();
     assert!(settled);
     for i in 0..5 {
         for j in 0..5 {
-            let scale = (complete.gram()[(i, i)] * complete.gram()[(j, j)]).sqrt();
-            let difference = (expected.gram()[(i, j)] - complete.gram()[(i, j)]).abs() / scale;
+            let scale = (complete.gram[(i, i)] * complete.gram[(j, j)]).sqrt();
+            let difference = (expected.gram[(i, j)] - complete.gram[(i, j)]).abs() / scale;
             assert!(difference < 0.12, "{i} {j}: {difference}");
         }
     }
     let (same, _) = expected_moments(&x, &weights, &Control::default(), learn).unwrap();
-    assert_eq!(same.gram(), complete.gram());
+    assert_eq!(same.gram, complete.gram);
 }
 
 #[test]
@@ -361,17 +361,19 @@ fn bad_networks_and_settings_are_refused() {
     let weights = vec![1.0; 20];
     let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
     let control = Control::default();
+    let leeway = Leeway { free: 100, slack: 0.01 };
+    let mm = |data: &Labelled<'_>, leeway, nu| fit_mm(data, leeway, nu, MmSolver::Smooth, &control);
     for nu in [0.0, 1.0, -0.1, f64::NAN] {
-        assert!(fit_mm(&data, &MmParams { nu, ..MmParams::default() }, &control).is_err());
+        assert!(mm(&data, leeway, nu).is_err());
     }
     for slack in [-0.01, f64::NAN] {
-        assert!(fit_mm(&data, &MmParams { slack, ..MmParams::default() }, &control).is_err());
-        assert!(fit_kl(&data, &KlParams { slack, ..KlParams::default() }, &control).is_err());
+        assert!(mm(&data, Leeway { slack, ..leeway }, 0.3).is_err());
+        assert!(fit_kl(&data, Leeway { slack, ..leeway }, 1.0, &control).is_err());
     }
     for c in [0.0, -1.0, f64::NAN] {
-        assert!(fit_kl(&data, &KlParams { c, ..KlParams::default() }, &control).is_err());
+        assert!(fit_kl(&data, leeway, c, &control).is_err());
     }
     let one = vec![0; 20];
-    assert!(fit_kl(&Labelled { class: &one, ..data }, &KlParams::default(), &control).is_err());
-    assert!(fit_mm(&Labelled { class: &class[1..], ..data }, &MmParams::default(), &control).is_err());
+    assert!(fit_kl(&Labelled { class: &one, ..data }, leeway, 1.0, &control).is_err());
+    assert!(mm(&Labelled { class: &class[1..], ..data }, leeway, 0.3).is_err());
 }

@@ -6,7 +6,7 @@ use hingenet_base::graph::{Pdag, class_errors};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
 use hingenet_gaussian::moments::Moments;
-use hingenet_gaussian::structure::{Constraints, Learnt, SearchParams, fit_search};
+use hingenet_gaussian::structure::{Constraints, SearchParams, StructureFit, fit_search};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ fn golden_tables() -> Vec<Matrix> {
     value["cases"].as_array().unwrap().iter().map(table).collect()
 }
 
-fn search(x: &Matrix, params: &SearchParams) -> Learnt {
+fn search(x: &Matrix, params: &SearchParams) -> StructureFit {
     let free = Constraints::none(x.cols());
     fit_search(&Moments::of_rows(x, None).unwrap(), params, &free, &Control::default()).unwrap()
 }
@@ -60,7 +60,7 @@ fn the_known_scores_and_classes_are_found() {
     let want_undirected: [&[(usize, usize)]; 3] = [&[], &[(0, 2), (0, 5), (3, 6)], &[]];
     for (k, x) in golden_tables().iter().take(3).enumerate() {
         let found = search(x, &SearchParams::default());
-        let score = found.score.unwrap();
+        let score = found.report.objective;
         assert!((score - want_scores[k]).abs() < 1e-5, "case {k}: {score}");
         assert_eq!(found.class.directed_edges(), want_directed[k]);
         assert_eq!(found.class.undirected_edges(), want_undirected[k]);
@@ -72,10 +72,10 @@ trait Sound {
     fn report_is_sound(&self) -> bool;
 }
 
-impl Sound for Learnt {
+impl Sound for StructureFit {
     /// The DAG returned is a member of the class returned.
     fn report_is_sound(&self) -> bool {
-        self.structure.dag(0.0).is_ok_and(|dag| Pdag::of(&dag) == self.class)
+        self.dag(0.0).is_ok_and(|dag| Pdag::of(&dag) == self.class)
     }
 }
 
@@ -88,9 +88,9 @@ proptest! {
         let mut last = f64::NEG_INFINITY;
         for rounds in [0, 1, 5, 20] {
             let found = search(&x, &SearchParams { rounds, ..SearchParams::default() });
-            prop_assert!(found.score.unwrap() >= last - 1e-6);
+            prop_assert!(found.report.objective >= last - 1e-6);
             prop_assert!(found.report_is_sound());
-            last = found.score.unwrap();
+            last = found.report.objective;
         }
     }
 
@@ -101,7 +101,7 @@ proptest! {
         let found = search(&x, &SearchParams::default());
         let order = Random::new(seed ^ 5).permutation(m);
         let again = search(&x.select(&(0..200).collect::<Vec<_>>(), &order), &SearchParams::default());
-        prop_assert!((found.score.unwrap() - again.score.unwrap()).abs() < 1e-6);
+        prop_assert!((found.report.objective - again.report.objective).abs() < 1e-6);
         for i in 0..m {
             for j in 0..m {
                 prop_assert_eq!(again.class.has_mark(i, j), found.class.has_mark(order[i], order[j]));
@@ -117,8 +117,8 @@ proptest! {
             x[(a, m - 1)] = x[(a, m / 2)];
         }
         let found = search(&x, &SearchParams { rounds: 3, ..SearchParams::default() });
-        prop_assert!(found.structure.dag(0.0).is_ok() && found.score.unwrap().is_finite());
-        prop_assert!(found.structure.theta.data().iter().all(|t| t.is_finite()));
+        prop_assert!(found.dag(0.0).is_ok() && found.report.objective.is_finite());
+        prop_assert!(found.theta.data().iter().all(|t| t.is_finite()));
     }
 
     #[test]
@@ -130,7 +130,7 @@ proptest! {
         let params = SearchParams { rounds: 5, ..SearchParams::default() };
         let moments = Moments::of_rows(&x, None).unwrap();
         let found = fit_search(&moments, &params, &known, &Control::default()).unwrap();
-        let dag = found.structure.dag(0.0).unwrap();
+        let dag = found.dag(0.0).unwrap();
         for (i, j) in dag.arcs() {
             prop_assert!(tiers[i] <= tiers[j] && (i, j) != (0, 2) && (i, j) != (2, 0));
         }
@@ -152,8 +152,8 @@ fn a_clear_sparse_model_is_recovered() {
 #[test]
 fn a_search_that_still_gains_at_its_end_says_so() {
     let params = SearchParams { rounds: 3, ..SearchParams::default() };
-    let found: Vec<Learnt> = (0..40).map(|seed| search(&model_rows(80, 14, seed).0, &params)).collect();
-    let open = found.iter().filter(|f| !f.structure.report.converged).count();
+    let found: Vec<StructureFit> = (0..40).map(|seed| search(&model_rows(80, 14, seed).0, &params)).collect();
+    let open = found.iter().filter(|f| !f.report.converged).count();
     assert!(open > 0 && open < 40, "{open}");
 }
 

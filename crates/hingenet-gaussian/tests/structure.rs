@@ -6,9 +6,7 @@ use hingenet_base::graph::{Dag, WeightedArc, smallest_potentials};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
 use hingenet_gaussian::moments::Moments;
-use hingenet_gaussian::structure::{
-    Constraints, HalfStep, OrParams, Schedule, Start, StructureFit, fit_h, fit_or,
-};
+use hingenet_gaussian::structure::{Constraints, StructureFit, fit_h, fit_or};
 use oracle::{Cone, ConeProgram};
 use proptest::prelude::*;
 
@@ -34,8 +32,8 @@ fn moments(x: &Matrix) -> Moments {
     Moments::of_rows(x, None).unwrap().standardised()
 }
 
-fn fit(x: &Matrix, params: &OrParams) -> StructureFit {
-    fit_or(&moments(x), params, &Constraints::none(x.cols()), &Control::default()).unwrap()
+fn fit(x: &Matrix, lambda1: f64) -> StructureFit {
+    fit_or(&moments(x), lambda1, &Constraints::none(x.cols()), &Control::default()).unwrap()
 }
 
 /// Arcs between m nodes, about one pair in three, with random weights.
@@ -80,7 +78,7 @@ proptest! {
     ) {
         let x = rows(n, m, seed);
         let lambda1 = 2.0 * (n as f64 - 1.0) * share;
-        prop_assert!(fit(&x, &OrParams::new(lambda1)).dag(0.0).is_ok());
+        prop_assert!(fit(&x, lambda1).dag(0.0).is_ok());
         let free = Constraints::none(m);
         let h = fit_h(&moments(&x), lambda1, &free, &Control::default());
         prop_assert!(h.unwrap().dag(0.0).is_ok());
@@ -108,29 +106,25 @@ proptest! {
     #[test]
     fn f_never_rises_while_lambda_dag_is_unchanged(seed in any::<u64>(), share in 0.05..0.5f64) {
         let x = rows(40, 9, seed);
-        for schedule in [Schedule::Continuation, Schedule::Paper] {
-            let end = fit(&x, &OrParams { schedule, ..OrParams::new(78.0 * share) });
-            for pair in end.trace.windows(2) {
-                if pair[0].lambda_dag == pair[1].lambda_dag {
-                    let (before, after) = (pair[0].objective, pair[1].objective);
-                    prop_assert!(after <= before * (1.0 + 1e-9), "{before} {after}");
-                }
-            }
+        let trace = fit(&x, 78.0 * share).trace;
+        for pair in trace.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+            let (before, after) = (pair[0].1, pair[1].1);
+            prop_assert!(after <= before * (1.0 + 1e-9), "{before} {after}");
         }
+        prop_assert!(trace.iter().any(|(lambda_dag, _)| lambda_dag.is_infinite()));
     }
 
     #[test]
     fn the_numbering_and_the_signs_of_the_columns_do_not_matter(seed in any::<u64>()) {
         let (n, m) = (60, 10);
         let x = rows(n, m, seed);
-        let params = OrParams::new(18.0);
-        let plain = fit(&x, &params);
+        let plain = fit(&x, 18.0);
         let mut random = Random::new(seed ^ 1);
         let order = random.permutation(m);
         let sign: Vec<f64> = (0..m).map(|_| if random.below(2) == 0 { 1.0 } else { -1.0 }).collect();
         let changed = columns(&x, &order);
         let changed = Matrix::from_fn(n, m, |a, j| changed[(a, j)] * sign[j]);
-        let again = fit(&changed, &params);
+        let again = fit(&changed, 18.0);
         for i in 0..m {
             for j in 0..m {
                 let want = plain.theta[(order[i], order[j])] * sign[i] * sign[j];
@@ -144,8 +138,8 @@ proptest! {
         let x = rows(30, 6, seed);
         let g = moments(&x);
         let largest = (0..6).flat_map(|i| (0..i).map(move |j| (i, j)))
-            .fold(0.0f64, |a, (i, j)| a.max(g.gram()[(i, j)].abs()));
-        let empty = fit(&x, &OrParams::new(2.0 * largest * (1.0 + 1e-12)));
+            .fold(0.0f64, |a, (i, j)| a.max(g.gram[(i, j)].abs()));
+        let empty = fit(&x, 2.0 * largest * (1.0 + 1e-12));
         prop_assert!(empty.theta.data().iter().all(|t| *t == 0.0));
         let wanted = fit_h(&g, 1.9 * largest, &Constraints::none(6), &Control::default()).unwrap();
         prop_assert!(wanted.theta.data().iter().any(|t| *t != 0.0));
@@ -159,7 +153,7 @@ proptest! {
         let required = [(0, 1), (1, 5), (3, 7)];
         let known = Constraints::new(m, &[(2, 5), (5, 2)], &required, Some(&tiers)).unwrap();
         let g = moments(&x);
-        let by_order = fit_or(&g, &OrParams::new(8.0), &known, &Control::default()).unwrap();
+        let by_order = fit_or(&g, 8.0, &known, &Control::default()).unwrap();
         let by_column =
             fit_h(&g, 8.0, &known, &Control::default()).unwrap();
         for end in [by_order, by_column] {
@@ -182,7 +176,7 @@ fn two_nodes_tie_and_both_arcs_vanish() {
     let control =
         Control::default().on_warning(move |_| seen.store(true, std::sync::atomic::Ordering::Relaxed));
     let free = Constraints::none(2);
-    let plain = fit_or(&moments(&x), &OrParams::new(5.0), &free, &control).unwrap();
+    let plain = fit_or(&moments(&x), 5.0, &free, &control).unwrap();
     assert!(warned.load(std::sync::atomic::Ordering::Relaxed));
     assert!(plain.theta.data().iter().all(|t| *t == 0.0));
 }
@@ -196,22 +190,12 @@ fn constant_and_duplicated_columns_are_harmless() {
         6 => base[(a, 1)],
         _ => 7.25,
     });
-    let end = fit(&x, &OrParams::new(6.0));
+    let end = fit(&x, 6.0);
     assert!(end.dag(0.0).is_ok());
     for i in 0..8 {
         assert_eq!((end.theta[(i, 7)], end.theta[(7, i)]), (0.0, 0.0));
     }
     assert!(end.theta.data().iter().all(|t| t.is_finite()));
-}
-
-#[test]
-fn both_starts_give_acyclic_graphs_of_similar_fit() {
-    let x = rows(100, 12, 5);
-    let plain = fit(&x, &OrParams::new(20.0));
-    let end = fit(&x, &OrParams { start: Start::L1mb, ..OrParams::new(20.0) });
-    assert!(end.dag(0.0).is_ok());
-    assert!((end.penalised / plain.penalised - 1.0).abs() < 0.1);
-    assert!(plain.trace.iter().any(|t| t.step == HalfStep::Hard));
 }
 
 #[test]
@@ -221,8 +205,8 @@ fn sample_weights_equal_repetition() {
     let repeated: Vec<usize> = (0..20).flat_map(|a| vec![a; 1 + a % 3]).collect();
     let by_weight = Moments::of_rows(&x, Some(&weights)).unwrap();
     let by_rows = Moments::of_rows(&x.select(&repeated, &[0, 1, 2, 3, 4]), None).unwrap();
-    assert!(largest_difference(by_weight.gram(), by_rows.gram()) < 1e-10);
-    assert_eq!(by_weight.rows(), by_rows.rows());
+    assert!(largest_difference(&by_weight.gram, &by_rows.gram) < 1e-10);
+    assert_eq!(by_weight.rows, by_rows.rows);
 }
 
 #[test]
@@ -230,7 +214,7 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
     let x = rows(60, 20, 4);
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| fit(&x, &OrParams::new(10.0)).theta)
+        pool.install(|| fit(&x, 10.0).theta)
     };
     let one = run(1);
     assert_eq!(one, run(2));
@@ -244,10 +228,10 @@ fn bad_input_is_refused_with_a_reason() {
     let free = Constraints::none(3);
     let control = Control::default();
     for lambda1 in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(fit_or(&g, &OrParams::new(lambda1), &free, &control).is_err());
+        assert!(fit_or(&g, lambda1, &free, &control).is_err());
         assert!(fit_h(&g, lambda1, &free, &control).is_err());
     }
-    assert!(fit_or(&g, &OrParams::new(1.0), &Constraints::none(4), &control).is_err());
+    assert!(fit_or(&g, 1.0, &Constraints::none(4), &control).is_err());
     assert!(Moments::of_rows(&Matrix::zeros(5, 1), None).is_err());
     assert!(Moments::of_rows(&Matrix::zeros(1, 3), None).is_err());
     let mut holed = x.clone();

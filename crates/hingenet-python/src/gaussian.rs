@@ -7,6 +7,7 @@ use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::table::NumberRows;
 use hingenet_gaussian::StructureMethod;
 use hingenet_gaussian::network::GaussianNetwork as Network;
+use hingenet_gaussian::structure::SearchParams;
 use hingenet_gaussian::study::StudyParams;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
@@ -41,7 +42,7 @@ pub fn fit_network<'py>(
     threads: usize,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(GaussianNetwork, Bound<'py, PyDict>)> {
-    let default = StudyParams::default();
+    let default = SearchParams::default();
     let structure = match method {
         "search" => StructureMethod::Search,
         "or" => StructureMethod::Or,
@@ -53,10 +54,12 @@ pub fn fit_network<'py>(
     let params = StudyParams {
         method: structure,
         lambda1,
-        penalty: penalty.unwrap_or(default.penalty),
-        rounds: rounds.unwrap_or(default.rounds),
-        seed,
-        ..default
+        search: SearchParams {
+            penalty: penalty.unwrap_or(default.penalty),
+            rounds: rounds.unwrap_or(default.rounds),
+            seed,
+        },
+        ..StudyParams::default()
     };
     let rows = number_rows(&x)?;
     let weights = weights.map(|w| w.as_array().to_vec());
@@ -65,9 +68,9 @@ pub fn fit_network<'py>(
     })?;
     let facts = PyDict::new(py);
     facts.set_item("weights", square(py, &fit.study.network.theta())?)?;
-    facts.set_item("undirected", fit.study.learnt.class.undirected_edges())?;
-    facts.set_item("score", fit.study.learnt.score)?;
-    let solver = serde_json::to_string(&fit.study.learnt.structure.report)
+    facts.set_item("undirected", fit.study.structure.class.undirected_edges())?;
+    facts.set_item("score", fit.study.score())?;
+    let solver = serde_json::to_string(&fit.study.structure.report)
         .map_err(|e| PyValueError::new_err(e.to_string()))?;
     facts.set_item("solver", solver)?;
     Ok((GaussianNetwork(fit.network), facts))

@@ -6,6 +6,7 @@ use hingenet::model::{Dataset, FitOptions, ModelSpec, NodeFacts, fit};
 use hingenet::report::{Change, Curve, CurveFigure, EvaluationReport, HeatMap, ModelReport, NetworkReport};
 use hingenet::table::Codes;
 use hingenet_gaussian::structure::Constraints;
+use hingenet_gaussian::structure::SearchParams;
 use hingenet_gaussian::study::{StudyParams, study_networks};
 use hingenet_view::{evaluation_page, model_page, network_page};
 
@@ -197,7 +198,8 @@ fn a_page_of_networks_keeps_names_as_text_and_tells_changes_without_colour() {
     let table = generate("gbn", Some(150), 1).unwrap();
     let mut data = Dataset::new(table, "class", None).unwrap();
     data.classes[1] = HOSTILE.into();
-    let params = StudyParams { rounds: 2, ..StudyParams::default() };
+    let search = SearchParams { rounds: 2, ..SearchParams::default() };
+    let params = StudyParams { search, ..StudyParams::default() };
     let class = Some((&data.class, data.classes.as_slice()));
     let free = Constraints::none(40);
     let study = study_networks(&data.features, None, class, &free, &params, &Control::default()).unwrap();

@@ -7,7 +7,7 @@ use hingenet_base::control::Control;
 use hingenet_base::graph::Dag;
 use hingenet_data::table::{Column, Table};
 use hingenet_gaussian::StructureMethod;
-use hingenet_gaussian::structure::Constraints;
+use hingenet_gaussian::structure::{Constraints, SearchParams};
 use hingenet_gaussian::study::{NetworkStudy, Resampling, StudyParams, node_names, study_networks};
 
 fn data(n: usize) -> Dataset {
@@ -20,8 +20,12 @@ fn learn(data: &Dataset, params: &StudyParams) -> NetworkStudy {
     study_networks(&data.features, None, class, &free, params, &Control::default()).unwrap()
 }
 
+fn search(penalty: f64) -> SearchParams {
+    SearchParams { penalty, rounds: 3, ..SearchParams::default() }
+}
+
 fn quick(method: StructureMethod) -> StudyParams {
-    StudyParams { method, rounds: 3, ..StudyParams::default() }
+    StudyParams { method, search: search(2.0), ..StudyParams::default() }
 }
 
 /// The true graph of the first class.
@@ -125,7 +129,7 @@ fn bad_settings_and_facts_are_refused() {
     let bad = [
         StudyParams { lambda1: Some(0.0), ..quick(StructureMethod::Or) },
         StudyParams { lambda1: Some(1.0), ..quick(StructureMethod::Search) },
-        StudyParams { penalty: f64::NAN, ..StudyParams::default() },
+        StudyParams { search: search(f64::NAN), ..StudyParams::default() },
         StudyParams { cutoff: -1.0, ..StudyParams::default() },
         StudyParams { resampling: Some((Resampling::Bootstrap, 0)), ..StudyParams::default() },
     ];

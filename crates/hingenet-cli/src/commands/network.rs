@@ -12,7 +12,7 @@ use hingenet::model::{Dataset, Knowledge};
 use hingenet::report::{Change, ClassNetwork, NetworkDifference, NetworkReport};
 use hingenet::table::{Codes, Table};
 use hingenet_gaussian::StructureMethod;
-use hingenet_gaussian::structure::STUDY_ROUNDS;
+use hingenet_gaussian::structure::{STUDY_ROUNDS, SearchParams};
 use hingenet_gaussian::study::{Resampling, StudyParams, node_names, study_networks};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -119,11 +119,9 @@ impl Network {
                 MethodName::H => StructureMethod::H,
             },
             lambda1: self.lambda1,
-            penalty: self.penalty,
-            rounds: self.rounds,
+            search: SearchParams { penalty: self.penalty, rounds: self.rounds, seed: session.seed },
             cutoff: self.cutoff,
             resampling: self.bootstrap.map(|runs| (draw, runs)),
-            seed: session.seed,
         }
     }
 

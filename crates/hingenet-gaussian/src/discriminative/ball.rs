@@ -2,12 +2,12 @@
 //! (rows of the class, free parents), `H = A'A = LL'`, `d = H⁻¹A'r0` and `u = L'(δ − d)` it is
 //! `h = h_min + ‖u‖²`, so the constraint `h <= T` is a ball around zero.
 
-use super::{DiscriminativeFit, Labelled};
-use crate::fisher::{Information, component, largest_correlation, one_against_rest, scaled_residuals};
-use crate::network::GaussianNetwork;
-use hingenet_base::error::Result;
+use super::{DiscriminativeFit, Labelled, Leeway};
+use crate::fisher::{most_correlated, parameter};
+use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
 use hingenet_base::solver::SolverReport;
+use std::ops::Range;
 
 /// One parameter of a class network: the arc `row -> column`, or the bias of `column` when `row` is the number of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,58 +88,37 @@ impl Block {
 /// All free parameters in ball coordinates.
 pub(super) struct Ball {
     pub blocks: Vec<Block>,
-    /// Start and end of the coordinates of each class.
-    pub ranges: Vec<(usize, usize)>,
-    /// Radius of each class.
-    pub radius: Vec<f64>,
-    pub start_error: Vec<f64>,
-    pub least_error: Vec<f64>,
+    /// Coordinates and radius of each class.
+    pub classes: Vec<(Range<usize>, f64)>,
     pub free: Vec<Vec<FreeParameter>>,
-    dimension: usize,
+    pub dimension: usize,
 }
 
 impl Ball {
-    /// Frees the `count` parameters (present arcs, biases) whose Fisher components correlate most with the labels.
-    pub fn new(data: &Labelled<'_>, count: usize, slack: f64) -> Result<Self> {
-        let free = select(data, count);
-        let mut ball = Ball {
-            blocks: Vec::new(),
-            ranges: Vec::new(),
-            radius: Vec::new(),
-            start_error: Vec::new(),
-            least_error: Vec::new(),
-            free,
-            dimension: 0,
-        };
-        for c in 0..data.networks.len() {
-            ball.add_class(data, c, slack)?;
+    /// Checks rows and leeway, and frees the parameters (present arcs, biases) whose Fisher components correlate most with
+    /// the labels.
+    pub fn new(data: &Labelled<'_>, leeway: Leeway) -> Result<Self> {
+        data.check()?;
+        let slack = leeway.slack;
+        require("slack", slack, "a finite number >= 0", slack.is_finite() && slack >= 0.0)?;
+        let free = select(data, leeway.free);
+        let mut ball = Ball { blocks: Vec::new(), classes: Vec::new(), free, dimension: 0 };
+        for (c, network) in data.networks.iter().enumerate() {
+            let own = data.weights_of(c);
+            let (first, error) = (ball.dimension, network.fitting_error(data.x, &own));
+            let mut gained = 0.0;
+            for group in ball.free[c].chunk_by(|a, b| a.column == b.column) {
+                let rows: Vec<usize> = group.iter().map(|p| p.row).collect();
+                let (block, gain) = make_block(data, &own, c, group[0].column, rows)?;
+                gained += gain;
+                ball.blocks.push(Block { offset: ball.dimension, ..block });
+                ball.dimension += group.len();
+            }
+            let least = (error - gained).max(0.0);
+            let radius = ((1.0 + slack) * error - least).max(0.0).sqrt();
+            ball.classes.push((first..ball.dimension, radius));
         }
         Ok(ball)
-    }
-
-    pub fn dimension(&self) -> usize {
-        self.dimension
-    }
-
-    fn add_class(&mut self, data: &Labelled<'_>, c: usize, slack: f64) -> Result<()> {
-        let network = &data.networks[c];
-        let error = data.fitting_error(c, network);
-        let first = self.dimension;
-        let mut gained = 0.0;
-        let list = self.free[c].clone();
-        for group in list.chunk_by(|a, b| a.column == b.column) {
-            let rows: Vec<usize> = group.iter().map(|p| p.row).collect();
-            let (block, gain) = make_block(data, c, group[0].column, rows, self.dimension)?;
-            self.dimension += block.len();
-            gained += gain;
-            self.blocks.push(block);
-        }
-        let least = (error - gained).max(0.0);
-        self.ranges.push((first, self.dimension));
-        self.radius.push(((1.0 + slack) * error - least).max(0.0).sqrt());
-        self.start_error.push(error);
-        self.least_error.push(least);
-        Ok(())
     }
 
     /// Coordinates of the start: δ = 0, `u = −L'd`.
@@ -156,18 +135,24 @@ impl Ball {
 
     /// Shrinks the coordinates of each class into its ball; further coordinates are left alone.
     pub fn project(&self, u: &mut [f64]) {
-        for (&(first, last), &radius) in self.ranges.iter().zip(&self.radius) {
-            let part = &mut u[first..last];
+        for (range, radius) in &self.classes {
+            let part = &mut u[range.clone()];
             let norm = dot(part, part).sqrt();
-            if norm > radius {
+            if norm > *radius {
                 let scale = radius / norm;
                 part.iter_mut().for_each(|v| *v *= scale);
             }
         }
     }
 
-    /// The networks at u.
-    pub fn networks(&self, data: &Labelled<'_>, u: &[f64]) -> Result<Vec<GaussianNetwork>> {
+    /// The result at u.
+    pub fn finish(
+        self,
+        data: &Labelled<'_>,
+        u: &[f64],
+        objective: Vec<f64>,
+        report: SolverReport,
+    ) -> Result<DiscriminativeFit> {
         let m = data.x.cols();
         let mut parts: Vec<(Matrix, Vec<f64>)> =
             data.networks.iter().map(|n| (n.theta(), n.bias().to_vec())).collect();
@@ -181,51 +166,29 @@ impl Ball {
                 }
             }
         }
-        data.networks.iter().zip(parts).map(|(n, (theta, bias))| n.with_weights(&theta, bias)).collect()
-    }
-
-    /// The result at u.
-    pub fn finish(
-        self,
-        data: &Labelled<'_>,
-        u: &[f64],
-        objective: Vec<f64>,
-        report: SolverReport,
-    ) -> Result<DiscriminativeFit> {
-        let networks = self.networks(data, u)?;
-        let end_error = networks.iter().enumerate().map(|(c, n)| data.fitting_error(c, n)).collect();
-        Ok(DiscriminativeFit {
-            networks,
-            free: self.free,
-            objective,
-            convex_optima: Vec::new(),
-            start_error: self.start_error,
-            end_error,
-            least_error: self.least_error,
-            report,
-        })
+        let moved = data.networks.iter().zip(parts).map(|(n, (theta, bias))| n.with_weights(&theta, bias));
+        let networks = moved.collect::<Result<_>>()?;
+        Ok(DiscriminativeFit { networks, free: self.free, objective, convex_optima: Vec::new(), report })
     }
 }
 
-/// The block of one node, and how much its free parameters can lower the error of the class.
+/// The block of one node, and how much its free parameters can lower the error of the class, whose rows weigh `own`.
 fn make_block(
     data: &Labelled<'_>,
+    own: &[f64],
     class: usize,
     column: usize,
     rows: Vec<usize>,
-    offset: usize,
 ) -> Result<(Block, f64)> {
     let (x, m) = (data.x, data.x.cols());
     let network = &data.networks[class];
     let design =
         Matrix::from_fn(rows.len(), x.rows(), |k, a| if rows[k] == m { 1.0 } else { x[(a, rows[k])] });
     let residual: Vec<f64> = (0..x.rows()).map(|a| network.residual(column, x.row(a))).collect();
-    let own = |a: usize| if data.class[a] == class { data.weights[a] } else { 0.0 };
-    let own: Vec<f64> = (0..x.rows()).map(own).collect();
     let mut h = Matrix::zeros(rows.len(), rows.len());
     let mut right = vec![0.0; rows.len()];
     for p in 0..rows.len() {
-        let weighted: Vec<f64> = design.row(p).iter().zip(&own).map(|(z, w)| z * w).collect();
+        let weighted: Vec<f64> = design.row(p).iter().zip(own).map(|(z, w)| z * w).collect();
         right[p] = dot(&weighted, &residual);
         for q in 0..=p {
             h[(p, q)] = dot(&weighted, design.row(q));
@@ -239,31 +202,21 @@ fn make_block(
     factor.solve(&mut centre);
     let gain = dot(&centre, &right);
     let variance = network.variance()[column];
-    Ok((Block { class, column, rows, residual, design, variance, factor, centre, offset }, gain))
+    Ok((Block { class, column, rows, residual, design, variance, factor, centre, offset: 0 }, gain))
 }
 
-/// Present arcs and all biases by decreasing |correlation| with the labels, jointly over the classes; ties to the
-/// smaller component. Sorted by column, then row, within a class.
+/// The present arcs and biases that correlate most with the labels, jointly over the classes; sorted by column, then row,
+/// within a class.
 fn select(data: &Labelled<'_>, count: usize) -> Vec<Vec<FreeParameter>> {
-    let (x, m) = (data.x, data.x.cols());
-    let labels = one_against_rest(data.class, data.networks.len());
-    let mut ranked: Vec<(f64, usize, usize, FreeParameter)> = Vec::new();
-    // A class without rows has no fit to move away from.
-    for (c, network) in data.networks.iter().enumerate().filter(|(c, _)| data.class.contains(c)) {
-        for j in 0..m {
-            let u = scaled_residuals(network, j, x, Information::Identity);
-            let parents = network.dag().parents(j).iter().copied().chain([m]);
-            for i in parents {
-                let values: Vec<f64> =
-                    (0..x.rows()).map(|a| u[a] * if i == m { 1.0 } else { x[(a, i)] }).collect();
-                let best = largest_correlation(&values, &labels, data.weights);
-                ranked.push((best, component(m, c, i, j), c, FreeParameter { row: i, column: j }));
-            }
-        }
-    }
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let m = data.x.cols();
+    let present = |c: usize, i: usize, j: usize| {
+        // A class without rows has no fit to move away from.
+        data.class.contains(&c) && (i == m || data.networks[c].dag().has_arc(i, j))
+    };
     let mut free = vec![Vec::new(); data.networks.len()];
-    ranked.iter().take(count).for_each(|r| free[r.2].push(r.3));
-    free.iter_mut().for_each(|list| list.sort_unstable());
+    for k in most_correlated(data, count, present) {
+        let (c, row, column) = parameter(m, k);
+        free[c].push(FreeParameter { row, column });
+    }
     free
 }

@@ -22,16 +22,16 @@ pub(super) fn solve(problem: Margins<'_>, control: &Control) -> Result<Discrimin
     let mut trace = vec![problem.objective(&u)];
     let mut report = empty_report(trace[0]);
     let mut bounds = Vec::new();
-    while report.iterations < MAX_STEPS && problem.ball.dimension() > 0 {
+    while report.iterations < MAX_STEPS && problem.ball.dimension > 0 {
         control.progress("convex step", report.iterations, 0)?;
         report.iterations += 1;
-        let step = convex_step(&problem, &u, control)?;
-        bounds.push(step.optimum);
+        let (next, optimum) = convex_step(&problem, &u, control)?;
+        bounds.push(optimum);
         let before = report.objective;
-        let after = problem.objective(&step.u);
+        let after = problem.objective(&next);
         report.gap = Some((before - after) / before.abs().max(f64::MIN_POSITIVE));
         if after < before {
-            u = step.u;
+            u = next;
             report.objective = after;
             trace.push(after);
         }
@@ -56,16 +56,11 @@ pub(super) fn empty_report(objective: f64) -> SolverReport {
     }
 }
 
-struct ConvexStep {
-    u: Vec<f64>,
-    /// Optimum of the sub-problem, at least (3.11) at its solution.
-    optimum: f64,
-}
-
-/// Variables: u and r, then ξ and e of each row, where `e_i >= Σ_j r_ij²/(2σ_j²)` over the free nodes of its class.
-fn convex_step(problem: &Margins<'_>, u: &[f64], control: &Control) -> Result<ConvexStep> {
+/// The next u and the optimum of the sub-problem, at least (3.11) at its solution. Variables: u and r, then ξ and e of each
+/// row, where `e_i >= Σ_j r_ij²/(2σ_j²)` over the free nodes of its class.
+fn convex_step(problem: &Margins<'_>, u: &[f64], control: &Control) -> Result<(Vec<f64>, f64)> {
     let (data, ball) = (problem.data, &problem.ball);
-    let (n, p) = (data.x.rows(), ball.dimension());
+    let (n, p) = (data.x.rows(), ball.dimension);
     let mut program = ConeProgram::new(p + 1, n, 2);
     program.at_least_zero(0.0, vec![(p, -1.0)]);
     (0..n).for_each(|i| program.at_least_zero(0.0, vec![(program.local(i, 0), -1.0)]));
@@ -74,11 +69,9 @@ fn convex_step(problem: &Margins<'_>, u: &[f64], control: &Control) -> Result<Co
         let cone = own_likelihood_cone(data, ball, i, program.local(i, 1));
         program.cone(cone);
     }
-    for (&(first, last), &radius) in ball.ranges.iter().zip(&ball.radius) {
-        if last > first {
-            let rows = (first..last).map(|k| (0.0, vec![(k, -1.0)]));
-            program.cone(std::iter::once((radius.max(LEAST_RADIUS), vec![])).chain(rows).collect());
-        }
+    for (range, radius) in ball.classes.iter().filter(|(range, _)| !range.is_empty()) {
+        let rows = range.clone().map(|k| (0.0, vec![(k, -1.0)]));
+        program.cone(std::iter::once((radius.max(LEAST_RADIUS), vec![])).chain(rows).collect());
     }
     let mut cost = vec![0.0; p + 1 + 2 * n];
     cost[p] = -1.0;
@@ -87,14 +80,14 @@ fn convex_step(problem: &Margins<'_>, u: &[f64], control: &Control) -> Result<Co
     let mut u = found.x;
     u.truncate(p);
     ball.project(&mut u);
-    Ok(ConvexStep { u, optimum: found.optimum })
+    Ok((u, found.optimum))
 }
 
 /// `fixed_y − e_i − tangent_c(u) − r + ξ_i >= 0` for every row and every other class.
 fn margin_rows(problem: &Margins<'_>, u: &[f64], program: &mut ConeProgram) {
     let (data, ball) = (problem.data, &problem.ball);
     let (residuals, l) = problem.scores(u);
-    let r = ball.dimension();
+    let r = ball.dimension;
     for i in 0..data.x.rows() {
         let own = data.class[i];
         for c in (0..data.networks.len()).filter(|&c| c != own) {

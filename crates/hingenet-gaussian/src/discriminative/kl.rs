@@ -3,38 +3,19 @@
 
 use super::ball::Ball;
 use super::radius_margin::{Evaluator, Node};
-use super::{DiscriminativeFit, Labelled, check_slack};
+use super::{DiscriminativeFit, Labelled, Leeway};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::optimise::spectral::{SmoothProblem, SpectralStop, spectral_projected_gradient};
 
-/// Settings of KL-SGBN.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct KlParams {
-    /// Number k of free parameters; more than there are means all.
-    pub free: usize,
-    /// Share >= 0 by which the fitting error may grow.
-    pub slack: f64,
-    /// Weight C > 0 of the squared slacks.
-    pub c: f64,
-}
-
-impl Default for KlParams {
-    fn default() -> Self {
-        KlParams { free: 100, slack: 0.01, c: 1.0 }
-    }
-}
-
-/// Moves the networks to a local minimum of J.
-pub fn fit_kl(data: &Labelled<'_>, params: &KlParams, control: &Control) -> Result<DiscriminativeFit> {
-    data.check()?;
-    check_slack(params.slack)?;
-    require("C", params.c, "a finite number > 0", params.c.is_finite() && params.c > 0.0)?;
-    let ball = Ball::new(data, params.free, params.slack)?;
+/// Moves the networks to a local minimum of J with weight C > 0 of the squared slacks.
+pub fn fit_kl(data: &Labelled<'_>, leeway: Leeway, c: f64, control: &Control) -> Result<DiscriminativeFit> {
+    require("C", c, "a finite number > 0", c.is_finite() && c > 0.0)?;
+    let ball = Ball::new(data, leeway)?;
     let mut u = ball.start();
     let nodes: Vec<Node> = ball.blocks.iter().map(|b| Node { class: b.class, column: b.column }).collect();
-    let evaluator = Evaluator::new(data, params.c, &nodes);
+    let evaluator = Evaluator::new(data, c, &nodes);
     let samples = data.x.rows();
     let mut problem = Problem { ball: &ball, samples, evaluator, last: f64::NAN, kept: Vec::new() };
     let stop = SpectralStop { tolerance: 1e-6, max_iterations: 100 };

@@ -8,7 +8,7 @@
 //! smoothed solver replaces `(r − d)₊` by `τ log(1 + e^((r − d)/τ))` and the maximum by a soft one, for falling τ.
 
 use super::ball::Ball;
-use super::{DiscriminativeFit, Labelled, ccp, check_slack};
+use super::{DiscriminativeFit, Labelled, Leeway, ccp};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::linalg::Matrix;
@@ -24,32 +24,17 @@ pub enum MmSolver {
     Ccp,
 }
 
-/// Settings of MM-SGBN.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MmParams {
-    /// Number k of free parameters; more than there are means all.
-    pub free: usize,
-    /// Share >= 0 by which the fitting error may grow.
-    pub slack: f64,
-    /// Share ν in (0, 1) of rows allowed below the margin.
-    pub nu: f64,
-    /// Which solver.
-    pub solver: MmSolver,
-}
-
-impl Default for MmParams {
-    fn default() -> Self {
-        MmParams { free: 100, slack: 0.01, nu: 0.3, solver: MmSolver::default() }
-    }
-}
-
-/// Moves the networks to a local minimum of (3.11).
-pub fn fit_mm(data: &Labelled<'_>, params: &MmParams, control: &Control) -> Result<DiscriminativeFit> {
-    data.check()?;
-    check_slack(params.slack)?;
-    require("nu", params.nu, "a number between 0 and 1", params.nu > 0.0 && params.nu < 1.0)?;
-    let problem = Margins::new(data, params)?;
-    match params.solver {
+/// Moves the networks to a local minimum of (3.11) with a share ν in (0, 1) of rows allowed below the margin.
+pub fn fit_mm(
+    data: &Labelled<'_>,
+    leeway: Leeway,
+    nu: f64,
+    solver: MmSolver,
+    control: &Control,
+) -> Result<DiscriminativeFit> {
+    require("nu", nu, "a number between 0 and 1", nu > 0.0 && nu < 1.0)?;
+    let problem = Margins::new(data, leeway, nu)?;
+    match solver {
         MmSolver::Smooth => smooth(problem, control),
         MmSolver::Ccp => ccp::solve(problem, control),
     }
@@ -93,8 +78,8 @@ pub(super) struct Margins<'a> {
 }
 
 impl<'a> Margins<'a> {
-    fn new(data: &'a Labelled<'a>, params: &MmParams) -> Result<Self> {
-        let ball = Ball::new(data, params.free, params.slack)?;
+    fn new(data: &'a Labelled<'a>, leeway: Leeway, nu: f64) -> Result<Self> {
+        let ball = Ball::new(data, leeway)?;
         let (n, classes) = (data.x.rows(), data.networks.len());
         let mut fixed = Matrix::from_fn(n, classes, |a, c| data.networks[c].log_density(data.x.row(a)));
         for block in &ball.blocks {
@@ -102,7 +87,8 @@ impl<'a> Margins<'a> {
                 fixed[(a, block.class)] += 0.5 * block.residual[a] * block.residual[a] / block.variance;
             }
         }
-        Ok(Margins { data, ball, lambda: 1.0 / (params.nu * data.total_weight()), fixed })
+        let lambda = 1.0 / (nu * data.weights.iter().sum::<f64>());
+        Ok(Margins { data, ball, lambda, fixed })
     }
 
     /// Residuals of the free nodes and the log-likelihoods at u.
@@ -142,15 +128,13 @@ fn smooth(exact: Margins<'_>, control: &Control) -> Result<DiscriminativeFit> {
     };
     let mut x = start;
     x.push(r);
-    let mut report = None;
+    let mut report = ccp::empty_report(objective);
     for width in WIDTHS {
         problem.tau = (width * spread).max(1e-12);
         let stop = SpectralStop { tolerance: 1e-6, max_iterations: 100 };
-        report = Some(spectral_projected_gradient(&mut problem, &mut x, stop, control)?);
+        report = spectral_projected_gradient(&mut problem, &mut x, stop, control)?;
     }
-    let (best, u) = problem.best.clone();
-    let trace = std::mem::take(&mut problem.trace);
-    let mut report = report.unwrap_or_else(|| super::ccp::empty_report(best));
+    let Smoothed { best: (best, u), trace, .. } = problem;
     report.method = "MM-SGBN smooth, spectral projected gradient (predicted relative decrease)".into();
     report.objective = best;
     exact.ball.finish(data, &u, trace, report)
@@ -189,7 +173,7 @@ impl Smoothed<'_> {
 
 impl SmoothProblem for Smoothed<'_> {
     fn value(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        let dimension = self.exact.ball.dimension();
+        let dimension = self.exact.ball.dimension;
         let (u, r) = (&x[..dimension], x[dimension]);
         let (residuals, l) = self.exact.scores(u);
         let mut value = -r;
@@ -223,14 +207,14 @@ impl SmoothProblem for Smoothed<'_> {
 
     fn project(&self, x: &mut [f64]) {
         self.exact.ball.project(x);
-        let last = self.exact.ball.dimension();
+        let last = self.exact.ball.dimension;
         x[last] = x[last].max(0.0);
     }
 
     fn accepted(&mut self, x: &[f64]) {
         let (objective, _) = margin_objective(&self.margins, self.exact.data.weights, self.exact.lambda);
         if objective < self.best.0 {
-            self.best = (objective, x[..self.exact.ball.dimension()].to_vec());
+            self.best = (objective, x[..self.exact.ball.dimension].to_vec());
             self.trace.push(objective);
         }
     }

@@ -10,12 +10,12 @@ mod mm;
 mod radius_margin;
 
 pub use ball::FreeParameter;
-pub use kl::{KlParams, fit_kl};
-pub use mm::{MmParams, MmSolver, fit_mm, margin_objective, margins_of};
+pub use kl::fit_kl;
+pub use mm::{MmSolver, fit_mm, margin_objective, margins_of};
 pub use radius_margin::{RadiusMargin, radius_margin};
 
 use crate::network::GaussianNetwork;
-use hingenet_base::error::{Error, Result, require, require_len};
+use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::solver::SolverReport;
 
@@ -56,16 +56,19 @@ impl Labelled<'_> {
         Ok(())
     }
 
-    fn total_weight(&self) -> f64 {
-        self.weights.iter().sum()
+    /// The weights of the rows of class c; 0 for the others.
+    fn weights_of(&self, c: usize) -> Vec<f64> {
+        self.weights.iter().zip(self.class).map(|(w, k)| if *k == c { *w } else { 0.0 }).collect()
     }
+}
 
-    /// Fitting error of class c on its own rows.
-    fn fitting_error(&self, c: usize, network: &GaussianNetwork) -> f64 {
-        let own: Vec<f64> =
-            self.weights.iter().zip(self.class).map(|(w, k)| if *k == c { *w } else { 0.0 }).collect();
-        network.fitting_error(self.x, &own)
-    }
+/// What discriminative learning may change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Leeway {
+    /// Number k of free parameters; more than there are means all.
+    pub free: usize,
+    /// Share >= 0 by which the fitting error of a class may grow.
+    pub slack: f64,
 }
 
 /// Networks after discriminative learning.
@@ -79,16 +82,6 @@ pub struct DiscriminativeFit {
     pub objective: Vec<f64>,
     /// Optimum of each convex sub-problem of the convex-concave procedure, an upper bound of what its solution reaches.
     pub convex_optima: Vec<f64>,
-    /// Fitting error of each class at the start.
-    pub start_error: Vec<f64>,
-    /// Fitting error of each class at the end, at most (1 + slack) times the start.
-    pub end_error: Vec<f64>,
-    /// Least fitting error the free parameters of each class can reach.
-    pub least_error: Vec<f64>,
     /// How the solver ended.
     pub report: SolverReport,
-}
-
-fn check_slack(slack: f64) -> Result<()> {
-    require("slack", slack, "a finite number >= 0", slack.is_finite() && slack >= 0.0)
 }

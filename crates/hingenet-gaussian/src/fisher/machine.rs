@@ -3,7 +3,7 @@
 
 use crate::discriminative::Labelled;
 use crate::fisher::{
-    Information, all_scaled_residuals, fisher_kernel, fisher_vector, largest_correlation, one_against_rest,
+    Information, all_scaled_residuals, fisher_kernel, fisher_vector, most_correlated, one_against_rest,
 };
 use crate::network::GaussianNetwork;
 use crate::params::SlackWeight;
@@ -140,7 +140,7 @@ impl FisherRows {
             let kernel = fisher_kernel(data.networks, data.x, information);
             return Ok(FisherRows { information, selected: None, kernel });
         };
-        let components = largest_components(data, count);
+        let components = most_correlated(data, count, |_, _, _| true);
         let one = |a: usize| {
             let full = fisher_vector(data.networks, data.x.row(a), information);
             full.map(|v| used_components(v, Some(&components)))
@@ -177,35 +177,4 @@ fn used_components(full: Vec<f64>, components: Option<&[usize]>) -> Vec<f64> {
         None => full,
         Some(list) => list.iter().map(|&k| full[k]).collect(),
     }
-}
-
-/// The components with the largest |correlation| with the labels; ties to the smaller index; ascending.
-fn largest_components(data: &Labelled<'_>, count: usize) -> Vec<usize> {
-    let (x, m) = (data.x, data.x.cols());
-    let labels = one_against_rest(data.class, data.networks.len());
-    let inputs = x.transpose();
-    let scaled: Vec<Matrix> =
-        data.networks.iter().map(|g| all_scaled_residuals(g, x, Information::Identity)).collect();
-    let sizes: Vec<f64> = (0..data.networks.len() * m)
-        .into_par_iter()
-        .flat_map_iter(|node| {
-            let (u, j) = (scaled[node / m].row(node % m), node % m);
-            let others = (0..m).filter(move |&i| i != j).map(Some).chain([None]);
-            let sizes: Vec<f64> = others
-                .map(|i| {
-                    let values: Vec<f64> = match i {
-                        Some(i) => u.iter().zip(inputs.row(i)).map(|(u, x)| u * x).collect(),
-                        None => u.to_vec(),
-                    };
-                    largest_correlation(&values, &labels, data.weights)
-                })
-                .collect();
-            sizes.into_iter()
-        })
-        .collect();
-    let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]).then(a.cmp(&b)));
-    order.truncate(count);
-    order.sort_unstable();
-    order
 }

@@ -12,15 +12,23 @@ mod machine;
 pub use machine::FisherMachine;
 pub(crate) use machine::{FisherRows, plain_weight};
 
+use crate::discriminative::Labelled;
 use crate::missing::Conditional;
 use crate::network::GaussianNetwork;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::{Matrix, dot};
+use rayon::prelude::*;
 
 /// Place of the component of the arc i -> j (the bias of j for `i = m`) of class c.
 pub fn component(m: usize, c: usize, i: usize, j: usize) -> usize {
     let inside = if i < j { i } else { i - 1 };
     c * m * m + j * m + inside
+}
+
+/// Class c, parent i (m for the bias) and node j of a component.
+pub(crate) fn parameter(m: usize, component: usize) -> (usize, usize, usize) {
+    let (j, inside) = (component / m % m, component % m);
+    (component / (m * m), inside + usize::from(inside >= j), j)
 }
 
 /// What stands for the Fisher information by which the vectors of the kernel machine are whitened.
@@ -151,9 +159,35 @@ pub(crate) fn add_node_kernel(kernel: &mut Matrix, t: &Matrix, u: &Matrix, x: &M
     }
 }
 
-/// Largest |correlation| of a component with the labels of any one-against-rest problem.
-pub(crate) fn largest_correlation(values: &[f64], labels: &[Vec<f64>], weights: &[f64]) -> f64 {
-    labels.iter().map(|y| correlation(values, y, weights).abs()).fold(0.0, f64::max)
+/// The `count` components (those that `counts` lets through, by class, parent, node) whose |correlation| with the labels
+/// of any one-against-rest problem is largest; ties to the smaller one; ascending.
+pub(crate) fn most_correlated(
+    data: &Labelled<'_>,
+    count: usize,
+    counts: impl Fn(usize, usize, usize) -> bool + Sync,
+) -> Vec<usize> {
+    let (m, classes) = (data.x.cols(), data.networks.len());
+    let labels = one_against_rest(data.class, classes);
+    let inputs = data.x.transpose();
+    let of_node = |node: usize| {
+        let (c, j) = (node / m, node % m);
+        let u = scaled_residuals(&data.networks[c], j, data.x, Information::Identity);
+        let parents = (0..=m).filter(|&i| i != j && counts(c, i, j));
+        let sized = parents.map(|i| {
+            let values: Vec<f64> = match i {
+                bias if bias == m => u.clone(),
+                _ => u.iter().zip(inputs.row(i)).map(|(u, x)| u * x).collect(),
+            };
+            let sizes = labels.iter().map(|y| correlation(&values, y, data.weights).abs());
+            (sizes.fold(0.0, f64::max), component(m, c, i, j))
+        });
+        sized.collect::<Vec<(f64, usize)>>()
+    };
+    let mut ranked: Vec<(f64, usize)> = (0..classes * m).into_par_iter().flat_map_iter(of_node).collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut chosen: Vec<usize> = ranked.iter().take(count).map(|r| r.1).collect();
+    chosen.sort_unstable();
+    chosen
 }
 
 /// Weighted Pearson correlation of a component with labels; 0 for a constant component.

@@ -4,14 +4,14 @@
 mod rows;
 mod select;
 
-use crate::discriminative::{KlParams, Labelled, MmParams, fit_kl, fit_mm};
+use crate::discriminative::{Labelled, Leeway, fit_kl, fit_mm};
 use crate::fisher::{FisherMachine, FisherRows, Information, fisher_kernel, plain_weight};
 use crate::missing::{Conditional, by_pattern};
 use crate::moments::Moments;
 use crate::network::{GaussianNetwork, VARIANCE_FLOOR};
 use crate::params::{Decision, GaussianParams, Learning, Priors, SlackWeight, Variance};
 use crate::predict::{GaussianClassifier, class_scores};
-use crate::structure::{Constraints, SearchParams, StructureFit, fit_fused};
+use crate::structure::{Constraints, Method, StructureFit, fit_fused};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::linalg::Matrix;
@@ -40,7 +40,7 @@ pub fn fit(rows: &Rows<'_>, params: &GaussianParams, control: &Control) -> Resul
         machine.calibrate(unseen, &sample.class, &sample.weights);
     }
     let reports = class.reports.into_iter().chain(moved.report).chain(last).collect();
-    let model = GaussianClassifier::new(features, moved.networks, class.prior, machine)?;
+    let model = GaussianClassifier { features, networks: moved.networks, prior: class.prior, machine };
     Ok(Fit { model, reports, chosen: choice.chosen })
 }
 
@@ -148,14 +148,12 @@ fn class_networks(
 ) -> Result<(Vec<GaussianNetwork>, Vec<SolverReport>)> {
     let m = sample.x.cols();
     let (free, silent) = (Constraints::none(m), control.quiet());
-    let search = SearchParams { penalty: params.penalty, rounds: params.rounds, seed: params.seed };
-    let method = params.structure.with(lambda1, search);
+    let method = Method { kind: params.structure, lambda1, search: params.search.clone() };
     let mut found: Vec<Option<(Moments, StructureFit)>> = Vec::new();
     for c in 0..sample.classes {
         let (x, weights) = sample.of_class(c);
         let learn = || method.learn_rows(&x, &weights, &free, &silent);
-        let learnt = (weights.iter().sum::<f64>() >= 2.0).then(learn).transpose()?;
-        found.push(learnt.map(|(moments, learnt)| (moments, learnt.structure)));
+        found.push((weights.iter().sum::<f64>() >= 2.0).then(learn).transpose()?);
     }
     if let Some(gamma) = params.fused {
         fuse(&mut found, lambda1, gamma, control)?;
@@ -238,11 +236,10 @@ fn discriminate(
     point: &Point,
     control: &Control,
 ) -> Result<(Vec<GaussianNetwork>, Option<SolverReport>)> {
-    let Point { free, nu, .. } = *point;
-    let (slack, solver) = (params.slack, params.solver);
+    let (leeway, silent) = (Leeway { free: point.free, slack: params.slack }, control.quiet());
     let end = match params.learning {
         Learning::Generative => return Ok((data.networks.to_vec(), None)),
-        Learning::Mm => fit_mm(data, &MmParams { free, slack, nu, solver }, &control.quiet())?,
+        Learning::Mm => fit_mm(data, leeway, point.nu, params.solver, &silent)?,
         Learning::Kl => {
             let c = match point.c {
                 SlackWeight::Plain(c) => c,
@@ -251,7 +248,7 @@ fn discriminate(
                     plain_weight(scaled, &kernel, data.weights)
                 }
             };
-            fit_kl(data, &KlParams { free, slack, c }, &control.quiet())?
+            fit_kl(data, leeway, c, &silent)?
         }
     };
     Ok((end.networks, Some(end.report)))

@@ -3,6 +3,7 @@
 use crate::features::FeatureMap;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::linalg::Matrix;
+use hingenet_data::encode::{Divisor, Standard};
 use hingenet_data::rows::Rows;
 
 /// Encoded rows.
@@ -53,26 +54,12 @@ impl Sample {
         let weights: Vec<f64> = inside.iter().map(|&a| self.weights[a]).collect();
         let (mut x, mut held) = (self.x.select_rows(inside), self.x.select_rows(outside));
         for j in 0..x.cols() {
-            let (mean, scale) = location(&x.col(j), &weights);
+            let standard = Standard::learn(&x.col(j), Some(&weights), Divisor::OneLess);
             for part in [&mut x, &mut held] {
-                (0..part.rows()).for_each(|a| part[(a, j)] = (part[(a, j)] - mean) * scale);
+                (0..part.rows()).for_each(|a| part[(a, j)] = standard.score(part[(a, j)]));
             }
         }
         let class = inside.iter().map(|&a| self.class[a]).collect();
         (Sample { x, class, weights, classes: self.classes }, held)
     }
-}
-
-/// Mean of the observed cells and what their deviations are multiplied by; 0 for a constant column. The columns are
-/// standardised over all rows already, so plain sums do, and a deviation of 1e-12 is rounding.
-fn location(cells: &[f64], weights: &[f64]) -> (f64, f64) {
-    let seen = || cells.iter().zip(weights).filter(|(v, _)| !v.is_nan());
-    let n: f64 = seen().map(|(_, w)| w).sum();
-    if n <= 1.0 {
-        return (0.0, 0.0);
-    }
-    let mean = seen().map(|(v, w)| w * v).sum::<f64>() / n;
-    let square = seen().map(|(v, w)| w * (v - mean) * (v - mean)).sum::<f64>();
-    let deviation = (square / (n - 1.0)).sqrt();
-    (mean, if deviation > 1e-12 { 1.0 / deviation } else { 0.0 })
 }

@@ -49,7 +49,7 @@ pub(super) fn choose(sample: &Sample, params: &GaussianParams, control: &Control
         params,
         control,
         chosen: BTreeMap::new(),
-        folds: folds(sample, at_most(FOLDS, &counts), params.seed),
+        folds: folds(sample, at_most(FOLDS, &counts), params.search.seed),
         known: Vec::new(),
         stage: Stage::Networks,
     };

@@ -99,17 +99,17 @@ fn expectation(x: &Matrix, weights: &[f64], network: &GaussianNetwork) -> Result
         }
     }
     let of_means = Moments::of_rows(&complete, Some(weights))?;
-    let gram = Matrix::from_fn(m, m, |i, j| of_means.gram()[(i, j)] + spread[(i, j)]);
-    Moments::given(rows, of_means.mean().to_vec(), gram)
+    let gram = Matrix::from_fn(m, m, |i, j| of_means.gram[(i, j)] + spread[(i, j)]);
+    Moments::given(rows, of_means.mean, gram)
 }
 
 fn largest_change(a: &Moments, b: &Moments) -> f64 {
     let m = a.nodes();
-    let deviation: Vec<f64> = (0..m).map(|j| b.gram()[(j, j)].sqrt().max(f64::MIN_POSITIVE)).collect();
+    let deviation: Vec<f64> = (0..m).map(|j| b.gram[(j, j)].sqrt().max(f64::MIN_POSITIVE)).collect();
     let mut worst = 0.0f64;
     for i in 0..m {
         for j in 0..m {
-            let change = (a.gram()[(i, j)] - b.gram()[(i, j)]).abs();
+            let change = (a.gram[(i, j)] - b.gram[(i, j)]).abs();
             if change > 0.0 {
                 worst = worst.max(change / (deviation[i] * deviation[j]));
             }

@@ -101,7 +101,7 @@ impl GaussianNetwork {
     pub fn from_structure(fit: &StructureFit, moments: &Moments) -> Result<Self> {
         let least = |v: f64| VARIANCE_FLOOR * if v > VARIANCE_FLOOR { v } else { 1.0 };
         let errors = fit.squared_error.iter().zip(moments.variance());
-        let variance = errors.map(|(error, v)| (error / moments.rows()).max(least(v))).collect();
+        let variance = errors.map(|(error, v)| (error / moments.rows).max(least(v))).collect();
         Self::new(&fit.theta, fit.bias.clone(), variance)
     }
 

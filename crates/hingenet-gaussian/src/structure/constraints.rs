@@ -42,13 +42,8 @@ impl Constraints {
         let mut rules = vec![ArcRule::Free; nodes * nodes];
         if let Some(tiers) = tiers {
             require_len("tiers", nodes, tiers.len())?;
-            for i in 0..nodes {
-                for j in 0..nodes {
-                    if tiers[i] > tiers[j] {
-                        rules[i * nodes + j] = ArcRule::Forbidden;
-                    }
-                }
-            }
+            let against = (0..nodes * nodes).filter(|e| tiers[e / nodes] > tiers[e % nodes]);
+            against.for_each(|e| rules[e] = ArcRule::Forbidden);
         }
         for &(i, j) in forbidden {
             check_pair(nodes, i, j)?;
@@ -96,9 +91,18 @@ impl Constraints {
         &self.required
     }
 
-    /// Tier of each node, where given.
-    pub fn tiers(&self) -> Option<&[usize]> {
-        self.tiers.as_deref()
+    /// Tier of a node; 0 where none is given.
+    pub fn tier(&self, node: usize) -> usize {
+        self.tiers.as_ref().map_or(0, |t| t[node])
+    }
+
+    /// Penalty of an arc in the regressions: λ1, +∞ for a forbidden arc, 0 for a required one.
+    pub fn penalty(&self, lambda1: f64, from: usize, to: usize) -> f64 {
+        match self.rule(from, to) {
+            ArcRule::Free => lambda1,
+            ArcRule::Forbidden => f64::INFINITY,
+            ArcRule::Required => 0.0,
+        }
     }
 
     /// Whether nothing is known.

@@ -6,11 +6,9 @@
 //!
 //! The columns stay separable; a pair of coordinates (one per class) is solved in closed form.
 
-use super::start::base_weight;
 use super::weights::ArcWeights;
-use super::{OrParams, StructureFit, finish, fit_or};
+use super::{Constraints, StructureFit, fit_or};
 use crate::moments::Moments;
-use crate::structure::Constraints;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::linalg::Matrix;
@@ -35,15 +33,15 @@ pub fn fit_fused(
         .into_par_iter()
         .map(|j| {
             let weight = |i: usize| {
-                if place[i] < place[j] { base_weight(constraints, lambda1, i, j) } else { f64::INFINITY }
+                if place[i] < place[j] { constraints.penalty(lambda1, i, j) } else { f64::INFINITY }
             };
             let weights: Vec<f64> = (0..m).map(weight).collect();
             Pair::solve(moments, j, &weights, gamma)
         })
         .collect();
     control.check()?;
-    let [a, b] = [0, 1].map(|c| class_fit(moments[c], c, &columns, &place, lambda1));
-    Ok([a, b])
+    let fit = |c: usize| class_fit(moments[c], c, &columns, &place, lambda1);
+    Ok([fit(0)?, fit(1)?])
 }
 
 /// Place of each node in the common order.
@@ -54,15 +52,14 @@ fn common_order(
     control: &Control,
 ) -> Result<Vec<usize>> {
     let m = moments[0].nodes();
-    let gram = Matrix::from_fn(m, m, |i, j| moments[0].gram()[(i, j)] + moments[1].gram()[(i, j)]);
-    let pooled = Moments::given(moments[0].rows() + moments[1].rows(), vec![0.0; m], gram)?;
-    let levels = fit_or(&pooled, &OrParams::new(lambda1), constraints, &control.quiet())?.levels;
+    let gram = Matrix::from_fn(m, m, |i, j| moments[0].gram[(i, j)] + moments[1].gram[(i, j)]);
+    let pooled = Moments::given(moments[0].rows + moments[1].rows, vec![0.0; m], gram)?;
+    let levels = fit_or(&pooled, lambda1, constraints, &control.quiet())?.levels;
     let strength: Vec<f64> =
-        (0..m).map(|j| pooled.gram().row(j).iter().map(|g| g.abs()).sum::<f64>()).collect();
-    let tier = |v: usize| constraints.tiers().map_or(0, |t| t[v]);
+        (0..m).map(|j| pooled.gram.row(j).iter().map(|g| g.abs()).sum::<f64>()).collect();
     let mut order: Vec<usize> = (0..m).collect();
     order.sort_by(|&a, &b| {
-        let by_level = (tier(a), levels[a]).cmp(&(tier(b), levels[b]));
+        let by_level = (constraints.tier(a), levels[a]).cmp(&(constraints.tier(b), levels[b]));
         by_level.then(strength[b].total_cmp(&strength[a])).then(a.cmp(&b))
     });
     let mut place = vec![0; m];
@@ -98,7 +95,7 @@ impl Pair {
             converged: false,
         };
         let mut q = [vec![0.0; m], vec![0.0; m]];
-        let limit = 1e-18 * moments.iter().map(|g| g.gram()[(j, j)]).sum::<f64>();
+        let limit = 1e-18 * moments.iter().map(|g| g.gram[(j, j)]).sum::<f64>();
         while pair.sweeps < MAX_SWEEPS && !pair.converged {
             pair.sweeps += 1;
             let mut worst = 0.0f64;
@@ -108,7 +105,7 @@ impl Pair {
             pair.converged = worst <= limit;
         }
         for c in 0..2 {
-            let (gram, theta) = (moments[c].gram(), &pair.theta[c]);
+            let (gram, theta) = (&moments[c].gram, &pair.theta[c]);
             let error = gram[(j, j)] + (0..m).map(|i| theta[i] * (q[c][i] - 2.0 * gram[(i, j)])).sum::<f64>();
             pair.squared_error[c] = moments[c].squared_error(j, theta, error.max(0.0));
         }
@@ -125,15 +122,15 @@ impl Pair {
         gamma: f64,
         q: &mut [Vec<f64>; 2],
     ) -> f64 {
-        let g = [0, 1].map(|c| moments[c].gram()[(i, i)]);
-        let z = [0, 1].map(|c| moments[c].gram()[(i, j)] - q[c][i] + g[c] * self.theta[c][i]);
+        let g = [0, 1].map(|c| moments[c].gram[(i, i)]);
+        let z = [0, 1].map(|c| moments[c].gram[(i, j)] - q[c][i] + g[c] * self.theta[c][i]);
         let new = fused_pair(g, z, weight, gamma);
         let mut worst = 0.0f64;
         for c in 0..2 {
             let change = new[c] - self.theta[c][i];
             if change != 0.0 {
                 self.theta[c][i] = new[c];
-                q[c].iter_mut().zip(moments[c].gram().row(i)).for_each(|(q, x)| *q += change * x);
+                q[c].iter_mut().zip(moments[c].gram.row(i)).for_each(|(q, x)| *q += change * x);
                 worst = worst.max(g[c] * change * change);
             }
         }
@@ -157,24 +154,27 @@ fn fused_pair(g: [f64; 2], z: [f64; 2], weight: f64, gamma: f64) -> [f64; 2] {
     [both, both]
 }
 
-fn class_fit(moments: &Moments, c: usize, columns: &[Pair], place: &[usize], lambda1: f64) -> StructureFit {
+fn class_fit(
+    moments: &Moments,
+    c: usize,
+    columns: &[Pair],
+    place: &[usize],
+    lambda1: f64,
+) -> Result<StructureFit> {
     let mut weights = ArcWeights::zeros(moments);
     for (j, pair) in columns.iter().enumerate() {
         weights.incoming.row_mut(j).copy_from_slice(&pair.theta[c]);
         weights.squared_error[j] = pair.squared_error[c];
     }
-    let penalised = weights.total_error() + weights.penalty(|_, _| lambda1);
     let report = SolverReport {
         method: "fused coordinate descent (largest change)".into(),
         converged: columns.iter().all(|p| p.converged),
         iterations: columns.iter().map(|p| p.sweeps).max().unwrap_or(0),
-        objective: penalised,
+        objective: weights.total_error() + weights.penalty(|_, _| lambda1),
         gap: None,
         slack: None,
     };
-    let mut fit = finish(moments, &weights, penalised, report);
-    fit.levels = place.to_vec();
-    fit
+    weights.into_fit(moments, place.to_vec(), report)
 }
 
 #[cfg(test)]

@@ -2,9 +2,8 @@
 //! from nodes that the child already reaches are penalised (Eq. 2.1). The result depends on the order of
 //! the columns.
 
-use super::start::{Start, base_weight, start};
+use super::StructureFit;
 use super::weights::{ArcWeights, reachable};
-use super::{StructureFit, finish};
 use crate::moments::Moments;
 use crate::structure::{ArcRule, Constraints};
 use hingenet_base::control::Control;
@@ -21,7 +20,7 @@ pub fn fit_h(
 ) -> Result<StructureFit> {
     require("lambda1", lambda1, "a finite number > 0", lambda1.is_finite() && lambda1 > 0.0)?;
     require_len("nodes of the constraints", moments.nodes(), constraints.nodes())?;
-    let weights = start(Start::Lasso, moments, lambda1, constraints);
+    let weights = ArcWeights::lasso(moments, lambda1, constraints);
     let children = weights.children(constraints.required());
     let mut run = Run { moments, lambda1, constraints, weights, children, sweeps: 0, change: 0.0 };
     let mut converged = false;
@@ -32,7 +31,7 @@ pub fn fit_h(
             break;
         }
     }
-    Ok(run.into_fit(converged))
+    run.into_fit(converged)
 }
 
 struct Run<'a> {
@@ -70,7 +69,7 @@ impl Run<'_> {
         let (constraints, lambda1) = (self.constraints, self.lambda1);
         let weight = |i: usize, j: usize| match constraints.rule(i, j) {
             ArcRule::Free if below[i] => lambda1 + lambda_dag,
-            _ => base_weight(constraints, lambda1, i, j),
+            _ => constraints.penalty(lambda1, i, j),
         };
         let before = self.weights.incoming.row(j).to_vec();
         self.weights.solve_one(self.moments, j, weight);
@@ -85,7 +84,7 @@ impl Run<'_> {
     }
 
     fn objective(&self, lambda_dag: f64) -> f64 {
-        let l1 = self.weights.penalty(|i, j| base_weight(self.constraints, self.lambda1, i, j));
+        let l1 = self.weights.penalty(|i, j| self.constraints.penalty(self.lambda1, i, j));
         let mut f = self.weights.total_error() + l1;
         if lambda_dag.is_finite() {
             for j in 0..self.children.len() {
@@ -102,18 +101,16 @@ impl Run<'_> {
         self.weights.order(self.constraints.required()).violation == 0.0
     }
 
-    fn into_fit(self, converged: bool) -> StructureFit {
-        let penalised = self.objective(f64::INFINITY);
+    fn into_fit(self, converged: bool) -> Result<StructureFit> {
         let report = SolverReport {
             method: "H-SGBN (relative change of the objective)".into(),
             converged: converged && self.weights.converged,
             iterations: self.sweeps,
-            objective: penalised,
+            objective: self.objective(f64::INFINITY),
             gap: Some(self.change),
             slack: None,
         };
-        let mut fit = finish(self.moments, &self.weights, penalised, report);
-        fit.levels = self.weights.order(self.constraints.required()).level;
-        fit
+        let levels = self.weights.order(self.constraints.required()).level;
+        self.weights.into_fit(self.moments, levels, report)
     }
 }

@@ -1,10 +1,13 @@
 //! The Θ-step shared by all structure learners: every column is a weighted lasso on the Gram matrix,
 //! columns in parallel. Weights of arcs are kept as *incoming* rows: row j holds `Θ_:j`.
 
+use super::{Constraints, StructureFit, dag_of};
 use crate::moments::Moments;
-use hingenet_base::graph::{Potentials, WeightedArc, smallest_potentials};
+use hingenet_base::error::Result;
+use hingenet_base::graph::{Pdag, Potentials, WeightedArc, smallest_potentials};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::optimise::lasso::{LassoStop, weighted_lasso};
+use hingenet_base::solver::SolverReport;
 use rayon::prelude::*;
 
 /// Weights of all arcs, `incoming[(j, i)] = Θ_ij`, with the squared error of each column.
@@ -19,8 +22,15 @@ pub(super) struct ArcWeights {
 impl ArcWeights {
     pub fn zeros(moments: &Moments) -> Self {
         let m = moments.nodes();
-        let squared_error = (0..m).map(|j| moments.gram()[(j, j)]).collect();
+        let squared_error = (0..m).map(|j| moments.gram[(j, j)]).collect();
         ArcWeights { incoming: Matrix::zeros(m, m), squared_error, converged: true }
+    }
+
+    /// Where OR-SGBN and H-SGBN start: the lasso of every node on all others (the graph may have cycles).
+    pub fn lasso(moments: &Moments, lambda1: f64, constraints: &Constraints) -> Self {
+        let mut weights = Self::zeros(moments);
+        weights.solve(moments, |i, j| constraints.penalty(lambda1, i, j));
+        weights
     }
 
     /// Solves every column with weights `weight(i, j)` of the arc i -> j, warm started.
@@ -50,33 +60,21 @@ impl ArcWeights {
 
     /// `Σ w_ij |Θ_ij|` over the arcs that are present.
     pub fn penalty(&self, weight: impl Fn(usize, usize) -> f64) -> f64 {
-        let mut sum = 0.0;
-        for j in 0..self.incoming.rows() {
-            for (i, t) in self.incoming.row(j).iter().enumerate() {
-                if *t != 0.0 {
-                    sum += weight(i, j) * t.abs();
-                }
-            }
-        }
-        sum
+        self.arcs().map(|a| weight(a.from, a.to) * a.weight).sum()
     }
 
-    /// The present arcs with weights `|Θ_ij|`.
-    pub fn arcs(&self) -> Vec<WeightedArc> {
-        let mut arcs = Vec::new();
-        for to in 0..self.incoming.rows() {
-            for (from, t) in self.incoming.row(to).iter().enumerate() {
-                if *t != 0.0 {
-                    arcs.push(WeightedArc { from, to, weight: t.abs() });
-                }
-            }
-        }
-        arcs
+    /// The present arcs with weights `|Θ_ij|`, by head, then tail.
+    pub fn arcs(&self) -> impl Iterator<Item = WeightedArc> + '_ {
+        let into = |to: usize| {
+            let arcs = self.incoming.row(to).iter().enumerate().filter(|(_, t)| **t != 0.0);
+            arcs.map(move |(from, t)| WeightedArc { from, to, weight: t.abs() })
+        };
+        (0..self.incoming.rows()).flat_map(into)
     }
 
     /// The order step, with required arcs made as heavy as everything else together.
     pub fn order(&self, required: &[(usize, usize)]) -> Potentials {
-        let mut arcs = self.arcs();
+        let mut arcs: Vec<WeightedArc> = self.arcs().collect();
         let heavy = 1.0 + arcs.iter().map(|a| a.weight).sum::<f64>();
         arcs.extend(required.iter().map(|&(from, to)| WeightedArc { from, to, weight: heavy }));
         smallest_potentials(self.incoming.rows(), &arcs)
@@ -85,15 +83,33 @@ impl ArcWeights {
     /// Children of each node, required arcs always among them.
     pub fn children(&self, required: &[(usize, usize)]) -> Vec<Vec<usize>> {
         let mut children = vec![Vec::new(); self.incoming.rows()];
-        for a in self.arcs() {
-            children[a.from].push(a.to);
-        }
+        self.arcs().for_each(|a| children[a.from].push(a.to));
         for &(from, to) in required {
             if self.incoming[(to, from)] == 0.0 {
                 children[from].push(to);
             }
         }
         children
+    }
+
+    /// The result with these weights; an error names a cycle.
+    pub fn into_fit(
+        self,
+        moments: &Moments,
+        levels: Vec<usize>,
+        report: SolverReport,
+    ) -> Result<StructureFit> {
+        let theta = self.incoming.transpose();
+        let bias = |j: usize| moments.bias(j, self.incoming.row(j));
+        Ok(StructureFit {
+            bias: (0..moments.nodes()).map(bias).collect(),
+            squared_error: self.squared_error,
+            levels,
+            class: Pdag::of(&dag_of(&theta, 0.0)?),
+            theta,
+            trace: Vec::new(),
+            report,
+        })
     }
 }
 
@@ -105,7 +121,7 @@ fn solve_column(
     weight: &impl Fn(usize, usize) -> f64,
 ) -> bool {
     let weights: Vec<f64> = (0..theta.len()).map(|i| weight(i, j)).collect();
-    let end = weighted_lasso(moments.gram(), j, &weights, LassoStop::default(), theta);
+    let end = weighted_lasso(&moments.gram, j, &weights, LassoStop::default(), theta);
     *error = moments.squared_error(j, theta, end.squared_error);
     end.converged
 }

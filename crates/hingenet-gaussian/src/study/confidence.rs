@@ -2,7 +2,7 @@
 //! the bootstrap. An undirected edge of an equivalence class counts half for each direction.
 
 use crate::moments::Moments;
-use crate::structure::{ArcRule, Constraints, Method};
+use crate::structure::{ArcRule, Constraints, Method, StructureMethod};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require};
 use hingenet_base::numeric::linalg::Matrix;
@@ -28,13 +28,11 @@ pub struct ResamplingParams {
     pub runs: usize,
     /// An arc is present when its weight exceeds this.
     pub cutoff: f64,
-    /// Seed of the draws.
-    pub seed: u64,
 }
 
 impl Default for ResamplingParams {
     fn default() -> Self {
-        ResamplingParams { resampling: Resampling::default(), runs: 100, cutoff: 0.01, seed: 0 }
+        ResamplingParams { resampling: Resampling::default(), runs: 100, cutoff: 0.01 }
     }
 }
 
@@ -84,10 +82,10 @@ impl ArcConfidence {
     }
 }
 
-/// Learns the network again on resampled rows.
+/// Learns the network again on resampled rows, drawn by the seed of the method. A whole weight counts as repetitions.
 pub fn arc_confidence(
     x: &Matrix,
-    weights: Option<&[f64]>,
+    weights: &[f64],
     method: &Method,
     constraints: &Constraints,
     params: &ResamplingParams,
@@ -96,8 +94,8 @@ pub fn arc_confidence(
     require("runs", params.runs, "at least 1", params.runs >= 1)?;
     let cutoff = params.cutoff;
     require("cutoff", cutoff, "a finite number >= 0", cutoff.is_finite() && cutoff >= 0.0)?;
-    Moments::of_rows(x, weights)?;
-    let rows = expanded(x.rows(), weights);
+    Moments::of_rows(x, Some(weights))?;
+    let rows = expanded(weights);
     if rows.len() < 4 {
         return Err(Error::data("resampling needs at least 4 rows", "add rows"));
     }
@@ -106,8 +104,8 @@ pub fn arc_confidence(
         .into_par_iter()
         .map(|run| {
             control.progress("resampling", run, params.runs)?;
-            let drawn = draw(&rows, params, run as u64);
-            run_arcs(x, &drawn, method, constraints, params, &silent)
+            let drawn = draw(&rows, params.resampling, &mut Random::stream(method.search.seed, run as u64));
+            run_arcs(&x.select_rows(&drawn), method, constraints, cutoff, &silent)
         })
         .collect();
     let runs = runs?;
@@ -120,17 +118,14 @@ pub fn arc_confidence(
 }
 
 /// Row numbers with multiplicity: whole weights are repetitions, others keep one draw a row.
-fn expanded(n: usize, weights: Option<&[f64]>) -> Vec<usize> {
-    let whole = |w: &[f64]| w.iter().all(|v| v.fract() == 0.0) && w.iter().sum::<f64>() < 1e7;
-    match weights {
-        Some(w) if whole(w) => (0..n).flat_map(|a| std::iter::repeat_n(a, w[a] as usize)).collect(),
-        _ => (0..n).collect(),
-    }
+fn expanded(weights: &[f64]) -> Vec<usize> {
+    let whole = weights.iter().all(|w| w.fract() == 0.0) && weights.iter().sum::<f64>() < 1e7;
+    let times = |a: usize| if whole { weights[a] as usize } else { 1 };
+    (0..weights.len()).flat_map(|a| std::iter::repeat_n(a, times(a))).collect()
 }
 
-fn draw(rows: &[usize], params: &ResamplingParams, run: u64) -> Vec<usize> {
-    let mut random = Random::stream(params.seed, run);
-    match params.resampling {
+fn draw(rows: &[usize], resampling: Resampling, random: &mut Random) -> Vec<usize> {
+    match resampling {
         Resampling::Bootstrap => (0..rows.len()).map(|_| rows[random.below(rows.len())]).collect(),
         Resampling::HalfSamples => {
             let mut order = random.permutation(rows.len());
@@ -141,26 +136,21 @@ fn draw(rows: &[usize], params: &ResamplingParams, run: u64) -> Vec<usize> {
 }
 
 fn run_arcs(
-    x: &Matrix,
-    drawn: &[usize],
+    drawn: &Matrix,
     method: &Method,
     constraints: &Constraints,
-    params: &ResamplingParams,
+    cutoff: f64,
     control: &Control,
 ) -> Result<RunArcs> {
-    let moments = Moments::of_rows(&x.select_rows(drawn), None)?;
-    let learnt = method.learn(&moments, constraints, control)?;
-    let theta = &learnt.structure.theta;
+    let learnt = method.learn(&Moments::of_rows(drawn, None)?, constraints, control)?;
+    let m = drawn.cols();
     let mut arcs = Vec::new();
-    for i in 0..x.cols() {
-        for j in 0..x.cols() {
-            let weight = theta[(i, j)];
-            if weight.abs() <= params.cutoff {
-                continue;
-            }
+    for i in 0..m {
+        for j in (0..m).filter(|&j| learnt.theta[(i, j)].abs() > cutoff) {
+            let weight = learnt.theta[(i, j)];
             // Only the order search reports a class: the others choose a direction. So does what is known.
             let is_open = learnt.class.is_undirected(i, j) && constraints.rule(j, i) != ArcRule::Forbidden;
-            if matches!(method, Method::Search(_)) && is_open {
+            if method.kind == StructureMethod::Search && is_open {
                 arcs.push((i, j, weight, 0.5));
                 arcs.push((j, i, weight, 0.5));
             } else {

@@ -11,9 +11,7 @@ pub use difference::{ArcDifference, Change, GroupTable, degrees, difference_netw
 use crate::features::FeatureMap;
 use crate::missing::{Conditional, by_pattern};
 use crate::network::GaussianNetwork;
-use crate::structure::{
-    Constraints, LAMBDA1_PER_ROW, Learnt, Method, STUDY_ROUNDS, SearchParams, StructureMethod,
-};
+use crate::structure::{Constraints, LAMBDA1_PER_ROW, Method, SearchParams, StructureFit, StructureMethod};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::linalg::Matrix;
@@ -28,16 +26,12 @@ pub struct StudyParams {
     pub method: StructureMethod,
     /// Penalty λ1 > 0 of an arc (OR and H); `None` takes 0.6 for each row of the class.
     pub lambda1: Option<f64>,
-    /// Penalty c > 0 of the order search.
-    pub penalty: f64,
-    /// Rounds of the order search.
-    pub rounds: usize,
+    /// Settings of the order search; its seed is also that of the draws.
+    pub search: SearchParams,
     /// An arc is reported when its weight exceeds this (Section 5.4 of the paper).
     pub cutoff: f64,
     /// How, and how many times, the rows are drawn again to see how sure the arcs are.
     pub resampling: Option<(Resampling, usize)>,
-    /// Seed of orders and draws.
-    pub seed: u64,
 }
 
 impl Default for StudyParams {
@@ -45,11 +39,9 @@ impl Default for StudyParams {
         StudyParams {
             method: StructureMethod::Search,
             lambda1: None,
-            penalty: 2.0,
-            rounds: STUDY_ROUNDS,
+            search: SearchParams::default(),
             cutoff: 0.01,
             resampling: None,
-            seed: 0,
         }
     }
 }
@@ -57,13 +49,12 @@ impl Default for StudyParams {
 impl StudyParams {
     /// Refuses values outside their ranges.
     pub fn check(&self) -> Result<()> {
-        let positive = |v: f64| v.is_finite() && v > 0.0;
         if let Some(lambda1) = self.lambda1 {
-            require("lambda1", lambda1, "a finite number > 0", positive(lambda1))?;
+            require("lambda1", lambda1, "a finite number > 0", lambda1.is_finite() && lambda1 > 0.0)?;
             let used = self.method != StructureMethod::Search;
             require("lambda1", lambda1, "nothing: the order search has no lambda1", used)?;
         }
-        require("penalty", self.penalty, "a finite number > 0", positive(self.penalty))?;
+        self.search.check()?;
         let cutoff = self.cutoff;
         require("cutoff", cutoff, "a finite number >= 0", cutoff.is_finite() && cutoff >= 0.0)?;
         let runs = self.resampling.map_or(1, |(_, runs)| runs);
@@ -81,13 +72,20 @@ pub struct ClassStudy {
     /// λ1 that was used (OR and H).
     pub lambda1: Option<f64>,
     /// The graph, its class and how the solver ended.
-    pub learnt: Learnt,
+    pub structure: StructureFit,
     /// The network with variances.
     pub network: GaussianNetwork,
     /// Log-likelihood of the rows (of their observed cells) on standardised values.
     pub log_likelihood: f64,
     /// How sure the arcs are.
     pub confidence: Option<ArcConfidence>,
+}
+
+impl ClassStudy {
+    /// BIC of the class of the graph, for the order search: the method without λ1.
+    pub fn score(&self) -> Option<f64> {
+        self.lambda1.is_none().then_some(self.structure.report.objective)
+    }
 }
 
 /// The networks of a table.
@@ -103,8 +101,7 @@ pub struct NetworkStudy {
 
 /// Names of the nodes that a table has: known before anything is learnt, so that constraints can speak of them.
 pub fn node_names(table: &Table) -> Result<Vec<String>> {
-    let map = FeatureMap::learn(table, None)?;
-    Ok((0..map.nodes().len()).map(|k| map.node_name(k)).collect())
+    Ok(FeatureMap::learn(table, None)?.node_names())
 }
 
 /// Learns one network, or one for each class that has rows. `class` holds the codes and the names of the classes.
@@ -216,26 +213,25 @@ impl Learner<'_> {
         let lambda1 = (self.params.method != StructureMethod::Search)
             .then(|| self.params.lambda1.unwrap_or(LAMBDA1_PER_ROW * total));
         let method = self.method(lambda1.unwrap_or(1.0));
-        let (moments, learnt) = method.learn_rows(x, weights, self.constraints, self.control)?;
-        if !learnt.structure.report.converged {
-            self.control.warn(&format!("{of_class}{} did not converge", learnt.structure.report.method));
+        let (moments, structure) = method.learn_rows(x, weights, self.constraints, self.control)?;
+        if !structure.report.converged {
+            self.control.warn(&format!("{of_class}{} did not converge", structure.report.method));
         }
-        let network = GaussianNetwork::from_structure(&learnt.structure, &moments)?;
+        let network = GaussianNetwork::from_structure(&structure, &moments)?;
         let (complete, log_likelihood) = completed(x, weights, &network)?;
         Ok(ClassStudy {
             class: class.cloned(),
             rows: x.rows(),
             lambda1,
             confidence: self.confidence(x, weights, &complete, lambda1)?,
-            learnt,
+            structure,
             network,
             log_likelihood,
         })
     }
 
     fn method(&self, lambda1: f64) -> Method {
-        let p = self.params;
-        p.method.with(lambda1, SearchParams { penalty: p.penalty, rounds: p.rounds, seed: p.seed })
+        Method { kind: self.params.method, lambda1, search: self.params.search.clone() }
     }
 
     /// Learns again on resampled rows. λ1 grows with the number of rows, so half samples take half of it.
@@ -255,8 +251,8 @@ impl Learner<'_> {
         }
         let share = if resampling == Resampling::HalfSamples { 0.5 } else { 1.0 };
         let method = self.method(share * lambda1.unwrap_or(1.0));
-        let draws = ResamplingParams { resampling, runs, cutoff: self.params.cutoff, seed: self.params.seed };
-        arc_confidence(complete, Some(weights), &method, self.constraints, &draws, self.control).map(Some)
+        let draws = ResamplingParams { resampling, runs, cutoff: self.params.cutoff };
+        arc_confidence(complete, weights, &method, self.constraints, &draws, self.control).map(Some)
     }
 }
 

@@ -11,7 +11,7 @@ use hingenet_data::table::{Codes, NumberRows, Table, UnseenPolicy};
 use hingenet_gaussian::discriminative::MmSolver;
 use hingenet_gaussian::fisher::Information;
 use hingenet_gaussian::network::GaussianNetwork;
-use hingenet_gaussian::structure::Constraints;
+use hingenet_gaussian::structure::{Constraints, SearchParams};
 use hingenet_gaussian::study::{ClassStudy, StudyParams, study_networks};
 use hingenet_gaussian::{
     Decision, GaussianClassifier, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Variance,
@@ -136,8 +136,7 @@ fn params(rule: Discriminative, fisher: bool, spec: &ModelSpec, options: FitOpti
         information: INFORMATION.of(spec).unwrap_or(information),
         lambda1: LAMBDA1.of(spec),
         fused: FUSED.of(spec),
-        penalty: PENALTY.of(spec),
-        rounds: ROUNDS.of(spec),
+        search: SearchParams { penalty: PENALTY.of(spec), rounds: ROUNDS.of(spec), seed: options.seed },
         variance: VARIANCE.of(spec),
         priors: PRIORS.of(spec),
         free: FREE.of(spec),
@@ -146,7 +145,6 @@ fn params(rule: Discriminative, fisher: bool, spec: &ModelSpec, options: FitOpti
         solver: SOLVER.of(spec),
         c: COST.of(spec).map(SlackWeight::Plain),
         tiny_classes: SMALL_CLASSES.of(spec),
-        seed: options.seed,
     }
 }
 
@@ -181,10 +179,14 @@ mod tests {
             (true, StructureMethod::H),
         ] {
             let cells = chain(missing);
-            let params = StudyParams { method, rounds: 5, ..StudyParams::default() };
+            let params = StudyParams {
+                method,
+                search: SearchParams { rounds: 5, ..SearchParams::default() },
+                ..StudyParams::default()
+            };
             let rows = NumberRows::new(&cells, 3).unwrap();
             let fit = fit_network(rows, names.clone(), None, &params, &Control::default()).unwrap();
-            let class = &fit.study.learnt.class;
+            let class = &fit.study.structure.class;
             assert!(class.is_adjacent(0, 1) && class.is_adjacent(1, 2), "{method:?}");
             let (mean, covariance) = fit.network.joint();
             assert!((mean[0] - 1e3).abs() < 10.0 && (covariance[(0, 0)].sqrt() / 50.0 - 1.0).abs() < 0.25);

@@ -175,8 +175,8 @@ impl<'a> Source<'a> {
     fn of_class(c: &'a ClassStudy, known: &'a Constraints, cutoff: f64) -> Result<Self> {
         Ok(Source {
             name: c.class.clone(),
-            theta: c.learnt.structure.theta.clone(),
-            class: Pdag::of(&c.learnt.structure.dag(cutoff)?),
+            theta: c.structure.theta.clone(),
+            class: Pdag::of(&c.structure.dag(cutoff)?),
             known: Some(known),
             confidence: c.confidence.as_ref(),
         })
@@ -197,20 +197,19 @@ impl NetworkReport {
         facts: &[NodeFacts],
         truth: Option<&Dag>,
     ) -> Result<Self> {
-        let names = (0..study.features.nodes().len()).map(|k| study.features.node_name(k)).collect();
         let sources = study.classes.iter().map(|c| Source::of_class(c, &study.constraints, cutoff));
         let sources = sources.collect::<Result<Vec<_>>>()?;
-        let mut report = NetworkReport::of_sources(names, facts, &sources, cutoff)?;
+        let mut report = NetworkReport::of_sources(study.features.node_names(), facts, &sources, cutoff)?;
         for (network, c) in report.networks.iter_mut().zip(&study.classes) {
             network.rows = Some(c.rows);
             network.bias = c.network.bias().to_vec();
             network.variance = c.network.variance().to_vec();
-            network.score = c.learnt.score;
+            network.score = c.score();
             network.lambda1 = c.lambda1;
             network.log_likelihood = Some(c.log_likelihood);
-            network.converged = Some(c.learnt.structure.report.converged);
+            network.converged = Some(c.structure.report.converged);
             if let Some(truth) = truth {
-                network.errors = Some(arc_errors(truth, &c.learnt.structure.dag(cutoff)?)?);
+                network.errors = Some(arc_errors(truth, &c.structure.dag(cutoff)?)?);
             }
         }
         Ok(report)
@@ -219,7 +218,6 @@ impl NetworkReport {
     /// The networks of the classes (the first eight) of a Gaussian model; `None` for other models.
     pub fn of_model(model: &Model) -> Result<Option<Self>> {
         let Fitted::Gaussian(fitted) = &model.fitted else { return Ok(None) };
-        let names = (0..fitted.features().nodes().len()).map(|k| fitted.features().node_name(k)).collect();
         let pairs = fitted.networks().iter().zip(&model.classes).take(CLASSES);
         let sources = pairs.clone().map(|(network, name)| Source {
             name: Some(name.clone()),
@@ -228,7 +226,12 @@ impl NetworkReport {
             known: None,
             confidence: None,
         });
-        let mut report = NetworkReport::of_sources(names, &[], &sources.collect::<Vec<_>>(), CUTOFF)?;
+        let mut report = NetworkReport::of_sources(
+            fitted.features().node_names(),
+            &[],
+            &sources.collect::<Vec<_>>(),
+            CUTOFF,
+        )?;
         for (told, (network, _)) in report.networks.iter_mut().zip(pairs) {
             told.bias = network.bias().to_vec();
             told.variance = network.variance().to_vec();

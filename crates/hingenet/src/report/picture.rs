@@ -99,9 +99,8 @@ impl NetworkPicture {
 
 /// The network of every class; a page of a model shows the first ones only.
 fn class_networks(model: &GaussianClassifier, classes: &[String]) -> Vec<NetworkPicture> {
-    let name =
-        |k: usize| PictureNode { name: model.features().node_name(k), is_class: false, note: String::new() };
-    let nodes: Vec<PictureNode> = (0..model.features().nodes().len()).map(name).collect();
+    let node = |name: String| PictureNode { name, is_class: false, note: String::new() };
+    let nodes: Vec<PictureNode> = model.features().node_names().into_iter().map(node).collect();
     let arcs = |network: &GaussianNetwork| {
         let into =
             |to: usize| network.parents(to).map(move |(from, strength)| PictureArc { from, to, strength });

@@ -248,8 +248,7 @@ fn precedence(m: usize, known: &Constraints) -> (Vec<Vec<usize>>, Vec<Vec<usize>
     }
     for i in 0..m {
         for j in 0..m {
-            let lower = known.tiers().is_some_and(|t| t[i] < t[j]);
-            if lower || (i != j && known.rule(i, j) == ArcRule::Required) {
+            if known.tier(i) < known.tier(j) || (i != j && known.rule(i, j) == ArcRule::Required) {
                 before[j].push(i);
                 after[i].push(j);
             }

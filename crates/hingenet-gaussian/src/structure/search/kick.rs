@@ -34,7 +34,6 @@ fn is_covered(parents: &[Vec<usize>], i: usize, j: usize) -> bool {
 /// A topological order, uniform among the free nodes at each place; lower tiers first.
 pub(super) fn random_order(parents: &[Vec<usize>], known: &Constraints, random: &mut Random) -> Vec<usize> {
     let m = parents.len();
-    let tier = |v: usize| known.tiers().map_or(0, |t| t[v]);
     let mut children = vec![Vec::new(); m];
     let mut waiting: Vec<usize> = parents.iter().map(Vec::len).collect();
     for (j, list) in parents.iter().enumerate() {
@@ -43,8 +42,8 @@ pub(super) fn random_order(parents: &[Vec<usize>], known: &Constraints, random: 
     let mut free: Vec<usize> = (0..m).filter(|&v| waiting[v] == 0).collect();
     let mut order = Vec::with_capacity(m);
     while !free.is_empty() {
-        let lowest = free.iter().map(|&v| tier(v)).min().unwrap_or(0);
-        let choice: Vec<usize> = (0..free.len()).filter(|&k| tier(free[k]) == lowest).collect();
+        let lowest = free.iter().map(|&v| known.tier(v)).min().unwrap_or(0);
+        let choice: Vec<usize> = (0..free.len()).filter(|&k| known.tier(free[k]) == lowest).collect();
         let v = free.swap_remove(choice[random.below(choice.len())]);
         order.push(v);
         for &c in &children[v] {

@@ -10,17 +10,15 @@ mod descent;
 mod grow;
 mod kick;
 
-use super::start::least_squares;
 use super::weights::ArcWeights;
-use super::{LAMBDA1_PER_ROW, Learnt, OrParams, finish, fit_or};
+use super::{ArcRule, Constraints, LAMBDA1_PER_ROW, StructureFit, fit_or};
 use crate::moments::Moments;
-use crate::structure::{ArcRule, Constraints};
 use descent::Descent;
 use grow::GrowTrees;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::graph::{Dag, Pdag};
-use hingenet_base::numeric::linalg::Matrix;
+use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
 use hingenet_base::numeric::random::Random;
 use hingenet_base::solver::SolverReport;
 
@@ -47,6 +45,14 @@ impl Default for SearchParams {
     }
 }
 
+impl SearchParams {
+    /// Refuses a penalty outside its range.
+    pub fn check(&self) -> Result<()> {
+        let c = self.penalty;
+        require("penalty", c, "a finite number > 0", c.is_finite() && c > 0.0)
+    }
+}
+
 /// Largest number of nodes (ranks are kept in 16 bits).
 const MAX_NODES: usize = 60_000;
 
@@ -57,16 +63,16 @@ pub fn fit_search(
     params: &SearchParams,
     constraints: &Constraints,
     control: &Control,
-) -> Result<Learnt> {
+) -> Result<StructureFit> {
     check(moments, params, constraints)?;
     let standard = moments.standardised();
     let levels = or_levels(&standard, constraints, control)?;
     let columns = column_order(&standard);
     let known = constraints.reordered(&columns);
     let correlation = correlation(&standard, &columns);
-    let trees = GrowTrees::new(&correlation, moments.rows(), params.penalty, &known);
+    let trees = GrowTrees::new(&correlation, moments.rows, params.penalty, &known);
     let mut start: Vec<usize> = (0..columns.len()).collect();
-    start.sort_by_key(|&k| (known.tiers().map_or(0, |t| t[k]), levels[columns[k]], k));
+    start.sort_by_key(|&k| (known.tier(k), levels[columns[k]], k));
     let mut descent = Descent::new(trees, start, &known);
     let found = rounds(&mut descent, &known, params, control)?;
     let mut dag = in_original_numbers(&found.dag, &columns)?;
@@ -74,12 +80,26 @@ pub fn fit_search(
     if let Some(member) = preferred_member(&class, &levels, &columns, constraints) {
         dag = member;
     }
-    Ok(finish_search(moments, &dag, class, levels, found, params))
+    let mut weights = ArcWeights::zeros(moments);
+    for j in 0..dag.len() {
+        if let Some((theta, error)) = least_squares(moments, j, dag.parents(j)) {
+            weights.incoming.row_mut(j).copy_from_slice(&theta);
+            weights.squared_error[j] = error;
+        }
+    }
+    let report = SolverReport {
+        method: "order search (until the last third of the rounds gains nothing)".into(),
+        converged: 3 * found.last_gain <= 2 * params.rounds,
+        iterations: params.rounds,
+        objective: found.score,
+        gap: None,
+        slack: None,
+    };
+    Ok(StructureFit { class, ..weights.into_fit(moments, levels, report)? })
 }
 
 fn check(moments: &Moments, params: &SearchParams, constraints: &Constraints) -> Result<()> {
-    let c = params.penalty;
-    require("penalty", c, "a finite number > 0", c.is_finite() && c > 0.0)?;
+    params.check()?;
     require_len("nodes of the constraints", moments.nodes(), constraints.nodes())?;
     if moments.nodes() > MAX_NODES {
         return Err(Error::TooLarge {
@@ -93,10 +113,9 @@ fn check(moments: &Moments, params: &SearchParams, constraints: &Constraints) ->
 }
 
 fn or_levels(standard: &Moments, constraints: &Constraints, control: &Control) -> Result<Vec<usize>> {
-    let params = OrParams::new(LAMBDA1_PER_ROW * standard.rows());
     // Ties of this start say nothing about the result.
     let silent = control.quiet().on_warning(|_| ());
-    Ok(fit_or(standard, &params, constraints, &silent)?.levels)
+    Ok(fit_or(standard, LAMBDA1_PER_ROW * standard.rows, constraints, &silent)?.levels)
 }
 
 /// Columns by decreasing `Σ_i |R_ij|`, so that the result does not depend on the numbering.
@@ -104,7 +123,7 @@ fn column_order(standard: &Moments) -> Vec<usize> {
     let m = standard.nodes();
     let total: Vec<f64> = (0..m)
         .map(|j| {
-            let mut sizes: Vec<f64> = standard.gram().row(j).iter().map(|g| g.abs()).collect();
+            let mut sizes: Vec<f64> = standard.gram.row(j).iter().map(|g| g.abs()).collect();
             // Sorted, so that the rounding of the sum does not depend on the numbering either.
             sizes.sort_by(f64::total_cmp);
             sizes.iter().sum()
@@ -116,8 +135,8 @@ fn column_order(standard: &Moments) -> Vec<usize> {
 }
 
 fn correlation(standard: &Moments, columns: &[usize]) -> Matrix {
-    let n1 = (standard.rows() - 1.0).max(f64::MIN_POSITIVE);
-    Matrix::from_fn(columns.len(), columns.len(), |a, b| standard.gram()[(columns[a], columns[b])] / n1)
+    let n1 = (standard.rows - 1.0).max(f64::MIN_POSITIVE);
+    Matrix::from_fn(columns.len(), columns.len(), |a, b| standard.gram[(columns[a], columns[b])] / n1)
 }
 
 struct Found {
@@ -184,33 +203,21 @@ fn preferred_member(
     constraints.required().iter().all(|&(i, j)| dag.has_arc(i, j)).then_some(dag)
 }
 
-fn finish_search(
-    moments: &Moments,
-    dag: &Dag,
-    class: Pdag,
-    levels: Vec<usize>,
-    found: Found,
-    params: &SearchParams,
-) -> Learnt {
-    let mut weights = ArcWeights::zeros(moments);
-    for j in 0..dag.len() {
-        if let Some((theta, error)) = least_squares(moments, j, dag.parents(j)) {
-            weights.incoming.row_mut(j).copy_from_slice(&theta);
-            weights.squared_error[j] = error;
-        }
-    }
-    let report = SolverReport {
-        method: "order search (until the last third of the rounds gains nothing)".into(),
-        converged: 3 * found.last_gain <= 2 * params.rounds,
-        iterations: params.rounds,
-        objective: found.score,
-        gap: None,
-        slack: None,
-    };
-    let penalised = weights.total_error();
-    let mut structure = finish(moments, &weights, penalised, report);
-    structure.levels = levels;
-    Learnt { structure, class, score: Some(found.score) }
+/// Least squares of node j on `support`: all m coefficients and the squared error; `None` when the
+/// support is linearly dependent.
+fn least_squares(moments: &Moments, j: usize, support: &[usize]) -> Option<(Vec<f64>, f64)> {
+    let gram = &moments.gram;
+    let factor = Cholesky::new(&gram.select(support, support)).ok()?;
+    let right: Vec<f64> = support.iter().map(|&i| gram[(i, j)]).collect();
+    let mut beta = right.clone();
+    factor.solve(&mut beta);
+    let mut theta = vec![0.0; moments.nodes()];
+    support.iter().zip(&beta).for_each(|(&i, b)| theta[i] = *b);
+    let rss = (gram[(j, j)] - dot(&beta, &right)).max(0.0);
+    theta.iter().all(|t| t.is_finite()).then(|| {
+        let rss = moments.squared_error(j, &theta, rss);
+        (theta, rss)
+    })
 }
 
 #[cfg(test)]
@@ -228,7 +235,7 @@ mod tests {
             let moments = Moments::of_rows(&x, None).unwrap();
             let (free, order) = (Constraints::none(x.cols()), (0..x.cols()).collect::<Vec<usize>>());
             let correlation = correlation(&moments.standardised(), &order);
-            let trees = GrowTrees::new(&correlation, moments.rows(), 2.0, &free);
+            let trees = GrowTrees::new(&correlation, moments.rows, 2.0, &free);
             let score = Descent::new(trees, order, &free).score();
             assert!((score - want).abs() < 1e-5, "case {case}: {score}");
         }

@@ -151,7 +151,9 @@ impl Stored for GaussianClassifier {
     }
 
     fn restore(header: Value, from: &mut Container, _: &About) -> Result<Self> {
-        from.take_plain(header)
+        let model: GaussianClassifier = from.take_plain(header)?;
+        model.check()?;
+        Ok(model)
     }
 }
 
