@@ -175,6 +175,21 @@ impl Error {
         Error::Column { column: column.into(), problem: problem.into(), hint: hint.into() }
     }
 
+    /// A graph that cannot be used, for a reason other than a cycle.
+    pub fn graph(node: impl ToString, problem: impl Into<String>) -> Self {
+        Error::Graph { node: node.to_string(), problem: problem.into() }
+    }
+
+    /// A numerical method that failed.
+    pub fn numeric(method: impl Into<String>, problem: impl Into<String>) -> Self {
+        Error::Numeric { method: method.into(), problem: problem.into() }
+    }
+
+    /// A parameter outside its range.
+    pub fn parameter(name: impl Into<String>, value: impl ToString, expected: impl Into<String>) -> Self {
+        Error::Parameter { name: name.into(), value: value.to_string(), expected: expected.into() }
+    }
+
     /// A damaged or hostile model file.
     pub fn model_file(problem: impl Into<String>) -> Self {
         Error::ModelFile {
@@ -186,11 +201,7 @@ impl Error {
 
 /// Refuses a parameter unless `ok`; NaN must make `ok` false.
 pub fn require(name: &str, value: impl std::fmt::Display, expected: &str, ok: bool) -> Result<()> {
-    if ok {
-        Ok(())
-    } else {
-        Err(Error::Parameter { name: name.into(), value: value.to_string(), expected: expected.into() })
-    }
+    if ok { Ok(()) } else { Err(Error::parameter(name, value, expected)) }
 }
 
 /// Refuses two sizes that must agree and do not.

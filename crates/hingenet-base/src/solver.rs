@@ -1,4 +1,4 @@
-//! How a solver ended: what every iterative fit returns.
+//! When a solver stops and how it ended: what every iterative fit is given and returns.
 
 /// How a solver ended: every iterative fit returns one.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -16,4 +16,26 @@ pub struct SolverReport {
     /// Mean slack `max(0, γ − log d_m)` of the training rows, for margins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slack: Option<f64>,
+}
+
+impl SolverReport {
+    /// How a solver without margins ended.
+    pub fn new(
+        method: impl Into<String>,
+        converged: bool,
+        iterations: usize,
+        objective: f64,
+        gap: Option<f64>,
+    ) -> Self {
+        SolverReport { method: method.into(), converged, iterations, objective, gap, slack: None }
+    }
+}
+
+/// When an iterative solver stops; each says what its tolerance measures and what an iteration is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stopping {
+    /// The solver has converged once its measure is at most this.
+    pub tolerance: f64,
+    /// Most iterations.
+    pub max_iterations: usize,
 }

@@ -10,7 +10,7 @@ mod support;
 use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
-use hingenet_base::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
+use hingenet_base::optimise::linear_svm::{SvmProblem, linear_svm};
 use hingenet_data::classifier::Classifier;
 use hingenet_data::rows::Rows;
 use hingenet_density::estimate::bandwidth::{PlaneBandwidth, normal_scale_plane};
@@ -115,8 +115,7 @@ fn svm() {
         let problem = SvmProblem { rows: &x, labels: &y, costs: &costs };
         for gap in [1e-3, 1e-6] {
             let start = Instant::now();
-            let params = SvmSettings { gap, ..SvmSettings::default() };
-            let found = linear_svm(problem, params, None, &Control::default()).unwrap();
+            let found = linear_svm(problem, gap, None, &Control::default()).unwrap();
             println!(
                 "svm: n = {n}, p = {p}, gap {gap:.0e}: {:.3} s, {} passes, reached {:.1e}",
                 start.elapsed().as_secs_f64(),
@@ -238,12 +237,11 @@ fn time_machine(folder: &Path, x: &[Vec<f64>], rows: usize, gaps: &[serde_json::
     let costs = vec![1.0; rows];
     let problem = SvmProblem { rows: &matrix, labels: &y, costs: &costs };
     for gap in gaps.iter().map(|g| g.as_f64().unwrap()) {
-        let params = SvmSettings { gap, ..SvmSettings::default() };
-        let (seconds, found) = best_of(2, || linear_svm(problem, params, None, &Control::default()).unwrap());
+        let (seconds, found) = best_of(2, || linear_svm(problem, gap, None, &Control::default()).unwrap());
         println!(
             "{}",
             serde_json::json!({"job": format!("gap {gap:.0e}"), "seconds": seconds, "gap": found.report.gap,
-                "primal": found.primal})
+                "primal": found.report.objective})
         );
     }
 }

@@ -5,7 +5,7 @@ mod support;
 use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
-use hingenet_base::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
+use hingenet_base::optimise::linear_svm::{SvmProblem, linear_svm};
 use hingenet_data::classifier::Classifier;
 use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
@@ -216,11 +216,9 @@ fn the_svm_certifies_its_gap_and_a_repeated_row_is_weight_two() {
             (0..n).map(|i| if rows[(i, 0)] + random.normal() > 0.0 { 1.0 } else { -1.0 }).collect();
         let mut costs = vec![1.0; n];
         costs[3] = 2.0;
-        let params = SvmSettings { gap: 1e-10, ..SvmSettings::default() };
         let control = Control::default();
-        let a =
-            linear_svm(SvmProblem { rows: &rows, labels: &labels, costs: &costs }, params, None, &control)
-                .unwrap();
+        let problem = SvmProblem { rows: &rows, labels: &labels, costs: &costs };
+        let a = linear_svm(problem, 1e-10, None, &control).unwrap();
         assert!(a.report.converged && a.report.gap.unwrap() <= 1e-10, "{:?}", a.report);
         // Optimality: free rows lie on the margin, rows at zero outside, rows at C inside.
         for i in 0..n {
@@ -238,10 +236,9 @@ fn the_svm_certifies_its_gap_and_a_repeated_row_is_weight_two() {
         let twice = Matrix::from_fn(n + 1, p, |i, j| rows[(if i == n { 3 } else { i }, j)]);
         let labels2: Vec<f64> = labels.iter().copied().chain([labels[3]]).collect();
         let ones = vec![1.0; n + 1];
-        let b =
-            linear_svm(SvmProblem { rows: &twice, labels: &labels2, costs: &ones }, params, None, &control)
-                .unwrap();
-        assert!((a.primal - b.primal).abs() < 1e-8 * a.primal);
+        let problem = SvmProblem { rows: &twice, labels: &labels2, costs: &ones };
+        let b = linear_svm(problem, 1e-10, None, &control).unwrap();
+        assert!((a.report.objective - b.report.objective).abs() < 1e-8 * a.report.objective);
         for (u, v) in a.weights.iter().zip(&b.weights) {
             assert!((u - v).abs() < 1e-4);
         }

@@ -71,14 +71,9 @@ pub fn fit_em(
         counts::smooth(structure, &mut expected, alpha);
         let converged = growth <= params.tolerance;
         if converged || trace.len() >= params.max_iter {
-            let report = SolverReport {
-                method: "EM (gap: relative growth of the log-likelihood)".into(),
-                converged,
-                iterations: trace.len(),
-                objective,
-                gap: Some(if growth.is_finite() { growth.max(0.0) } else { 1.0 }),
-                slack: None,
-            };
+            let method = "EM (gap: relative growth of the log-likelihood)";
+            let gap = if growth.is_finite() { growth.max(0.0) } else { 1.0 };
+            let report = SolverReport::new(method, converged, trace.len(), objective, Some(gap));
             return Ok(EmFit { network, report, trace });
         }
         network = Network::new(structure.clone(), counts::ml_parameters(structure, &expected)?)?;
@@ -99,14 +94,7 @@ fn closed_form(structure: &Structure, available: &[f64], alpha: f64) -> Result<E
     let seen = available.iter().zip(&w).filter(|(n, _)| **n > 0.0);
     let objective = seen.map(|(n, w)| n * w).sum::<f64>() + log_prior(structure, &w, alpha);
     let network = Network::new(structure.clone(), w)?;
-    let report = SolverReport {
-        method: "available cells (closed form)".into(),
-        converged: true,
-        iterations: 0,
-        objective,
-        gap: None,
-        slack: None,
-    };
+    let report = SolverReport::new("available cells (closed form)", true, 0, objective, None);
     Ok(EmFit { network, report, trace: Vec::new() })
 }
 

@@ -74,10 +74,10 @@ impl Normaliser {
         self.sweep(w, &mut beta);
         match self.steps.iter().find(|s| beta[s.rows()].iter().any(|b| !b.is_finite())) {
             None => Ok(()),
-            Some(step) => Err(Error::Numeric {
-                method: "normalisation (Algorithm 1)".into(),
-                problem: format!("a table row of node {} has no finite sum", step.node),
-            }),
+            Some(step) => Err(Error::numeric(
+                "normalisation (Algorithm 1)",
+                format!("a table row of node {} has no finite sum", step.node),
+            )),
         }
     }
 

@@ -13,17 +13,16 @@ impl Dag {
     /// Checks the parent lists: indices in range, no self-loop, no duplicate, no cycle (one is named).
     pub fn new(mut parents: Vec<Vec<usize>>) -> Result<Self> {
         let n = parents.len();
-        let graph_error = |node: usize, problem: String| Error::Graph { node: node.to_string(), problem };
         for (i, list) in parents.iter_mut().enumerate() {
             list.sort_unstable();
             if let Some(p) = list.iter().find(|&&p| p >= n) {
-                return Err(graph_error(i, format!("parent {p} does not exist (there are {n} nodes)")));
+                return Err(Error::graph(i, format!("parent {p} does not exist (there are {n} nodes)")));
             }
             if list.contains(&i) {
-                return Err(graph_error(i, "is its own parent".into()));
+                return Err(Error::graph(i, "is its own parent"));
             }
             if let Some(w) = list.windows(2).find(|w| w[0] == w[1]) {
-                return Err(graph_error(i, format!("parent {} is listed twice", w[0])));
+                return Err(Error::graph(i, format!("parent {} is listed twice", w[0])));
             }
         }
         let order = topological_order(&parents)?;

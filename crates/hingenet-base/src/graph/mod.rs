@@ -9,7 +9,6 @@ mod potential;
 mod recovery;
 mod tree;
 
-pub use components::strong_components;
 pub use cpdag::Pdag;
 pub use dag::Dag;
 pub use moral::UndirectedGraph;

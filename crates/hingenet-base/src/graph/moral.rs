@@ -99,26 +99,18 @@ impl UndirectedGraph {
 
     /// New edges and clique size of eliminating `i`.
     fn cost(&self, i: usize, log_size: &[f64]) -> (usize, f64) {
-        (self.missing_edges(i), self.clique_size(i, log_size))
+        let around: Vec<usize> = self.neighbours[i].iter().copied().collect();
+        let missing = |(k, a): (usize, &usize)| {
+            around[k + 1..].iter().filter(|b| !self.neighbours[*a].contains(b)).count()
+        };
+        let new_edges = around.iter().enumerate().map(missing).sum();
+        (new_edges, log_size[i] + around.iter().map(|&a| log_size[a]).sum::<f64>())
     }
 
     fn remove(&mut self, i: usize) {
         for a in std::mem::take(&mut self.neighbours[i]) {
             self.neighbours[a].remove(&i);
         }
-    }
-
-    /// Number of pairs of neighbours of `i` that are not joined.
-    fn missing_edges(&self, i: usize) -> usize {
-        let around: Vec<usize> = self.neighbours[i].iter().copied().collect();
-        let missing = |(k, a): (usize, &usize)| {
-            around[k + 1..].iter().filter(|b| !self.neighbours[*a].contains(b)).count()
-        };
-        around.iter().enumerate().map(missing).sum()
-    }
-
-    fn clique_size(&self, i: usize, log_size: &[f64]) -> f64 {
-        log_size[i] + self.neighbours[i].iter().map(|&a| log_size[a]).sum::<f64>()
     }
 }
 

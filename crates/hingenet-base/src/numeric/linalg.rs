@@ -110,19 +110,12 @@ impl Matrix {
         out.rows = self.rows;
         out.cols = other.rows;
         out.data.resize(self.rows * other.rows, 0.0);
-        let view = MatMut::from_row_major_slice_mut(&mut out.data, self.rows, other.rows);
-        matmul(view, Accum::Replace, self.view(), other.view().transpose(), 1.0, Par::Seq);
+        matmul(out.view_mut(), Accum::Replace, self.view(), other.view().transpose(), 1.0, Par::Seq);
     }
 
     /// `self · selfᵀ`.
     pub fn gram_of_rows(&self) -> Matrix {
-        let mut out = lower_product(self.view(), self.view().transpose());
-        for i in 0..out.rows {
-            for j in 0..i {
-                out.data[j * out.cols + i] = out.data[i * out.cols + j];
-            }
-        }
-        out
+        lower_product(self.view(), self.view().transpose()).mirrored()
     }
 
     /// Lower triangle of `selfᵀ · self`; zeros above it.
@@ -158,6 +151,20 @@ impl Matrix {
 
     fn view(&self) -> MatRef<'_, f64> {
         MatRef::from_row_major_slice(&self.data, self.rows, self.cols)
+    }
+
+    fn view_mut(&mut self) -> MatMut<'_, f64> {
+        MatMut::from_row_major_slice_mut(&mut self.data, self.rows, self.cols)
+    }
+
+    /// A square matrix with its lower triangle copied to the upper one.
+    fn mirrored(mut self) -> Matrix {
+        for i in 0..self.rows {
+            for j in 0..i {
+                self[(j, i)] = self[(i, j)];
+            }
+        }
+        self
     }
 }
 
@@ -202,17 +209,13 @@ impl Cholesky {
     /// Factorises; only the lower triangle of `a` is read.
     pub fn new(a: &Matrix) -> Result<Self> {
         let n = a.rows;
-        let llt = a.view().llt(Side::Lower).map_err(|_| Error::Numeric {
-            method: "Cholesky".into(),
-            problem: format!("the {n} x {n} matrix is not positive definite"),
-        })?;
+        let failed = |problem: String| Error::numeric("Cholesky", problem);
+        let indefinite = |_| failed(format!("the {n} x {n} matrix is not positive definite"));
+        let llt = a.view().llt(Side::Lower).map_err(indefinite)?;
         let l = llt.L();
         let factor = Matrix::from_fn(n, n, |i, j| if j <= i { l[(i, j)] } else { 0.0 });
-        if factor.data.iter().all(|x| x.is_finite()) {
-            Ok(Cholesky { factor })
-        } else {
-            Err(Error::Numeric { method: "Cholesky".into(), problem: "the matrix is not finite".into() })
-        }
+        let finite = factor.data.iter().all(|x| x.is_finite());
+        if finite { Ok(Cholesky { factor }) } else { Err(failed("the matrix is not finite".into())) }
     }
 
     /// The factor `L`.
@@ -252,28 +255,20 @@ impl Cholesky {
         let mut out = Matrix::zeros(n, n);
         let scratch = faer::linalg::cholesky::llt::inverse::inverse_scratch::<f64>(n, Par::Seq);
         let mut memory = MemBuffer::new(scratch);
-        let view = MatMut::from_row_major_slice_mut(&mut out.data, n, n);
         let stack = MemStack::new(&mut memory);
-        faer::linalg::cholesky::llt::inverse::inverse(view, self.factor.view(), Par::Seq, stack);
-        for i in 0..n {
-            for j in 0..i {
-                out.data[j * n + i] = out.data[i * n + j];
-            }
-        }
-        out
+        faer::linalg::cholesky::llt::inverse::inverse(out.view_mut(), self.factor.view(), Par::Seq, stack);
+        out.mirrored()
     }
 
     /// The diagonal of `A⁻¹`, at a third of the cost of the whole inverse.
     pub fn inverse_diagonal(&self) -> Vec<f64> {
         let n = self.factor.rows;
         let mut inverse = Matrix::zeros(n, n);
-        let view = MatMut::from_row_major_slice_mut(&mut inverse.data, n, n);
-        faer::linalg::triangular_inverse::invert_lower_triangular(view, self.factor.view(), Par::Seq);
+        let (out, factor) = (inverse.view_mut(), self.factor.view());
+        faer::linalg::triangular_inverse::invert_lower_triangular(out, factor, Par::Seq);
         let mut diagonal = vec![0.0; n];
         for i in 0..n {
-            for (d, x) in diagonal.iter_mut().zip(&inverse.row(i)[..=i]) {
-                *d += x * x;
-            }
+            diagonal.iter_mut().zip(&inverse.row(i)[..=i]).for_each(|(d, x)| *d += x * x);
         }
         diagonal
     }
@@ -282,8 +277,7 @@ impl Cholesky {
 /// Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix; the lower triangle is read.
 pub fn symmetric_eigen(a: &Matrix) -> Result<(Vec<f64>, Matrix)> {
     let n = a.rows;
-    let failed =
-        || Error::Numeric { method: "symmetric eigenvalues".into(), problem: "no convergence".into() };
+    let failed = || Error::numeric("symmetric eigenvalues", "no convergence");
     let eigen = a.view().self_adjoint_eigen(Side::Lower).map_err(|_| failed())?;
     let values: Vec<f64> = (0..n).map(|i| eigen.S()[i]).collect();
     let vectors = Matrix::from_fn(n, n, |i, j| eigen.U()[(i, j)]);
@@ -292,19 +286,15 @@ pub fn symmetric_eigen(a: &Matrix) -> Result<(Vec<f64>, Matrix)> {
 
 fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
     let mut out = Matrix::zeros(a.nrows(), b.ncols());
-    let (rows, cols) = (out.rows, out.cols);
-    let view = MatMut::from_row_major_slice_mut(&mut out.data, rows, cols);
-    matmul(view, Accum::Replace, a, b, 1.0, Par::Seq);
+    matmul(out.view_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
     out
 }
 
 /// The lower triangle of `a · b`, at half the cost of the whole product.
 fn lower_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
     let mut out = Matrix::zeros(a.nrows(), b.ncols());
-    let (rows, cols) = (out.rows, out.cols);
-    let view = MatMut::from_row_major_slice_mut(&mut out.data, rows, cols);
     let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-    triangular::matmul(view, lower, Accum::Replace, a, full, b, full, 1.0, Par::Seq);
+    triangular::matmul(out.view_mut(), lower, Accum::Replace, a, full, b, full, 1.0, Par::Seq);
     out
 }
 

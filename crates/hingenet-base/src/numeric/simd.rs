@@ -23,6 +23,32 @@ const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
 /// Below this argument [`exp`] returns 0 (the true value is below 1e-307).
 const LOWEST: f64 = -708.0;
 
+/// `1/13!`, ..., `1/1!`, `1/0!`.
+const TAYLOR: [f64; 14] = {
+    let (mut c, mut factorial, mut k) = ([1.0; 14], 1.0, 1);
+    while k < 14 {
+        factorial *= k as f64;
+        c[13 - k] = 1.0 / factorial;
+        k += 1;
+    }
+    c
+};
+/// `1/21`, `1/19`, ..., `1/3`.
+const ARTANH: [f64; 10] = {
+    let (mut c, mut k) = ([0.0; 10], 0);
+    while k < 10 {
+        c[k] = 1.0 / (21 - 2 * k) as f64;
+        k += 1;
+    }
+    c
+};
+
+/// The polynomial with these coefficients, that of the highest power first.
+#[inline(always)]
+fn horner<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
+    coefficients[1..].iter().fold(coefficients[0], |p, c| p * x + c)
+}
+
 /// `e^x` for `x <= 709`, relative error below 4e-16, without branches; 0 below -708.
 ///
 /// `x = k ln 2 + r` with integer k and |r| <= ln 2 / 2; `e^r` by its Taylor polynomial of degree 13
@@ -34,20 +60,7 @@ pub fn exp(x: f64) -> f64 {
     let shifted = y * std::f64::consts::LOG2_E + ROUND;
     let k = shifted - ROUND;
     let r = (y - k * LN2_HI) - k * LN2_LO;
-    let mut p = 1.0 / 6_227_020_800.0;
-    p = p * r + 1.0 / 479_001_600.0;
-    p = p * r + 1.0 / 39_916_800.0;
-    p = p * r + 1.0 / 3_628_800.0;
-    p = p * r + 1.0 / 362_880.0;
-    p = p * r + 1.0 / 40_320.0;
-    p = p * r + 1.0 / 5_040.0;
-    p = p * r + 1.0 / 720.0;
-    p = p * r + 1.0 / 120.0;
-    p = p * r + 1.0 / 24.0;
-    p = p * r + 1.0 / 6.0;
-    p = p * r + 0.5;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
+    let p = horner(r, TAYLOR);
     let scaled = f64::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 52));
     if x < LOWEST { 0.0 } else { scaled }
 }
@@ -100,16 +113,7 @@ pub fn ln(x: f64) -> f64 {
     let m = f64::from_bits(x.to_bits().wrapping_sub(biased.wrapping_sub(BIAS) << 52));
     let f = (m - 1.0) / (m + 1.0);
     let s = f * f;
-    let mut p = 1.0 / 21.0;
-    p = p * s + 1.0 / 19.0;
-    p = p * s + 1.0 / 17.0;
-    p = p * s + 1.0 / 15.0;
-    p = p * s + 1.0 / 13.0;
-    p = p * s + 1.0 / 11.0;
-    p = p * s + 1.0 / 9.0;
-    p = p * s + 1.0 / 7.0;
-    p = p * s + 1.0 / 5.0;
-    p = p * s + 1.0 / 3.0;
+    let p = horner(s, ARTANH);
     k * LN2_HI + (2.0 * f + (2.0 * f * s * p + k * LN2_LO))
 }
 

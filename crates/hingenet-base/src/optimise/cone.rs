@@ -99,10 +99,7 @@ impl ConeProgram {
         let iterations = follow(&mut point, MOST_STEPS, control)?;
         let reached = point.distance();
         if reached.is_nan() || reached > USABLE {
-            return Err(Error::Numeric {
-                method: "second-order cone program".into(),
-                problem: format!("it ended after {iterations} steps, {reached:.1e} from the optimum"),
-            });
+            return Err(failed(format!("it ended after {iterations} steps, {reached:.1e} from the optimum")));
         }
         Ok(ConeSolution { optimum: dot(cost, &point.x), x: point.x, dual: point.z, iterations })
     }
@@ -198,15 +195,16 @@ impl ConeProgram {
             }
             top += cone.size;
         }
-        let upper = rotate(&mut rows, locals).ok_or_else(|| Error::Numeric {
-            method: "second-order cone program".into(),
-            problem: "a variable has no constraint".into(),
-        })?;
+        let upper = rotate(&mut rows, locals).ok_or_else(|| failed("a variable has no constraint".into()))?;
         let stack = stacks.entry(columns.clone()).or_default();
         (locals..height).for_each(|r| stack.extend_from_slice(&rows.row(r)[locals..]));
         let coupling = Matrix::from_fn(locals, width, |r, j| rows[(r, locals + j)]);
         Ok(Eliminated { columns, upper, coupling })
     }
+}
+
+fn failed(problem: String) -> Error {
+    Error::numeric("second-order cone program", problem)
 }
 
 /// Householder rotations that make the first columns upper triangular; returns their triangle.

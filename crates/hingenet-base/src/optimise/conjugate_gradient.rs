@@ -5,20 +5,13 @@
 use super::lbfgs::{Iterate, Minimum, largest};
 use crate::error::Result;
 use crate::numeric::linalg::dot;
+use crate::solver::Stopping;
 
-/// How long to run.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CgSettings {
-    /// Iterations.
-    pub max_iterations: usize,
-    /// Stop when no derivative is larger than this.
-    pub gradient_tolerance: f64,
-}
-
-/// Minimises `f`, which writes its gradient and returns its value; `watch` sees every iterate and may stop.
+/// Minimises `f`, which writes its gradient and returns its value, until no derivative is larger than the tolerance;
+/// `watch` sees every iterate and may stop.
 pub fn conjugate_gradient(
     start: Vec<f64>,
-    settings: &CgSettings,
+    stop: Stopping,
     mut f: impl FnMut(&[f64], &mut [f64]) -> f64,
     mut watch: impl FnMut(Iterate<'_>) -> Result<bool>,
 ) -> Result<Minimum> {
@@ -30,13 +23,13 @@ pub fn conjugate_gradient(
     let mut step = 0.1 / largest(&gradient).max(f64::MIN_POSITIVE);
     let mut converged = false;
     loop {
-        if largest(&gradient) <= settings.gradient_tolerance
+        if largest(&gradient) <= stop.tolerance
             || watch(Iterate { iteration: iterations, evaluations, x: &x, value })?
         {
             converged = true;
             break;
         }
-        if iterations >= settings.max_iterations {
+        if iterations >= stop.max_iterations {
             break;
         }
         let mut slope = dot(&gradient, &direction);

@@ -13,8 +13,9 @@
 
 use super::multiclass_certificate::{Certificate, certify};
 use super::multiclass_interior::{interior_point, is_suitable};
+use super::svm_certificate::{check_rows, machine_report};
 use crate::control::Control;
-use crate::error::{Error, Result, require, require_len};
+use crate::error::{Error, Result, require_len};
 use crate::numeric::linalg::{Matrix, dot};
 use crate::numeric::random::Random;
 use crate::numeric::simd::vectorised;
@@ -35,20 +36,8 @@ pub struct MulticlassProblem<'a> {
     pub intercepts: bool,
 }
 
-/// When to stop.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MulticlassSettings {
-    /// Largest relative duality gap `(primal - dual) / primal`.
-    pub gap: f64,
-    /// Most passes over the rows.
-    pub max_passes: usize,
-}
-
-impl Default for MulticlassSettings {
-    fn default() -> Self {
-        MulticlassSettings { gap: 1e-6, max_passes: 5000 }
-    }
-}
+/// Most passes of the descent over the rows.
+const MOST_PASSES: usize = 5000;
 
 /// A solved machine: class k scores `w_k·x + b_k`.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,11 +48,7 @@ pub struct MulticlassSolution {
     pub intercepts: Vec<f64>,
     /// β row by row; they warm-start a problem with other features or costs.
     pub multipliers: Vec<f64>,
-    /// Primal value.
-    pub primal: f64,
-    /// Dual value of the (feasible) multipliers.
-    pub dual: f64,
-    /// How the solver ended; the gap is relative to the primal value.
+    /// How the solver ended; the objective is the primal value, and the gap is relative to it.
     pub report: SolverReport,
 }
 
@@ -87,16 +72,13 @@ impl MulticlassProblem<'_> {
         let (n, k) = (self.rows.rows(), self.n_classes());
         require_len("classes of an SVM", n, self.class.len())?;
         require_len("losses of an SVM", n, self.losses.rows())?;
-        require_len("costs of an SVM", n, self.costs.len())?;
-        for c in self.costs {
-            require("C", c, "a finite number > 0", c.is_finite() && *c > 0.0)?;
-        }
+        check_rows(self.rows, self.costs)?;
         let known = |y: &usize| *y < k;
         if n == 0 || !self.class.iter().all(known) || !(0..k).all(|y| self.class.contains(&y)) {
             return Err(Error::data("an SVM needs rows of every class", "give rows of all classes"));
         }
-        if self.rows.data().iter().chain(self.losses.data()).any(|x| !x.is_finite()) {
-            return Err(Error::data("a feature of the SVM is not a finite number", "check the features"));
+        if self.losses.data().iter().any(|x| !x.is_finite()) {
+            return Err(Error::data("a loss of the SVM is not a finite number", "check the features"));
         }
         Ok(())
     }
@@ -179,10 +161,11 @@ struct Descent<'a> {
 /// descent: 1 needs three to five times as many passes.
 const STIFFNESS: f64 = 0.01;
 
-/// Solves to the asked relative duality gap. `warm` holds multipliers of a related problem on the same rows.
+/// Solves to a relative duality gap `(primal - dual) / primal` of at most `gap`. `warm` holds multipliers of a related
+/// problem on the same rows.
 pub fn crammer_singer(
     problem: MulticlassProblem<'_>,
-    settings: MulticlassSettings,
+    gap: f64,
     warm: Option<&[f64]>,
     control: &Control,
 ) -> Result<MulticlassSolution> {
@@ -191,33 +174,23 @@ pub fn crammer_singer(
         require_len("multipliers of the warm start", problem.losses.data().len(), warm.len())?;
     }
     if is_suitable(&problem) {
-        let inside = interior_point(&problem, settings.gap, control)?;
+        let inside = interior_point(&problem, gap, control)?;
         let found = certify(&problem, &inside.beta, &inside.intercepts);
-        if found.gap() <= settings.gap {
-            return Ok(solution(found, "interior point", inside.steps, settings));
+        if found.gap() <= gap {
+            return Ok(solution(found, "interior point", inside.steps, gap));
         }
         // Only rounding stops the interior point method; descent goes on from where it ended.
-        return descend(
-            problem,
-            settings,
-            Start { beta: found.beta.data(), intercepts: &found.intercepts },
-            control,
-        );
+        return descend(problem, gap, (found.beta.data(), &found.intercepts), control);
     }
-    let beta = warm.unwrap_or_default();
-    descend(problem, settings, Start { beta, intercepts: &[] }, control)
+    descend(problem, gap, (warm.unwrap_or_default(), &[]), control)
 }
 
-/// Where descent begins; what is empty is zero.
-#[derive(Clone, Copy)]
-struct Start<'a> {
-    beta: &'a [f64],
-    intercepts: &'a [f64],
-}
+/// Multipliers and intercepts at which descent begins; what is empty is zero.
+type Start<'a> = (&'a [f64], &'a [f64]);
 
 fn descend(
     problem: MulticlassProblem<'_>,
-    settings: MulticlassSettings,
+    gap: f64,
     start: Start<'_>,
     control: &Control,
 ) -> Result<MulticlassSolution> {
@@ -225,14 +198,14 @@ fn descend(
     let mut random = Random::new(0x5eed);
     let mut best = certify(&problem, &descent.beta, &descent.intercepts);
     let (mut pass, mut next_check) = (0, 4);
-    while best.gap() > settings.gap && pass < settings.max_passes {
+    while best.gap() > gap && pass < MOST_PASSES {
         control.check()?;
         let violation = vectorised(
             #[inline(always)]
             || descent.pass(&mut random),
         );
         pass += 1;
-        if pass < next_check && violation > 0.1 * settings.gap {
+        if pass < next_check && violation > 0.1 * gap {
             continue;
         }
         next_check = pass + (pass / 4).clamp(4, 100);
@@ -242,41 +215,23 @@ fn descend(
         }
         descent.unshrink();
     }
-    Ok(solution(best, "dual descent", pass, settings))
+    Ok(solution(best, "dual descent", pass, gap))
 }
 
-fn solution(
-    best: Certificate,
-    method: &str,
-    iterations: usize,
-    settings: MulticlassSettings,
-) -> MulticlassSolution {
-    let gap = best.gap();
-    let report = SolverReport {
-        method: format!("machine of all classes (Crammer-Singer), {method} (relative duality gap)"),
-        converged: gap <= settings.gap,
-        iterations,
-        objective: best.primal,
-        gap: Some(gap),
-        slack: None,
-    };
-    MulticlassSolution {
-        weights: best.weights,
-        intercepts: best.intercepts,
-        multipliers: best.beta.data().to_vec(),
-        primal: best.primal,
-        dual: best.dual,
-        report,
-    }
+fn solution(best: Certificate, method: &str, iterations: usize, gap: f64) -> MulticlassSolution {
+    let method = format!("machine of all classes (Crammer-Singer), {method}");
+    let report = machine_report(&method, iterations, best.primal, best.dual, gap);
+    let multipliers = best.beta.data().to_vec();
+    MulticlassSolution { weights: best.weights, intercepts: best.intercepts, multipliers, report }
 }
 
 impl<'a> Descent<'a> {
-    fn new(problem: MulticlassProblem<'a>, start: Start<'_>) -> Self {
+    fn new(problem: MulticlassProblem<'a>, (start_beta, start_intercepts): Start<'_>) -> Self {
         let (n, k) = (problem.rows.rows(), problem.n_classes());
         let mut beta = Matrix::zeros(n, k);
-        if !start.beta.is_empty() {
+        if !start_beta.is_empty() {
             for i in 0..n {
-                let a: Vec<f64> = (0..k).map(|c| problem.upper(i, c) - start.beta[i * k + c]).collect();
+                let a: Vec<f64> = (0..k).map(|c| problem.upper(i, c) - start_beta[i * k + c]).collect();
                 let a = project_onto_simplex(&a, problem.costs[i]);
                 (0..k).for_each(|c| beta[(i, c)] = problem.upper(i, c) - a[c]);
             }
@@ -291,7 +246,7 @@ impl<'a> Descent<'a> {
         let imbalance = (0..k).map(|c| beta.col(c).iter().sum()).collect();
         let scores = Scores::new(&problem, &beta);
         let mut intercepts = vec![0.0; k];
-        intercepts.iter_mut().zip(start.intercepts).for_each(|(b, s)| *b = *s);
+        intercepts.iter_mut().zip(start_intercepts).for_each(|(b, s)| *b = *s);
         let active = (0..n).collect();
         Descent {
             problem,
@@ -405,7 +360,7 @@ fn project_onto_simplex(v: &[f64], sum: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
+    use crate::optimise::linear_svm::{SvmProblem, linear_svm};
 
     fn blobs(n: usize, p: usize, k: usize, seed: u64) -> (Matrix, Vec<usize>) {
         let mut random = Random::new(seed);
@@ -429,12 +384,11 @@ mod tests {
         let (rows, class) = blobs(80, 5, 2, 4);
         let (losses, costs) = (MulticlassProblem::unit_losses(&class, 2), vec![0.5; 80]);
         let problem = with_intercepts(&rows, &class, &losses, &costs);
-        let settings = MulticlassSettings { gap: 1e-9, ..MulticlassSettings::default() };
-        let joint = crammer_singer(problem, settings, None, &Control::default()).unwrap();
+        let joint = crammer_singer(problem, 1e-9, None, &Control::default()).unwrap();
         let labels: Vec<f64> = class.iter().map(|c| if *c == 1 { 1.0 } else { -1.0 }).collect();
         let twice = vec![1.0; 80];
         let usual = SvmProblem { rows: &rows, labels: &labels, costs: &twice };
-        let usual = linear_svm(usual, SvmSettings::default(), None, &Control::default()).unwrap();
+        let usual = linear_svm(usual, 1e-6, None, &Control::default()).unwrap();
         for (j, w) in usual.weights.iter().enumerate() {
             let u = joint.weights[(1, j)] - joint.weights[(0, j)];
             assert!((u - w).abs() < 1e-3, "{u} {w}");
@@ -448,12 +402,11 @@ mod tests {
         let (rows, class) = blobs(50, 6, 3, 5);
         let (losses, costs) = (MulticlassProblem::unit_losses(&class, 3), vec![1.0; 50]);
         let problem = with_intercepts(&rows, &class, &losses, &costs);
-        let settings = MulticlassSettings::default();
-        let first = crammer_singer(problem, settings, None, &Control::default()).unwrap();
-        let start = Start { beta: &first.multipliers, intercepts: &first.intercepts };
-        let again = descend(problem, settings, start, &Control::default()).unwrap();
+        let first = crammer_singer(problem, 1e-6, None, &Control::default()).unwrap();
+        let start: Start<'_> = (&first.multipliers, &first.intercepts);
+        let again = descend(problem, 1e-6, start, &Control::default()).unwrap();
         assert_eq!(again.report.iterations, 0);
-        let mut by_weights = Descent::new(problem, Start { beta: &[], intercepts: &[] });
+        let mut by_weights = Descent::new(problem, (&[], &[]));
         by_weights.scores = Scores::Weights { rows: &rows, weights: Matrix::zeros(3, 6) };
         let mut random = Random::new(1);
         (0..2000).for_each(|_| {
@@ -461,11 +414,7 @@ mod tests {
             by_weights.unshrink();
         });
         let found = certify(&problem, &by_weights.beta, &by_weights.intercepts);
-        assert!(
-            (found.primal - first.primal).abs() < 1e-5 * first.primal,
-            "{} {}",
-            found.primal,
-            first.primal
-        );
+        let want = first.report.objective;
+        assert!((found.primal - want).abs() < 1e-5 * want, "{} {want}", found.primal);
     }
 }

@@ -11,12 +11,11 @@
 //! feature give the 1-norm machine (Zhu, Rosset, Hastie, Tibshirani 2004).
 
 use super::cone::ConeProgram;
-use super::linear_svm::{SvmProblem, combination};
-use super::svm_certificate::{balanced, best_intercept};
+use super::linear_svm::{SvmProblem, SvmSolution, combination};
+use super::svm_certificate::{balanced, best_intercept, machine_report};
 use crate::control::Control;
 use crate::error::{Result, require, require_len};
 use crate::numeric::linalg::dot;
-use crate::solver::SolverReport;
 
 /// One group of columns and its penalty λ_g.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,29 +33,17 @@ impl Group {
     }
 }
 
-/// A solved group machine.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GroupSolution {
-    /// w; exact zeros in the groups that are not selected.
-    pub weights: Vec<f64>,
-    /// b.
-    pub intercept: f64,
-    /// Feasible multipliers a.
-    pub multipliers: Vec<f64>,
-    /// How the solver ended; the gap is relative to the primal value.
-    pub report: SolverReport,
-}
-
 /// Share of the largest group norm below which a group counts as zero: interior points leave what the gap leaves.
 const ZERO: f64 = 1e-6;
 
-/// Solves to a relative duality gap of about 1e-8; `gap` is the largest one that counts as converged.
+/// Solves to a relative duality gap of about 1e-8; `gap` is the largest one that counts as converged. The weights are
+/// exactly zero in the groups that are not selected, the multipliers feasible.
 pub fn group_svm(
     problem: SvmProblem<'_>,
     groups: &[Group],
     gap: f64,
     control: &Control,
-) -> Result<GroupSolution> {
+) -> Result<SvmSolution> {
     problem.check()?;
     check_groups(groups, problem.rows.cols())?;
     let (n, p) = (problem.rows.rows(), problem.rows.cols());
@@ -126,7 +113,7 @@ fn certified(
     multipliers: Vec<f64>,
     iterations: usize,
     gap: f64,
-) -> GroupSolution {
+) -> SvmSolution {
     let scores = problem.rows.mul_vec(&weights);
     let intercept = best_intercept(problem, &scores);
     let short: Vec<f64> =
@@ -134,16 +121,8 @@ fn certified(
     let penalty: f64 = groups.iter().map(|g| g.penalty * norm(&weights, g)).sum();
     let primal = penalty + dot(problem.costs, &short);
     let dual: f64 = multipliers.iter().sum();
-    let relative = if primal > 0.0 { ((primal - dual) / primal).max(0.0) } else { 0.0 };
-    let report = SolverReport {
-        method: "group-norm SVM, interior point (relative duality gap)".into(),
-        converged: relative <= gap,
-        iterations,
-        objective: primal,
-        gap: Some(relative),
-        slack: None,
-    };
-    GroupSolution { weights, intercept, multipliers, report }
+    let report = machine_report("group-norm SVM, interior point", iterations, primal, dual, gap);
+    SvmSolution { weights, intercept, multipliers, report }
 }
 
 #[cfg(test)]
@@ -151,7 +130,7 @@ mod tests {
     use super::*;
     use crate::numeric::linalg::Matrix;
     use crate::numeric::random::Random;
-    use crate::optimise::linear_svm::{SvmSettings, linear_svm};
+    use crate::optimise::linear_svm::linear_svm;
 
     fn rows(n: usize, p: usize, seed: u64) -> (Matrix, Vec<f64>) {
         let mut random = Random::new(seed);
@@ -208,8 +187,7 @@ mod tests {
         let grouped = group_svm(problem, std::slice::from_ref(&group), 1e-6, &Control::default()).unwrap();
         let scaled = vec![0.5 * norm(&grouped.weights, &group) / group.penalty; 70];
         let problem = SvmProblem { costs: &scaled, ..problem };
-        let settings = SvmSettings { gap: 1e-10, ..SvmSettings::default() };
-        let plain = linear_svm(problem, settings, None, &Control::default()).unwrap();
+        let plain = linear_svm(problem, 1e-10, None, &Control::default()).unwrap();
         for (a, b) in grouped.weights.iter().zip(&plain.weights) {
             assert!((a - b).abs() < 1e-4, "{a} {b}");
         }

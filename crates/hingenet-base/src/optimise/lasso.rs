@@ -10,22 +10,10 @@
 //! sweeps slow, so now and then the active coordinates jump to the minimiser of their signs, as far as the signs hold.
 
 use crate::numeric::linalg::{Cholesky, Matrix};
+use crate::solver::Stopping;
 
-/// When coordinate descent stops.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LassoStop {
-    /// A full sweep whose largest `G_ii (change of θ_i)²` is at most `tolerance · G_jj` ends the descent.
-    /// The square makes 1e-18 about 1e-9 on the coefficients.
-    pub tolerance: f64,
-    /// Largest number of sweeps, over all coordinates or over the active ones.
-    pub max_sweeps: usize,
-}
-
-impl Default for LassoStop {
-    fn default() -> Self {
-        LassoStop { tolerance: 1e-18, max_sweeps: 100_000 }
-    }
-}
+/// When the lasso is solved to all digits that matter: the square makes 1e-18 about 1e-9 on the coefficients.
+pub const EXACT: Stopping = Stopping { tolerance: 1e-18, max_iterations: 100_000 };
 
 /// How one column ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,12 +27,13 @@ pub struct LassoColumn {
 }
 
 /// Solves for the column `target`; `theta` is the start and the result. `gram` must be symmetric with a
-/// non-negative diagonal; a variable with `G_ii = 0` (constant) never gets a coefficient.
+/// non-negative diagonal; a variable with `G_ii = 0` (constant) never gets a coefficient. A full sweep whose largest
+/// `G_ii (change of θ_i)²` is at most `tolerance · G_jj` ends the descent; sweeps over the active coordinates count too.
 pub fn weighted_lasso(
     gram: &Matrix,
     target: usize,
     weights: &[f64],
-    stop: LassoStop,
+    stop: Stopping,
     theta: &mut [f64],
 ) -> LassoColumn {
     let mut descent = Descent::new(gram, target, weights, theta);
@@ -56,13 +45,13 @@ pub fn weighted_lasso(
     let limit = stop.tolerance * total;
     let mut sweeps = 0;
     let mut converged = false;
-    while sweeps < stop.max_sweeps {
+    while sweeps < stop.max_iterations {
         sweeps += 1;
         if descent.full_sweep(theta) <= limit {
             converged = true;
             break;
         }
-        sweeps += descent.solve_active(theta, limit, stop.max_sweeps.saturating_sub(sweeps));
+        sweeps += descent.solve_active(theta, limit, stop.max_iterations.saturating_sub(sweeps));
     }
     LassoColumn { squared_error: descent.squared_error(theta), converged, sweeps }
 }
@@ -251,9 +240,9 @@ mod tests {
             .collect();
         let g = gram(&rows);
         let weights = vec![1e-3; 20];
-        let solve = |max_sweeps| {
+        let solve = |max_iterations| {
             let mut theta = vec![0.0; 20];
-            let stop = LassoStop { max_sweeps, ..LassoStop::default() };
+            let stop = Stopping { max_iterations, ..EXACT };
             (weighted_lasso(&g, 0, &weights, stop, &mut theta), theta)
         };
         let (end, theta) = solve(100_000);
@@ -275,7 +264,7 @@ mod tests {
         ) {
             let g = gram(&x);
             let mut theta = vec![0.0; 6];
-            let end = weighted_lasso(&g, 2, &weights, LassoStop::default(), &mut theta);
+            let end = weighted_lasso(&g, 2, &weights, EXACT, &mut theta);
             prop_assert!(end.converged);
             prop_assert_eq!(theta[2], 0.0);
             let fit = g.mul_vec(&theta);

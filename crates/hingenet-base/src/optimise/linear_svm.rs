@@ -9,11 +9,11 @@
 //! In coordinate descent the equality constraint is kept by the method of multipliers: its multiplier is the intercept.
 //! Hsieh et al.: A Dual Coordinate Descent Method for Large-scale Linear SVM, ICML 2008, gives passes and shrinking.
 
-use super::svm_certificate::{Certificate, certify};
+use super::svm_certificate::{Certificate, certify, check_rows, machine_report};
 use super::svm_interior::{interior_point, is_suitable};
 use super::svm_polish::polish;
 use crate::control::Control;
-use crate::error::{Error, Result, require, require_len};
+use crate::error::{Error, Result, require_len};
 use crate::numeric::linalg::{Matrix, dot};
 use crate::numeric::random::Random;
 use crate::numeric::simd::vectorised;
@@ -30,20 +30,8 @@ pub struct SvmProblem<'a> {
     pub costs: &'a [f64],
 }
 
-/// When to stop.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SvmSettings {
-    /// Largest relative duality gap `(primal - dual) / primal`.
-    pub gap: f64,
-    /// Most passes over the rows.
-    pub max_passes: usize,
-}
-
-impl Default for SvmSettings {
-    fn default() -> Self {
-        SvmSettings { gap: 1e-6, max_passes: 20_000 }
-    }
-}
+/// Most passes of coordinate descent over the rows.
+const MOST_PASSES: usize = 20_000;
 
 /// A solved linear SVM: decision value `w·x + b`.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,30 +42,20 @@ pub struct SvmSolution {
     pub intercept: f64,
     /// The multipliers a; they warm-start a problem with other features or costs.
     pub multipliers: Vec<f64>,
-    /// Primal value.
-    pub primal: f64,
-    /// Dual value of the (feasible) multipliers.
-    pub dual: f64,
-    /// How the solver ended; the gap is relative to the primal value.
+    /// How the solver ended; the objective is the primal value, and the gap is relative to it.
     pub report: SolverReport,
 }
 
 impl SvmProblem<'_> {
     pub(super) fn check(&self) -> Result<()> {
         require_len("labels of an SVM", self.rows.rows(), self.labels.len())?;
-        require_len("costs of an SVM", self.rows.rows(), self.costs.len())?;
-        for c in self.costs {
-            require("C", c, "a finite number > 0", c.is_finite() && *c > 0.0)?;
-        }
+        check_rows(self.rows, self.costs)?;
         let both = self.labels.contains(&1.0) && self.labels.contains(&-1.0);
         if !both || self.labels.iter().any(|y| *y != 1.0 && *y != -1.0) {
             return Err(Error::data(
                 "an SVM needs rows of both classes, labelled +1 and -1",
                 "give rows of two classes",
             ));
-        }
-        if self.rows.data().iter().any(|x| !x.is_finite()) {
-            return Err(Error::data("a feature of the SVM is not a finite number", "check the features"));
         }
         Ok(())
     }
@@ -97,11 +75,11 @@ struct Descent<'a> {
     shrink: (f64, f64),
 }
 
-/// Solves to the asked relative duality gap. `warm` holds multipliers of a related problem, from which coordinate
-/// descent starts.
+/// Solves to a relative duality gap `(primal - dual) / primal` of at most `gap`. `warm` holds multipliers of a related
+/// problem, from which coordinate descent starts.
 pub fn linear_svm(
     problem: SvmProblem<'_>,
-    settings: SvmSettings,
+    gap: f64,
     warm: Option<&[f64]>,
     control: &Control,
 ) -> Result<SvmSolution> {
@@ -110,32 +88,28 @@ pub fn linear_svm(
         require_len("multipliers of the warm start", problem.rows.rows(), warm.len())?;
     }
     if is_suitable(&problem) {
-        let (found, steps) = by_interior_point(&problem, settings, control)?;
-        if found.gap() <= settings.gap {
-            return Ok(solution(found, "interior point", steps, settings));
+        let (found, steps) = by_interior_point(&problem, gap, control)?;
+        if found.gap() <= gap {
+            return Ok(solution(found, "interior point", steps, gap));
         }
         // Only rounding stops the interior point method; descent goes on from where it ended.
-        return descend(problem, settings, Some(&found.a), control);
+        return descend(problem, gap, Some(&found.a), control);
     }
-    descend(problem, settings, warm, control)
+    descend(problem, gap, warm, control)
 }
 
 /// Gap from which the solution is worth a solve on the active set: below it, all digits are wanted.
 const EXACT_GAP: f64 = 1e-5;
 
-fn by_interior_point(
-    problem: &SvmProblem<'_>,
-    settings: SvmSettings,
-    control: &Control,
-) -> Result<(Certificate, usize)> {
-    let inside = interior_point(problem, settings.gap, control)?;
+fn by_interior_point(problem: &SvmProblem<'_>, gap: f64, control: &Control) -> Result<(Certificate, usize)> {
+    let inside = interior_point(problem, gap, control)?;
     let found = certify(problem, &inside.inner);
-    if settings.gap > EXACT_GAP {
+    if gap > EXACT_GAP {
         return Ok((found, inside.steps));
     }
     let exact = polish(problem, &inside.rounded, f64::MIN_POSITIVE, POLISH_CHANGES)?;
     // Its multipliers lie on their bounds exactly.
-    let take = exact.gap() <= settings.gap.max(found.gap());
+    let take = exact.gap() <= gap.max(found.gap());
     Ok((if take { exact } else { found }, inside.steps))
 }
 
@@ -145,7 +119,7 @@ const POLISH_CHANGES: usize = 12;
 /// Coordinate descent with solves on the active set in between.
 fn descend(
     problem: SvmProblem<'_>,
-    settings: SvmSettings,
+    gap: f64,
     warm: Option<&[f64]>,
     control: &Control,
 ) -> Result<SvmSolution> {
@@ -153,21 +127,21 @@ fn descend(
     let mut random = Random::new(0x5eed);
     let mut best = certify(&problem, &descent.a);
     let (mut pass, mut next_check) = (0, 4);
-    while best.gap() > settings.gap && pass < settings.max_passes {
+    while best.gap() > gap && pass < MOST_PASSES {
         control.check()?;
         let spread = vectorised(
             #[inline(always)]
             || descent.pass(&mut random),
         );
         pass += 1;
-        if pass < next_check && spread > 0.1 * settings.gap {
+        if pass < next_check && spread > 0.1 * gap {
             continue;
         }
         next_check = pass + (pass / 2).clamp(4, 200);
         let mut found = certify(&problem, &descent.a);
         // Far from the optimum the active set is wrong, and a solve on it is wasted.
-        if found.gap() > settings.gap && found.gap() < 0.1 {
-            let polished = polish(&problem, &descent.a, settings.gap, usize::MAX)?;
+        if found.gap() > gap && found.gap() < 0.1 {
+            let polished = polish(&problem, &descent.a, gap, usize::MAX)?;
             if polished.dual > found.dual {
                 found = polished;
                 descent.restart(&found);
@@ -178,26 +152,12 @@ fn descend(
         }
         descent.unshrink();
     }
-    Ok(solution(best, "dual coordinate descent", pass, settings))
+    Ok(solution(best, "dual coordinate descent", pass, gap))
 }
 
-fn solution(best: Certificate, method: &str, iterations: usize, settings: SvmSettings) -> SvmSolution {
-    let report = SolverReport {
-        method: format!("linear SVM, {method} (relative duality gap)"),
-        converged: best.gap() <= settings.gap,
-        iterations,
-        objective: best.primal,
-        gap: Some(best.gap()),
-        slack: None,
-    };
-    SvmSolution {
-        weights: best.w,
-        intercept: best.intercept,
-        multipliers: best.a,
-        primal: best.primal,
-        dual: best.dual,
-        report,
-    }
+fn solution(best: Certificate, method: &str, iterations: usize, gap: f64) -> SvmSolution {
+    let report = machine_report(&format!("linear SVM, {method}"), iterations, best.primal, best.dual, gap);
+    SvmSolution { weights: best.w, intercept: best.intercept, multipliers: best.a, report }
 }
 
 impl<'a> Descent<'a> {

@@ -2,6 +2,7 @@
 //! intercepts for them, and so a duality gap.
 
 use super::crammer_singer::{MulticlassProblem, combination};
+use super::svm_certificate::{lowest_break, relative_gap};
 use crate::numeric::linalg::Matrix;
 
 /// A feasible dual point with the primal point that belongs to it.
@@ -22,7 +23,7 @@ pub(super) struct Certificate {
 impl Certificate {
     /// `(primal - dual) / primal`.
     pub fn gap(&self) -> f64 {
-        if self.primal > 0.0 { ((self.primal - self.dual) / self.primal).max(0.0) } else { 0.0 }
+        relative_gap(self.primal, self.dual)
     }
 }
 
@@ -85,27 +86,16 @@ fn balanced(problem: &MulticlassProblem<'_>, beta: &Matrix) -> Matrix {
     out
 }
 
-/// Minimises the hinge losses over the intercept of one class, the others fixed: convex and piecewise linear, with a
-/// break for each row where the class becomes the highest. Where the minimum is an interval, its middle.
+/// Minimises the hinge losses over the intercept of one class, the others fixed: each row has a break where the class
+/// becomes the highest; far to the left only the rows of the class pull.
 fn improve(problem: &MulticlassProblem<'_>, required: &Matrix, intercepts: &mut [f64], k: usize) {
     let others = |i: usize| {
         let at = |c: usize| required[(i, c)] + intercepts[c];
         (0..intercepts.len()).filter(|c| *c != k).map(at).fold(f64::NEG_INFINITY, f64::max)
     };
-    let mut breaks: Vec<(f64, f64)> =
-        (0..required.rows()).map(|i| (others(i) - required[(i, k)], problem.costs[i])).collect();
-    breaks.sort_by(|p, q| p.0.total_cmp(&q.0));
-    // Far to the left only the rows of the class pull, with slope -C_i; each break adds C_i.
-    let own: f64 = (0..required.rows()).map(|i| problem.upper(i, k)).sum();
-    let total: f64 = problem.costs.iter().sum();
-    let mut slope = -own;
-    let flat = 1e-12 * total;
-    for (m, (at, cost)) in breaks.iter().enumerate() {
-        slope += cost;
-        if slope >= -flat {
-            let end = breaks.get(m + 1).filter(|_| slope <= flat).map_or(*at, |next| next.0);
-            intercepts[k] = 0.5 * (at + end);
-            return;
-        }
+    let breaks = (0..required.rows()).map(|i| (others(i) - required[(i, k)], problem.costs[i])).collect();
+    let own = (0..required.rows()).map(|i| problem.upper(i, k)).sum();
+    if let Some(lowest) = lowest_break(breaks, own) {
+        intercepts[k] = lowest;
     }
 }

@@ -4,16 +4,7 @@
 use crate::control::Control;
 use crate::error::Result;
 use crate::numeric::linalg::dot;
-use crate::solver::SolverReport;
-
-/// When to stop.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SpectralStop {
-    /// Stop when the predicted decrease `−g'd` is at most this share of |f|.
-    pub tolerance: f64,
-    /// Largest number of iterations.
-    pub max_iterations: usize,
-}
+use crate::solver::{SolverReport, Stopping};
 
 /// A smooth function over a convex set.
 pub trait SmoothProblem {
@@ -25,11 +16,12 @@ pub trait SmoothProblem {
     fn accepted(&mut self, _x: &[f64]) {}
 }
 
-/// Minimises from `x` (projected first) and leaves the result there. f never rises.
+/// Minimises from `x` (projected first) and leaves the result there. f never rises. The tolerance is that of the
+/// predicted decrease `−g'd`, as a share of |f|.
 pub fn spectral_projected_gradient(
     problem: &mut impl SmoothProblem,
     x: &mut [f64],
-    stop: SpectralStop,
+    stop: Stopping,
     control: &Control,
 ) -> Result<SolverReport> {
     let n = x.len();
@@ -39,14 +31,8 @@ pub fn spectral_projected_gradient(
     problem.accepted(x);
     let largest = g.iter().fold(0.0f64, |a, v| a.max(v.abs()));
     let mut step = if largest > 0.0 { 1.0 / largest } else { 1.0 };
-    let mut report = SolverReport {
-        method: "spectral projected gradient (predicted relative decrease)".into(),
-        converged: false,
-        iterations: 0,
-        objective: f,
-        gap: None,
-        slack: None,
-    };
+    let method = "spectral projected gradient (predicted relative decrease)";
+    let mut report = SolverReport::new(method, false, 0, f, None);
     let (mut trial, mut g_trial) = (vec![0.0; n], vec![0.0; n]);
     while report.iterations < stop.max_iterations {
         control.check()?;
@@ -132,7 +118,7 @@ mod tests {
         let (centre, scale) = (vec![2.0, -1.0, 0.5, -3.0], vec![1.0, 30.0, 0.2, 5.0]);
         let mut problem = Quadratic { centre, scale, ball, values: vec![], last: 0.0 };
         let mut x = vec![1.0; 4];
-        let stop = SpectralStop { tolerance: 1e-14, max_iterations: 1000 };
+        let stop = Stopping { tolerance: 1e-14, max_iterations: 1000 };
         let report = spectral_projected_gradient(&mut problem, &mut x, stop, &Control::default()).unwrap();
         assert!(report.converged, "{report:?}");
         assert!(problem.values.windows(2).all(|v| v[1] <= v[0]), "{:?}", problem.values);

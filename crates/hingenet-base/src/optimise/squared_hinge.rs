@@ -276,14 +276,8 @@ impl SquaredHingeSolution {
 
     /// How the machine ended.
     pub fn report(&self) -> SolverReport {
-        SolverReport {
-            method: "finite Newton on the squared hinge loss (relative duality gap)".into(),
-            converged: self.converged,
-            iterations: self.rounds,
-            objective: self.objective,
-            gap: self.gap,
-            slack: None,
-        }
+        let method = "finite Newton on the squared hinge loss (relative duality gap)";
+        SolverReport::new(method, self.converged, self.rounds, self.objective, self.gap)
     }
 }
 

@@ -2,6 +2,9 @@
 //! the best intercept for them, and so a duality gap.
 
 use super::linear_svm::{SvmProblem, combination};
+use crate::error::{Error, Result, require, require_len};
+use crate::numeric::linalg::Matrix;
+use crate::solver::SolverReport;
 
 /// A feasible dual point with the primal point that belongs to it.
 #[derive(Debug, Clone)]
@@ -23,8 +26,38 @@ pub(super) struct Certificate {
 impl Certificate {
     /// `(primal - dual) / primal`.
     pub fn gap(&self) -> f64 {
-        if self.primal > 0.0 { ((self.primal - self.dual) / self.primal).max(0.0) } else { 0.0 }
+        relative_gap(self.primal, self.dual)
     }
+}
+
+/// `(primal - dual) / primal`.
+pub(super) fn relative_gap(primal: f64, dual: f64) -> f64 {
+    if primal > 0.0 { ((primal - dual) / primal).max(0.0) } else { 0.0 }
+}
+
+/// How a machine ended whose relative duality gap was to be at most `wanted`.
+pub(super) fn machine_report(
+    method: &str,
+    iterations: usize,
+    primal: f64,
+    dual: f64,
+    wanted: f64,
+) -> SolverReport {
+    let gap = relative_gap(primal, dual);
+    let method = format!("{method} (relative duality gap)");
+    SolverReport::new(method, gap <= wanted, iterations, primal, Some(gap))
+}
+
+/// Refuses features that are not finite and costs that are not positive.
+pub(super) fn check_rows(rows: &Matrix, costs: &[f64]) -> Result<()> {
+    require_len("costs of an SVM", rows.rows(), costs.len())?;
+    for c in costs {
+        require("C", c, "a finite number > 0", c.is_finite() && *c > 0.0)?;
+    }
+    if rows.data().iter().any(|x| !x.is_finite()) {
+        return Err(Error::data("a feature of the SVM is not a finite number", "check the features"));
+    }
+    Ok(())
 }
 
 /// Scales the multipliers of the heavier class down, so that `Σ a_i y_i = 0`.
@@ -53,25 +86,25 @@ pub(super) fn certify(problem: &SvmProblem<'_>, multipliers: &[f64]) -> Certific
     Certificate { a, w, scores, intercept, primal: half_norm + hinge, dual }
 }
 
-/// Minimiser over b of the hinge losses: a convex piecewise linear function with a break at `y_i - w·x_i`
-/// for each row, where its slope grows by C_i. Where the minimum is an interval, its middle.
+/// Minimiser over b of the hinge losses: each row has a break at `y_i - w·x_i`.
 pub(super) fn best_intercept(problem: &SvmProblem<'_>, scores: &[f64]) -> f64 {
-    let mut breaks: Vec<(f64, f64)> =
-        (0..scores.len()).map(|i| (problem.labels[i] - scores[i], problem.costs[i])).collect();
+    let breaks = (0..scores.len()).map(|i| (problem.labels[i] - scores[i], problem.costs[i])).collect();
+    let positive = problem.labels.iter().zip(problem.costs).filter(|(y, _)| **y > 0.0);
+    lowest_break(breaks, positive.map(|(_, c)| c).sum()).unwrap_or(0.0)
+}
+
+/// Minimiser of a convex piecewise linear function of slope `-fall` before its breaks `(place, growth of the slope)`.
+/// Where the minimum is an interval, its middle; `None` where the function never stops falling.
+pub(super) fn lowest_break(mut breaks: Vec<(f64, f64)>, fall: f64) -> Option<f64> {
+    let flat = 1e-12 * breaks.iter().map(|(_, growth)| growth).sum::<f64>();
     breaks.sort_by(|p, q| p.0.total_cmp(&q.0));
-    let positive: f64 =
-        problem.labels.iter().zip(problem.costs).filter(|(y, _)| **y > 0.0).map(|(_, c)| c).sum();
-    let total: f64 = problem.costs.iter().sum();
-    let flat = 1e-12 * total;
-    let mut slope = -positive;
-    for (k, (at, cost)) in breaks.iter().enumerate() {
-        slope += cost;
-        if slope.abs() <= flat {
-            return breaks.get(k + 1).map_or(*at, |next| 0.5 * (at + next.0));
-        }
-        if slope > 0.0 {
-            return *at;
+    let mut slope = -fall;
+    for (k, (at, growth)) in breaks.iter().enumerate() {
+        slope += growth;
+        if slope >= -flat {
+            let end = breaks.get(k + 1).filter(|_| slope <= flat).map_or(*at, |next| next.0);
+            return Some(0.5 * (at + end));
         }
     }
-    0.0
+    None
 }

@@ -12,6 +12,7 @@
 
 use super::interior::{LONGEST, PrimalDual, follow, room};
 use super::linear_svm::{SvmProblem, combination};
+use super::svm_certificate::balanced;
 use crate::control::Control;
 use crate::error::Result;
 use crate::numeric::linalg::{Cholesky, Matrix, dot};
@@ -163,14 +164,9 @@ impl Point {
     /// that ray. (Starts near the solution of a related problem save no steps: they must be moved far inside first.)
     fn start(problem: &SvmProblem<'_>) -> Point {
         let n = problem.costs.len();
-        let mut a: Vec<f64> = problem.costs.iter().map(|c| 0.5 * c).collect();
-        let of_class = |a: &[f64], sign: f64| {
-            a.iter().zip(problem.labels).filter(|(_, y)| **y == sign).map(|(a, _)| a).sum::<f64>()
-        };
-        let (plus, minus) = (of_class(&a, 1.0), of_class(&a, -1.0));
-        let least = plus.min(minus);
-        let sum = 2.0 * least;
-        a.iter_mut().zip(problem.labels).for_each(|(a, y)| *a *= least / if *y > 0.0 { plus } else { minus });
+        let half: Vec<f64> = problem.costs.iter().map(|c| 0.5 * c).collect();
+        let mut a = balanced(problem, &half);
+        let sum: f64 = a.iter().sum();
         let w = combination(problem, &a);
         let norm = dot(&w, &w);
         let scale = if norm > sum { sum / norm } else { 1.0 };
@@ -189,14 +185,11 @@ impl Point {
         // ξ s = κ² with κ of the size of the violations.
         let kappa = (violation.iter().map(|m| m.abs()).sum::<f64>() / n as f64).max(1e-3);
         let positive = |m: f64| 0.5 * (m.abs() + (m * m + 4.0 * kappa * kappa).sqrt());
-        point.xi = violation
-            .iter()
-            .map(|&m| if m > 0.0 { positive(m) } else { kappa * kappa / positive(m) })
-            .collect();
-        point.s = violation
-            .iter()
-            .map(|&m| if m > 0.0 { kappa * kappa / positive(m) } else { positive(m) })
-            .collect();
+        let slacks = |&m: &f64| {
+            let (large, small) = (positive(m), kappa * kappa / positive(m));
+            if m > 0.0 { (large, small) } else { (small, large) }
+        };
+        (point.xi, point.s) = violation.iter().map(slacks).unzip();
         point
     }
 

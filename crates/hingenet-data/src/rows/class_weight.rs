@@ -26,13 +26,9 @@ impl FromStr for ClassWeight {
             let weight: f64 = weight.trim().parse().ok()?;
             (weight.is_finite() && weight >= 0.0).then(|| (class.trim().to_string(), weight))
         };
-        text.split(',').map(pair).collect::<Option<Vec<_>>>().map(ClassWeight::Given).ok_or_else(|| {
-            Error::Parameter {
-                name: "class weight".into(),
-                value: text.into(),
-                expected: "`balanced` or CLASS=W,... with finite weights that are not negative".into(),
-            }
-        })
+        let expected = "`balanced` or CLASS=W,... with finite weights that are not negative";
+        let pairs = text.split(',').map(pair).collect::<Option<Vec<_>>>();
+        pairs.map(ClassWeight::Given).ok_or_else(|| Error::parameter("class weight", text, expected))
     }
 }
 
@@ -68,11 +64,9 @@ impl Dataset {
     fn given_factors(&self, pairs: &[(String, f64)]) -> Result<Vec<f64>> {
         let mut factors = vec![1.0; self.classes.len()];
         for (name, weight) in pairs {
-            let c = self.classes.iter().position(|c| c == name).ok_or_else(|| Error::Parameter {
-                name: "class weight".into(),
-                value: name.clone(),
-                expected: format!("one of the classes {}", self.classes.join(", ")),
-            })?;
+            let expected = || format!("one of the classes {}", self.classes.join(", "));
+            let unknown = || Error::parameter("class weight", name, expected());
+            let c = self.classes.iter().position(|c| c == name).ok_or_else(unknown)?;
             factors[c] = *weight;
         }
         Ok(factors)

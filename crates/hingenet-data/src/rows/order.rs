@@ -2,7 +2,7 @@
 //! nor their duplication matters, and a weight means the same as repetition.
 
 use super::{Dataset, NumberData};
-use crate::table::{Column, ColumnData, Table};
+use crate::table::{Codes, Column, ColumnData, Table};
 use hingenet_base::error::Result;
 use rayon::slice::ParallelSliceMut;
 use std::cmp::Ordering;
@@ -12,9 +12,8 @@ impl Dataset {
     /// weights, and sorts: by class, then by the features in column order; missing cells come last, −0 is 0.
     /// Weights are `None` when all are 1. Classes and categories keep their codes.
     pub(super) fn canonical(&self) -> Dataset {
-        let compare = |a: usize, b: usize| self.compare_class(a, b).then_with(|| self.compare_features(a, b));
-        let weight = |m: usize| self.weight(m);
-        let (kept, weights) = merged(&sorted(self.n_rows(), compare, weight), compare, weight);
+        let (kept, weights) =
+            merged(&self.class, self.weights.as_deref(), |a, b| self.compare_features(a, b));
         let mut data = self.rows(&kept);
         data.features = without_negative_zero(data.features);
         Dataset { weights, ..data }
@@ -24,22 +23,15 @@ impl Dataset {
     /// content of the rows only. Equal rows stand in the order of their weights, so that a sum over them
     /// has the same bits for any order of the file.
     pub fn content_order(&self) -> Vec<usize> {
-        let compare = |a: usize, b: usize| self.compare_features(a, b).then_with(|| self.compare_class(a, b));
-        sorted(self.n_rows(), compare, |m| self.weight(m))
-    }
-
-    fn weight(&self, m: usize) -> f64 {
-        self.weights.as_ref().map_or(1.0, |w| w[m])
-    }
-
-    fn compare_class(&self, a: usize, b: usize) -> Ordering {
-        missing_last(self.class.get(a), self.class.get(b), |x, y| x.cmp(&y))
+        let compare =
+            |a: usize, b: usize| self.compare_features(a, b).then_with(|| compare_codes(&self.class, a, b));
+        sorted(self.n_rows(), compare, |m| self.weights.as_ref().map_or(1.0, |w| w[m]))
     }
 
     fn compare_features(&self, a: usize, b: usize) -> Ordering {
         let by_cell = |column: &Column| match column.data() {
             ColumnData::Numeric(n) => compare_numbers(n.get(a), n.get(b)),
-            ColumnData::Categorical(c) => missing_last(c.codes().get(a), c.codes().get(b), |x, y| x.cmp(&y)),
+            ColumnData::Categorical(c) => compare_codes(c.codes(), a, b),
         };
         self.features.columns().iter().map(by_cell).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
     }
@@ -50,15 +42,14 @@ impl NumberData<'_> {
     /// classes are not looked at, so that a network can be learnt from rows of one class.
     pub fn canonical(&self) -> Result<Dataset> {
         self.check()?;
-        let weight = |m: usize| self.weights.as_ref().map_or(1.0, |w| w[m]);
         let compare = |a: usize, b: usize| {
-            let cells = || self.rows.row(a).iter().zip(self.rows.row(b));
+            let mut cells = self.rows.row(a).iter().zip(self.rows.row(b));
             let seen = |x: &f64| (!x.is_nan()).then_some(*x);
-            let features = || cells().map(|(x, y)| compare_numbers(seen(x), seen(y))).find(|o| o.is_ne());
-            let class = missing_last(self.class.get(a), self.class.get(b), |x, y| x.cmp(&y));
-            class.then_with(|| features().unwrap_or(Ordering::Equal))
+            let differing =
+                cells.find_map(|(x, y)| Some(compare_numbers(seen(x), seen(y))).filter(|o| o.is_ne()));
+            differing.unwrap_or(Ordering::Equal)
         };
-        let (kept, weights) = merged(&sorted(self.rows.n_rows(), compare, weight), compare, weight);
+        let (kept, weights) = merged(&self.class, self.weights.as_deref(), compare);
         let features = self.rows.table(self.names.iter().map(String::as_str), kept.iter().copied())?;
         Ok(Dataset {
             target: self.target.clone(),
@@ -83,16 +74,18 @@ fn sorted(
     order
 }
 
-/// The first of every run of equal rows of a sorted list, with the total weight of the run; no weights
-/// when all are 1.
+/// The rows sorted by class, then features: the first of every run of equal ones, with the total weight of the run; no
+/// weights when all are 1.
 fn merged(
-    order: &[usize],
-    compare: impl Fn(usize, usize) -> Ordering,
-    weight: impl Fn(usize) -> f64,
+    class: &Codes,
+    weights: Option<&[f64]>,
+    features: impl Fn(usize, usize) -> Ordering + Sync,
 ) -> (Vec<usize>, Option<Vec<f64>>) {
-    let mut kept: Vec<usize> = Vec::with_capacity(order.len());
-    let mut weights: Vec<f64> = Vec::with_capacity(order.len());
-    for &m in order {
+    let weight = |m: usize| weights.map_or(1.0, |w| w[m]);
+    let compare = |a: usize, b: usize| compare_codes(class, a, b).then_with(|| features(a, b));
+    let order = sorted(class.len(), compare, weight);
+    let (mut kept, mut weights): (Vec<usize>, Vec<f64>) = (Vec::new(), Vec::new());
+    for m in order {
         match (kept.last(), weights.last_mut()) {
             (Some(&last), Some(total)) if compare(last, m).is_eq() => *total += weight(m),
             _ => {
@@ -103,6 +96,10 @@ fn merged(
     }
     let weights = weights.iter().any(|w| *w != 1.0).then_some(weights);
     (kept, weights)
+}
+
+fn compare_codes(codes: &Codes, a: usize, b: usize) -> Ordering {
+    missing_last(codes.get(a), codes.get(b), |x, y| x.cmp(&y))
 }
 
 fn compare_numbers(a: Option<f64>, b: Option<f64>) -> Ordering {
@@ -134,7 +131,7 @@ fn without_negative_zero(table: Table) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Codes, NumberRows};
+    use crate::table::NumberRows;
     use proptest::prelude::*;
 
     type Row = (Option<i8>, Option<usize>, usize, u8);
@@ -186,7 +183,8 @@ mod tests {
             let data = weighted(&rows).canonical();
             let n: f64 = (0..data.n_rows()).map(|m| data.weights.as_ref().map_or(1.0, |w| w[m])).sum();
             prop_assert_eq!(n, rows.iter().map(|r| f64::from(r.3)).sum::<f64>());
-            prop_assert!((1..data.n_rows()).all(|m| data.compare_class(m - 1, m).then_with(|| data.compare_features(m - 1, m)).is_lt()));
+            let compare = |m: usize| compare_codes(&data.class, m - 1, m).then_with(|| data.compare_features(m - 1, m));
+            prop_assert!((1..data.n_rows()).all(|m| compare(m).is_lt()));
             prop_assert_eq!(&data.canonical(), &data);
         }
     }

@@ -65,14 +65,9 @@ pub fn fit_shared_tables(
             Ok(before.is_some_and(|b| b - point.value <= least_gain * point.value.abs()))
         },
     )?;
-    let report = SolverReport {
-        method: "shared pairwise tables, L-BFGS (largest derivative per row)".into(),
-        converged: found.converged,
-        iterations: found.iterations,
-        objective: found.value,
-        gap: Some(found.gradient_norm / problem.rows()),
-        slack: None,
-    };
+    let method = "shared pairwise tables, L-BFGS (largest derivative per row)";
+    let gap = found.gradient_norm / problem.rows();
+    let report = SolverReport::new(method, found.converged, found.iterations, found.value, Some(gap));
     Ok((problem.stars(&found.x)?, report))
 }
 

@@ -212,10 +212,7 @@ impl Stars {
         let mut stars = Stars::zeros(card)?;
         for (s, member) in members.iter().enumerate() {
             if *member.structure() != one_dependence(card, s + 1)? {
-                return Err(Error::Graph {
-                    node: (s + 1).to_string(),
-                    problem: "is not the root of its member of the average".into(),
-                });
+                return Err(Error::graph(s + 1, "is not the root of its member of the average"));
             }
             let places = stars.places(s);
             places.into_iter().zip(member.w()).for_each(|(at, w)| stars.logs[at] = *w);

@@ -11,9 +11,9 @@ use crate::{Network, Normaliser, Samples, Structure, counts};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::log::log_normalise;
-use hingenet_base::optimise::conjugate_gradient::{CgSettings, conjugate_gradient};
+use hingenet_base::optimise::conjugate_gradient::conjugate_gradient;
 use hingenet_base::optimise::lbfgs::{Iterate, LbfgsSettings, Minimum, lbfgs};
-use hingenet_base::solver::SolverReport;
+use hingenet_base::solver::{SolverReport, Stopping};
 
 /// What is maximised.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -175,15 +175,14 @@ fn run(
             Ok((found, w))
         }
         Form::Tables => {
-            let settings =
-                CgSettings { max_iterations: params.max_iterations, gradient_tolerance: tolerance };
+            let stop = Stopping { tolerance, max_iterations: params.max_iterations };
             let f = |b: &[f64], gradient: &mut [f64]| {
                 let w = table_softmax(structure, b);
                 let value = loss_gradient(rows, loss, &w, gradient);
                 through_softmax(structure, &w, gradient);
                 value
             };
-            let found = conjugate_gradient(start, &settings, f, see)?;
+            let found = conjugate_gradient(start, stop, f, see)?;
             let w = table_softmax(structure, &found.x);
             Ok((found, w))
         }

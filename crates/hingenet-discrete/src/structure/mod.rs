@@ -34,7 +34,7 @@ impl Structure {
     pub fn new(card: Vec<usize>, dag: Dag) -> Result<Self> {
         require_len("numbers of states", dag.len(), card.len())?;
         if let Some(i) = card.iter().position(|&r| r == 0) {
-            return Err(Error::Graph { node: i.to_string(), problem: "has no states".into() });
+            return Err(Error::graph(i, "has no states"));
         }
         let mut offsets = vec![0usize];
         let mut all_strides = Vec::with_capacity(card.len());
@@ -121,10 +121,8 @@ impl Structure {
 
     /// Condition 1: the covering parent of every class child, or an error that names the first without.
     pub fn require_c1(&self) -> Result<Vec<(usize, usize)>> {
-        self.dag.covering_parents(0).map_err(|i| Error::Graph {
-            node: i.to_string(),
-            problem: "is a child of the class without a covering parent, so the structure is not C1".into(),
-        })
+        let problem = "is a child of the class without a covering parent, so the structure is not C1";
+        self.dag.covering_parents(0).map_err(|i| Error::graph(i, problem))
     }
 }
 

@@ -16,10 +16,7 @@ pub fn dag_from_names(names: &[String], arcs: &[(String, String)]) -> Result<Dag
     for (from, to) in arcs {
         let (p, list) = (position(from)?, &mut parents[position(to)?]);
         if list.contains(&p) {
-            return Err(Error::Graph {
-                node: to.clone(),
-                problem: format!("edge from `{from}` is listed twice"),
-            });
+            return Err(Error::graph(to, format!("edge from `{from}` is listed twice")));
         }
         list.push(p);
     }

@@ -7,7 +7,8 @@ use super::{DiscriminativeFit, Labelled, Leeway};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::linalg::Matrix;
-use hingenet_base::optimise::spectral::{SmoothProblem, SpectralStop, spectral_projected_gradient};
+use hingenet_base::optimise::spectral::{SmoothProblem, spectral_projected_gradient};
+use hingenet_base::solver::Stopping;
 
 /// Moves the networks to a local minimum of J with weight C > 0 of the squared slacks.
 pub fn fit_kl(data: &Labelled<'_>, leeway: Leeway, c: f64, control: &Control) -> Result<DiscriminativeFit> {
@@ -18,7 +19,7 @@ pub fn fit_kl(data: &Labelled<'_>, leeway: Leeway, c: f64, control: &Control) ->
     let evaluator = Evaluator::new(data, c, &nodes);
     let samples = data.x.rows();
     let mut problem = Problem { ball: &ball, samples, evaluator, last: f64::NAN, kept: Vec::new() };
-    let stop = SpectralStop { tolerance: 1e-6, max_iterations: 100 };
+    let stop = Stopping { tolerance: 1e-6, max_iterations: 100 };
     let mut report = spectral_projected_gradient(&mut problem, &mut u, stop, control)?;
     report.method = "KL-SGBN, spectral projected gradient (predicted relative decrease)".into();
     let objective = problem.kept;

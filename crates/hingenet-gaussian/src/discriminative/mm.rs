@@ -12,7 +12,8 @@ use super::{DiscriminativeFit, Labelled, Leeway, ccp};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::linalg::Matrix;
-use hingenet_base::optimise::spectral::{SmoothProblem, SpectralStop, spectral_projected_gradient};
+use hingenet_base::optimise::spectral::{SmoothProblem, spectral_projected_gradient};
+use hingenet_base::solver::Stopping;
 
 /// Which solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -131,7 +132,7 @@ fn smooth(exact: Margins<'_>, control: &Control) -> Result<DiscriminativeFit> {
     let mut report = ccp::empty_report(objective);
     for width in WIDTHS {
         problem.tau = (width * spread).max(1e-12);
-        let stop = SpectralStop { tolerance: 1e-6, max_iterations: 100 };
+        let stop = Stopping { tolerance: 1e-6, max_iterations: 100 };
         report = spectral_projected_gradient(&mut problem, &mut x, stop, control)?;
     }
     let Smoothed { best: (best, u), trace, .. } = problem;

@@ -6,7 +6,7 @@ use crate::moments::Moments;
 use hingenet_base::error::Result;
 use hingenet_base::graph::{Pdag, Potentials, WeightedArc, smallest_potentials};
 use hingenet_base::numeric::linalg::Matrix;
-use hingenet_base::optimise::lasso::{LassoStop, weighted_lasso};
+use hingenet_base::optimise::lasso::{EXACT, weighted_lasso};
 use hingenet_base::solver::SolverReport;
 use rayon::prelude::*;
 
@@ -121,7 +121,7 @@ fn solve_column(
     weight: &impl Fn(usize, usize) -> f64,
 ) -> bool {
     let weights: Vec<f64> = (0..theta.len()).map(|i| weight(i, j)).collect();
-    let end = weighted_lasso(&moments.gram, j, &weights, LassoStop::default(), theta);
+    let end = weighted_lasso(&moments.gram, j, &weights, EXACT, theta);
     *error = moments.squared_error(j, theta, end.squared_error);
     end.converged
 }

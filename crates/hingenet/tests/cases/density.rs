@@ -3,7 +3,7 @@
 use super::{Check, close, flat, list, number};
 use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::Matrix;
-use hingenet_base::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
+use hingenet_base::optimise::linear_svm::{SvmProblem, linear_svm};
 use hingenet_density::columns::{Columns, Kind};
 use hingenet_density::estimate::bandwidth::{
     LineBandwidth, PilotStages, PlaneBandwidth, Symmetric, diagonal_plane, least_squares,
@@ -257,11 +257,10 @@ fn svm_record(
         |rows: &[Vec<f64>]| Matrix::from_fn(rows.len(), p, |i, j| (rows[i][j] - centre[j]) / scale[j]);
     let (x, x_test) = (matrix(rows), matrix(test));
     let problem = SvmProblem { rows: &x, labels: y, costs };
-    let params = SvmSettings { gap: 1e-11, ..SvmSettings::default() };
-    let found = linear_svm(problem, params, None, &Control::default()).unwrap();
+    let found = linear_svm(problem, 1e-11, None, &Control::default()).unwrap();
     let exact = &record["exact"];
     assert!(found.report.converged, "{what}: {:?}", found.report);
-    relative(found.primal, number(&exact["primal"]), 1e-9, what);
+    relative(found.report.objective, number(&exact["primal"]), 1e-9, what);
     for (got, want) in found.weights.iter().zip(flat(&exact["w"])) {
         assert!((got - want).abs() <= 1e-6, "{what}: w {got} {want}");
     }

@@ -5,7 +5,7 @@ use hingenet_base::control::Control;
 use hingenet_base::graph::{Dag, Pdag, WeightedArc, arc_errors, smallest_potentials};
 use hingenet_base::numeric::linalg::{Matrix, dot};
 use hingenet_base::numeric::log::argmax;
-use hingenet_base::optimise::lasso::{LassoStop, weighted_lasso};
+use hingenet_base::optimise::lasso::{EXACT, weighted_lasso};
 use hingenet_gaussian::discriminative::{
     DiscriminativeFit, Labelled, Leeway, MmSolver, fit_kl, fit_mm, margin_objective, margins_of,
     radius_margin,
@@ -58,7 +58,7 @@ fn lasso_columns(v: &Value, _: &Path) {
         let target = number(&case["target"]) as usize;
         let weights: Vec<f64> = list(case, "weights").iter().map(number_or_infinity).collect();
         let mut theta = vec![0.0; moments.nodes()];
-        let end = weighted_lasso(&moments.gram, target, &weights, LassoStop::default(), &mut theta);
+        let end = weighted_lasso(&moments.gram, target, &weights, EXACT, &mut theta);
         assert!(end.converged);
         let penalty: f64 =
             theta.iter().zip(&weights).filter(|(t, _)| **t != 0.0).map(|(t, w)| t.abs() * w).sum();
@@ -165,7 +165,7 @@ fn literal(want: &Value, moments: &Moments, lambda1: f64) {
     let column = |j: usize, penalty: f64, level: &[usize], theta: &mut [f64]| {
         let excess = |i: usize| (1 + level[i]).saturating_sub(level[j]) as f64;
         let weights: Vec<f64> = (0..m).map(|i| lambda1 + penalty * excess(i)).collect();
-        let end = weighted_lasso(&moments.gram, j, &weights, LassoStop::default(), theta);
+        let end = weighted_lasso(&moments.gram, j, &weights, EXACT, theta);
         let error = moments.squared_error(j, theta, end.squared_error);
         (error, error + theta.iter().zip(&weights).map(|(t, w)| t.abs() * w).sum::<f64>())
     };

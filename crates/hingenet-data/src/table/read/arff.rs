@@ -6,49 +6,34 @@ use super::arff_tokens::{Token, Tokens, split_row};
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
 use super::options::{Format, Place, ReadOptions, ReadResult};
-use super::{plan, read_error};
+use super::{Input, plan, read_error};
 use crate::table::Codes;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use std::io::{BufRead, BufReader, Read};
 
-/// Rows between two looks at the control.
-const STEP: usize = 4096;
 /// Longest line, so that a file without line ends cannot fill the memory.
 const MAX_LINE: u64 = 1 << 28;
 
 /// Reads a whole table.
-pub(super) fn read(
-    reader: Box<dyn Read + '_>,
-    file: &str,
-    options: &ReadOptions,
-    control: &Control,
-) -> Result<ReadResult> {
-    let context = plan::context(file, options);
-    let mut lines = Lines {
-        reader: BufReader::with_capacity(1 << 16, reader),
-        context: &context,
-        number: 0,
-        text: Vec::new(),
-    };
+pub(super) fn read(input: Input<'_>, options: &ReadOptions, control: &Control) -> Result<ReadResult> {
+    let context = &Context::new(&input.file, options);
+    let reader = BufReader::with_capacity(1 << 16, input.reader);
+    let mut lines = Lines { reader, context, number: 0, text: Vec::new() };
     let attributes = declarations(&mut lines)?;
     let names: Vec<String> = attributes.iter().map(|a| a.name.clone()).collect();
-    let roles = plan::roles(&names, options, &context, None, |i| attributes[i].kind.role())?;
+    let roles = plan::roles(&names, options, context, None, |i| attributes[i].kind.role())?;
     for (attribute, role) in attributes.iter().zip(&roles) {
-        attribute.check(role, &context)?;
+        attribute.check(role, context)?;
     }
-    let mut columns: Vec<ColumnBuilder> =
-        names.into_iter().zip(roles).map(|(name, role)| ColumnBuilder::new(name, role)).collect();
+    let mut columns = ColumnBuilder::all(names, roles);
     let mut n_rows = 0;
     let mut cells = Vec::new();
     while lines.next_line()? {
         push_row(&lines, &attributes, &mut columns, &mut cells)?;
-        n_rows += 1;
-        if n_rows % STEP == 0 {
-            control.progress("reading rows", n_rows, 0)?;
-        }
+        plan::row_done(&mut n_rows, control)?;
     }
-    plan::finish(columns, n_rows, &context, Format::Arff, None)
+    plan::finish(columns, n_rows, context, Format::Arff, None)
 }
 
 /// A declared attribute.
@@ -79,34 +64,27 @@ impl Kind {
 impl Attribute {
     /// Refuses what cannot be read, unless it is skipped.
     fn check(&self, role: &Role, context: &Context<'_>) -> Result<()> {
-        match &self.kind {
-            _ if *role == Role::Skip => Ok(()),
-            Kind::Other(kind) => Err(context.file(
-                Some(self.line),
-                format!(
-                    "attribute `{}` has the type `{kind}`, which is neither numeric nor nominal",
-                    self.name
-                ),
+        let (problem, hint) = match &self.kind {
+            _ if *role == Role::Skip => return Ok(()),
+            Kind::Numeric | Kind::Text => return Ok(()),
+            Kind::Other(kind) => (
+                format!("has the type `{kind}`, which is neither numeric nor nominal"),
                 "leave it out with `--ignore`, or convert it to numbers or texts",
-            )),
-            Kind::Nominal(values) if values.len() > Codes::MAX_CATEGORIES => Err(context.file(
-                Some(self.line),
-                format!("attribute `{}` declares more than 65535 values", self.name),
-                "leave it out with `--ignore`",
-            )),
+            ),
+            Kind::Nominal(values) if values.len() > Codes::MAX_CATEGORIES => {
+                ("declares more than 65535 values".into(), "leave it out with `--ignore`")
+            }
             Kind::Nominal(values) => {
                 let mut seen = std::collections::HashSet::new();
                 match values.iter().find(|value| !seen.insert(*value)) {
-                    Some(twice) => Err(context.file(
-                        Some(self.line),
-                        format!("attribute `{}` declares the value `{twice}` twice", self.name),
-                        "declare every value once",
-                    )),
-                    None => Ok(()),
+                    Some(twice) => {
+                        (format!("declares the value `{twice}` twice"), "declare every value once")
+                    }
+                    None => return Ok(()),
                 }
             }
-            Kind::Numeric | Kind::Text => Ok(()),
-        }
+        };
+        Err(context.file(Some(self.line), format!("attribute `{}` {problem}", self.name), hint))
     }
 }
 

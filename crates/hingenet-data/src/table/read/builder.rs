@@ -87,6 +87,11 @@ impl ColumnBuilder {
         &self.role
     }
 
+    /// Builders of columns with these roles.
+    pub(super) fn all(header: Vec<String>, roles: Vec<Role>) -> Vec<ColumnBuilder> {
+        header.into_iter().zip(roles).map(|(name, role)| ColumnBuilder::new(name, role)).collect()
+    }
+
     /// Adds a cell given as text.
     #[inline]
     pub(super) fn push(&mut self, cell: Cell<'_>, place: Place, context: &Context<'_>) -> Result<()> {
@@ -106,15 +111,13 @@ impl ColumnBuilder {
     #[cfg(feature = "parquet")]
     /// Adds a cell given as text that may not be a missing token (a typed file has its own missing cells).
     pub(super) fn push_text(&mut self, text: &str, place: Place, context: &Context<'_>) -> Result<()> {
-        let typed = Context::new(context.file, Vec::new());
-        if !text.is_empty() {
-            return self.push(text.as_bytes().into(), place, &typed);
-        }
-        match &mut self.store {
-            Store::Coded(coded) if coded.dictionary.find(b""[..].into()).is_none() => {
-                self.push_category(b""[..].into(), place, &typed)
+        let typed = Context::without_tokens(context.file);
+        let cell: Cell<'_> = text.as_bytes().into();
+        match &self.store {
+            Store::Coded(coded) if text.is_empty() && coded.dictionary.find(cell).is_none() => {
+                self.push_category(cell, place, &typed)
             }
-            _ => self.push(b""[..].into(), place, &typed),
+            _ => self.push(cell, place, &typed),
         }
     }
 
@@ -366,10 +369,10 @@ impl Coded {
         {
             notes.push(Note::MostlyNumbers { column: name.clone(), place: *place, value: value.clone() });
         }
-        let Coded { dictionary, codes, .. } = self;
-        let names: Vec<String> =
-            dictionary.iter().filter(|(_, code)| *code != Codes::MISSING_U16).map(|(text, _)| text).collect();
-        drop(dictionary);
+        let Coded { dictionary, codes, numbers } = self;
+        // Missing tokens have the largest code, so they stand behind the categories.
+        let texts = dictionary.by_code().into_iter().take(numbers.len());
+        let names: Vec<String> = texts.map(|(_, text)| text).collect();
         if let Role::Declared(_) = role {
             return Column::categorical(name, names, codes);
         }

@@ -1,7 +1,7 @@
 //! What every cell of a file shares, its name and its missing tokens, and the errors that name a place in it.
 
 use super::number::{self, Number};
-use super::options::Place;
+use super::options::{MISSING_TOKENS, Place, ReadOptions};
 use hingenet_base::error::Error;
 
 /// What every cell of a file shares.
@@ -13,11 +13,21 @@ pub(super) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// A file and its missing tokens.
-    pub(super) fn new(file: &'a str, missing: Vec<&'a str>) -> Self {
+    /// A file with the missing tokens of the options.
+    pub(super) fn new(file: &'a str, options: &'a ReadOptions) -> Self {
+        let missing = match &options.missing {
+            Some(tokens) => tokens.iter().map(String::as_str).collect(),
+            None => MISSING_TOKENS.to_vec(),
+        };
         let is_number = |token: &&str| matches!(number::parse(token.as_bytes()), Number::Finite(_));
         let numbers_may_be_missing = missing.iter().any(is_number);
         Context { file, missing, numbers_may_be_missing }
+    }
+
+    /// A file whose missing cells are no texts.
+    #[cfg(feature = "parquet")]
+    pub(super) fn without_tokens(file: &'a str) -> Self {
+        Context { file, missing: Vec::new(), numbers_may_be_missing: false }
     }
 
     /// Whether a missing token is a number (`-999`), so that numbers must be looked up too.

@@ -3,31 +3,21 @@
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
 use super::options::{Format, Place, ReadOptions, ReadResult};
-use super::plan;
 use super::scanner::Scanner;
+use super::{Input, plan};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
-use std::io::Read;
-
-/// Rows between two looks at the control.
-const STEP: usize = 4096;
 
 /// Reads a whole table.
-pub(super) fn read(
-    reader: Box<dyn Read + '_>,
-    file: &str,
-    options: &ReadOptions,
-    control: &Control,
-) -> Result<ReadResult> {
-    let context = plan::context(file, options);
-    let mut scanner = Scanner::new(reader, options.delimiter, &context)?;
+pub(super) fn read(input: Input<'_>, options: &ReadOptions, control: &Control) -> Result<ReadResult> {
+    let context = Context::new(&input.file, options);
+    let mut scanner = Scanner::new(input.reader, options.delimiter, &context)?;
     if !scanner.next_record()? {
         return Err(context.file(None, "the file is empty", "the first line must name the columns"));
     }
     let header = header(&mut scanner, &context)?;
     let roles = plan::roles(&header, options, &context, Some(1), |_| Role::Infer)?;
-    let mut columns: Vec<ColumnBuilder> =
-        header.into_iter().zip(roles).map(|(name, role)| ColumnBuilder::new(name, role)).collect();
+    let mut columns = ColumnBuilder::all(header, roles);
     let mut n_rows = 0;
     while scanner.next_record()? {
         let place = Place::Line(scanner.record_line());
@@ -35,13 +25,9 @@ pub(super) fn read(
             return Err(ragged(&scanner, columns.len(), &context));
         }
         scanner.for_each_cell(|k, cell| columns[k].push(cell, place, &context))?;
-        n_rows += 1;
-        if n_rows % STEP == 0 {
-            control.progress("reading rows", n_rows, 0)?;
-        }
+        plan::row_done(&mut n_rows, control)?;
     }
-    let delimiter = Some(scanner.delimiter());
-    plan::finish(columns, n_rows, &context, Format::Csv, delimiter)
+    plan::finish(columns, n_rows, &context, Format::Csv, Some(scanner.delimiter()))
 }
 
 /// The column names.

@@ -31,7 +31,7 @@ pub use records::{Record, Records, read_records};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use std::io::{Cursor, Read};
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Bytes looked at to find out the format.
 const HEAD: u64 = 4096;
@@ -54,48 +54,35 @@ pub fn read<'a>(
     };
     let (head, reader, zipped) = unzipped(raw, &file)?;
     let format = options.format.or_else(|| by_name(&file)).unwrap_or_else(|| by_content(&head));
+    let input = Input { file, head, reader, path: path.filter(|_| !zipped) };
     match format {
-        Format::Csv => csv::read(reader, &file, options, control),
-        Format::Arff => arff::read(reader, &file, options, control),
-        Format::Parquet | Format::Arrow => {
-            let path = path.filter(|_| !zipped);
-            read_typed(reader, path.as_deref(), &head, &file, format, options, control)
-        }
+        Format::Csv => csv::read(input, options, control),
+        Format::Arff => arff::read(input, options, control),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::read_parquet(input, options, control),
+        #[cfg(feature = "parquet")]
+        Format::Arrow => parquet::read_arrow(input, options, control),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet | Format::Arrow => Err(context::Context::new(&input.file, options).file(
+            None,
+            "this build reads no Parquet or Arrow files",
+            "build with the feature `parquet`, or convert the file to CSV",
+        )),
     }
 }
 
-#[cfg(feature = "parquet")]
-fn read_typed(
-    reader: Box<dyn Read + '_>,
-    path: Option<&Path>,
-    head: &[u8],
-    file: &str,
-    format: Format,
-    options: &ReadOptions,
-    control: &Control,
-) -> Result<ReadResult> {
-    match format {
-        Format::Parquet => parquet::read_parquet(reader, path, file, options, control),
-        _ => parquet::read_arrow(reader, path, head.starts_with(b"ARROW1"), file, options, control),
-    }
-}
-
-#[cfg(not(feature = "parquet"))]
-fn read_typed(
-    _: Box<dyn Read + '_>,
-    _: Option<&Path>,
-    _: &[u8],
-    file: &str,
-    _: Format,
-    _: &ReadOptions,
-    _: &Control,
-) -> Result<ReadResult> {
-    Err(Error::File {
-        file: file.into(),
-        line: None,
-        problem: "this build reads no Parquet or Arrow files".into(),
-        hint: "build with the feature `parquet`, or convert the file to CSV".into(),
-    })
+/// The bytes of a table, unzipped.
+struct Input<'a> {
+    /// Name in errors.
+    file: String,
+    /// The first bytes.
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
+    head: Vec<u8>,
+    /// All bytes.
+    reader: Box<dyn Read + 'a>,
+    /// The file that holds them as they are.
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
+    path: Option<PathBuf>,
 }
 
 /// The first bytes, a reader that starts with them, and whether gzip was undone.

@@ -5,7 +5,7 @@
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
 use super::options::{Format, Place, ReadOptions, ReadResult};
-use super::{parquet_columns, plan, read_error};
+use super::{Input, parquet_columns, plan, read_error};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
 use arrow_array::types::{Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType};
@@ -25,48 +25,37 @@ use std::path::Path;
 const EXACT: u64 = 1 << 53;
 
 /// Reads a Parquet file; without a path the bytes are kept in memory, since its index stands at the end.
-pub(super) fn read_parquet(
-    reader: Box<dyn Read + '_>,
-    path: Option<&Path>,
-    file: &str,
-    options: &ReadOptions,
-    control: &Control,
-) -> Result<ReadResult> {
-    let context = plan::context(file, options);
+pub(super) fn read_parquet(input: Input<'_>, options: &ReadOptions, control: &Control) -> Result<ReadResult> {
+    let Input { file, path, reader, .. } = input;
+    let context = Context::new(&file, options);
     guarded(&context, || match path {
-        Some(path) => {
-            let opened = File::open(path).map_err(|e| Error::io(path, e))?;
-            parquet_groups(opened, &context, options, control)
-        }
-        None => parquet_groups(bytes::Bytes::from(all(reader, file)?), &context, options, control),
+        Some(path) => parquet_groups(opened(&path)?, &context, options, control),
+        None => parquet_groups(bytes::Bytes::from(all(reader, &file)?), &context, options, control),
     })
 }
 
 /// Reads an Arrow IPC file or stream; a file without a path is kept in memory.
-pub(super) fn read_arrow(
-    reader: Box<dyn Read + '_>,
-    path: Option<&Path>,
-    is_file: bool,
-    file: &str,
-    options: &ReadOptions,
-    control: &Control,
-) -> Result<ReadResult> {
-    let context = plan::context(file, options);
+pub(super) fn read_arrow(input: Input<'_>, options: &ReadOptions, control: &Control) -> Result<ReadResult> {
+    let Input { file, head, path, reader } = input;
+    let context = Context::new(&file, options);
     guarded(&context, || {
+        let damaged = |e| damaged(&context, e);
         let batches: Box<dyn RecordBatchReader + '_> = match path {
-            _ if !is_file => Box::new(StreamReader::try_new(reader, None).map_err(|e| damaged(&context, e))?),
+            _ if !head.starts_with(b"ARROW1") => {
+                Box::new(StreamReader::try_new(reader, None).map_err(damaged)?)
+            }
             Some(path) => {
-                let opened = BufReader::new(File::open(path).map_err(|e| Error::io(path, e))?);
-                Box::new(FileReader::try_new(opened, None).map_err(|e| damaged(&context, e))?)
+                Box::new(FileReader::try_new(BufReader::new(opened(&path)?), None).map_err(damaged)?)
             }
-            None => {
-                let bytes = Cursor::new(all(reader, file)?);
-                Box::new(FileReader::try_new(bytes, None).map_err(|e| damaged(&context, e))?)
-            }
+            None => Box::new(FileReader::try_new(Cursor::new(all(reader, &file)?), None).map_err(damaged)?),
         };
         let (columns, _) = columns(batches.schema().fields(), &context, options)?;
         collect(columns, batches, &context, control)
     })
+}
+
+fn opened(path: &Path) -> Result<File> {
+    File::open(path).map_err(|e| Error::io(path, e))
 }
 
 fn parquet_groups<T: ChunkReader + 'static>(
@@ -153,24 +142,27 @@ fn columns(
     Ok((columns, kept))
 }
 
-/// Numbers stay numbers ([`Role::Infer`]), everything else is categorical.
-fn natural_role(kind: &DataType) -> Role {
+/// The type of the cells, whether they stand in a dictionary or not.
+fn cell_type(kind: &DataType) -> &DataType {
     match kind {
-        DataType::Dictionary(_, value) => natural_role(value),
-        _ if kind.is_numeric() || *kind == DataType::Null => Role::Infer,
-        _ => Role::Categorical,
+        DataType::Dictionary(_, value) => cell_type(value),
+        kind => kind,
     }
 }
 
+/// Numbers stay numbers ([`Role::Infer`]), everything else is categorical.
+fn natural_role(kind: &DataType) -> Role {
+    let kind = cell_type(kind);
+    if kind.is_numeric() || *kind == DataType::Null { Role::Infer } else { Role::Categorical }
+}
+
+fn is_text(kind: &DataType) -> bool {
+    matches!(cell_type(kind), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
 fn check_type(name: &str, kind: &DataType, context: &Context<'_>) -> Result<()> {
-    let known = match kind {
-        DataType::Dictionary(_, value) => return check_type(name, value, context),
-        DataType::Boolean | DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => {
-            true
-        }
-        _ => kind.is_numeric(),
-    };
-    if known {
+    let kind = cell_type(kind);
+    if is_text(kind) || kind.is_numeric() || matches!(kind, DataType::Boolean | DataType::Null) {
         return Ok(());
     }
     let problem = format!("column `{name}` has the type {kind}, which is neither number, text nor boolean");
@@ -218,13 +210,6 @@ fn push_array(
                 Ok(())
             }
         }),
-    }
-}
-
-fn is_text(kind: &DataType) -> bool {
-    match kind {
-        DataType::Dictionary(_, value) => is_text(value),
-        kind => matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View),
     }
 }
 

@@ -1,20 +1,12 @@
-//! What all readers share: checks of the header, the role of each column, and the table at the end.
+//! What all readers share: checks of the header, the role of each column, progress, and the table at the end.
 
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
-use super::options::{Format, MISSING_TOKENS, ReadOptions, ReadResult};
+use super::options::{Format, ReadOptions, ReadResult};
 use crate::table::{FeatureKind, Table};
+use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use std::collections::{HashMap, HashSet};
-
-/// File name and missing tokens.
-pub(super) fn context<'a>(file: &'a str, options: &'a ReadOptions) -> Context<'a> {
-    let missing = match &options.missing {
-        Some(tokens) => tokens.iter().map(String::as_str).collect(),
-        None => MISSING_TOKENS.to_vec(),
-    };
-    Context::new(file, missing)
-}
 
 /// The role of each column: what the options say, else `natural(position)`. Refuses empty and repeated
 /// names, and options that name columns the file does not have. `line` is that of the header.
@@ -97,6 +89,13 @@ fn check_options(
         }
     }
     Ok(())
+}
+
+/// Tells the control of a row read from a text, now and then.
+#[inline]
+pub(super) fn row_done(n_rows: &mut usize, control: &Control) -> Result<()> {
+    *n_rows += 1;
+    if n_rows.is_multiple_of(4096) { control.progress("reading rows", *n_rows, 0) } else { Ok(()) }
 }
 
 /// The table and its notes.

@@ -4,7 +4,6 @@
 use super::context::Context;
 use super::csv::{header, ragged};
 use super::options::ReadOptions;
-use super::plan;
 use super::scanner::Scanner;
 use hingenet_base::error::{Error, Result};
 use std::path::Path;
@@ -30,7 +29,7 @@ pub fn read_records(path: &Path, required: &[&str], optional: &[&str]) -> Result
     let file = path.display().to_string();
     let opened = std::fs::File::open(path).map_err(|e| Error::io(path, e))?;
     let options = ReadOptions::default();
-    let context = plan::context(&file, &options);
+    let context = Context::new(&file, &options);
     let (_, reader, _) = super::unzipped(Box::new(opened), &file)?;
     let mut scanner = Scanner::new(reader, None, &context)?;
     let wanted = || format!("the first line names the columns: {}", [required, optional].concat().join(", "));

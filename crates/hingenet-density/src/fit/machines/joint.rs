@@ -3,9 +3,7 @@
 use super::design::{Design, Scaling};
 use super::{MachineRows, Solving, Trained, add_terms, no_scores};
 use hingenet_base::error::Result;
-use hingenet_base::optimise::crammer_singer::{
-    MulticlassProblem, MulticlassSettings, MulticlassSolution, crammer_singer,
-};
+use hingenet_base::optimise::crammer_singer::{MulticlassProblem, MulticlassSolution, crammer_singer};
 
 /// Trains the joint machine; the score of a class is its own linear function.
 pub(super) fn train(
@@ -39,5 +37,5 @@ pub(super) fn solve(
     Solving { gap, control, .. }: Solving<'_>,
 ) -> Result<MulticlassSolution> {
     let start = warm.and_then(|w| w.first()).map(Vec::as_slice);
-    crammer_singer(problem, MulticlassSettings { gap, ..MulticlassSettings::default() }, start, control)
+    crammer_singer(problem, gap, start, control)
 }

@@ -15,7 +15,7 @@ use design::{Design, Scaling, Terms, groups};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::optimise::group_svm::{Group, group_svm};
-use hingenet_base::optimise::linear_svm::{SvmProblem, SvmSettings, linear_svm};
+use hingenet_base::optimise::linear_svm::{SvmProblem, linear_svm};
 use hingenet_base::solver::SolverReport;
 use rayon::prelude::*;
 
@@ -157,7 +157,7 @@ fn solve(
     let problem = SvmProblem { rows: &design.x, labels: &labels, costs: &costs };
     let groups = match params.penalty {
         Penalty::TwoNorm => {
-            let solved = linear_svm(problem, SvmSettings { gap, ..SvmSettings::default() }, warm, control)?;
+            let solved = linear_svm(problem, gap, warm, control)?;
             let terms = design.terms(&solved.weights, solved.intercept);
             return Ok(Machine { terms, report: solved.report, multipliers: solved.multipliers });
         }
