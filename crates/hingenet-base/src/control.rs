@@ -2,8 +2,8 @@
 //! [`Control::progress`]. The library itself prints nothing and knows no signals.
 
 use crate::error::{Error, Result};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// What a long computation tells its caller.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +44,17 @@ impl Control {
     pub fn on_warning(mut self, warner: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.warner = Some(Arc::new(warner));
         self
+    }
+
+    /// The same, whose warnings are also kept in a list.
+    pub fn keeping_warnings(&self, kept: &Arc<Mutex<Vec<String>>>) -> Self {
+        let (outer, kept) = (self.clone(), kept.clone());
+        self.clone().on_warning(move |message| {
+            outer.warn(message);
+            if let Ok(mut list) = kept.lock() {
+                list.push(message.to_string());
+            }
+        })
     }
 
     /// The same stop flag and warnings, without progress: for work nested inside a step.

@@ -1,6 +1,5 @@
 //! Options that several commands share.
 
-use crate::failure::usage;
 use crate::session::Session;
 use crate::show::count;
 use anyhow::Result;
@@ -9,7 +8,7 @@ use hingenet::model::{Dataset, Model};
 use hingenet::table::{
     Column, ColumnData, FeatureKind, FeatureSpec, ReadOptions, Schema, Source, Table, read,
 };
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
@@ -138,19 +137,4 @@ fn describe(column: &Column) -> String {
         ColumnData::Categorical(c) => count(c.categories().len(), "category"),
     };
     format!("column `{}`: {kind}, {} missing", column.name(), count(column.n_missing(), "cell"))
-}
-
-/// Refuses to write over a file that is read.
-pub fn refuse_overwriting(output: Option<&PathBuf>, inputs: &[&Path]) -> Result<()> {
-    let same = |a: &Path, b: &Path| match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    };
-    match output.and_then(|out| inputs.iter().find(|input| same(out, input))) {
-        Some(input) => Err(usage(
-            format!("{} is an input and would be overwritten", input.display()),
-            "give the output another name",
-        )),
-        None => Ok(()),
-    }
 }

@@ -1,12 +1,13 @@
 //! Results go to stdout or, whole or not at all, to a file.
 
+use crate::failure::usage;
 use anyhow::{Context, Result, bail};
 use hingenet::model::file::write_atomically;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Fails before the work starts if the folder of an output file is not there.
-pub fn check(path: Option<&PathBuf>) -> Result<()> {
+/// Fails before the work starts if the folder of an output file is not there, or if the file is one that is read.
+pub fn check(path: Option<&PathBuf>, inputs: &[&Path]) -> Result<()> {
     let Some(path) = path.filter(|p| is_file(p)) else { return Ok(()) };
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
@@ -15,7 +16,15 @@ pub fn check(path: Option<&PathBuf>) -> Result<()> {
     if path.is_dir() {
         bail!("cannot write {}: it is a folder", path.display());
     }
-    Ok(())
+    let same =
+        |input: &&&Path| path.canonicalize().ok().is_some_and(|p| input.canonicalize().ok() == Some(p));
+    match inputs.iter().find(same) {
+        Some(input) => Err(usage(
+            format!("{} is an input and would be overwritten", input.display()),
+            "give the output another name",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Writes to the file (through a temporary file that is renamed), or to stdout if there is none or `-`.

@@ -95,7 +95,7 @@ fn classes_differ_where_the_models_do() {
         |x: &Matrix| arc_confidence(x, &[1.0; 400], &method, &free, &settings, &control).unwrap();
     let (a, b) = (confidence(&x), confidence(&y));
     let arcs = difference_network(&theta(&x), &theta(&y), 0.01, Some((&a, &b)), 0.95).unwrap();
-    let change = |i, j| arcs.iter().find(|d| (d.from, d.to) == (i, j)).map(|d| d.change);
+    let change = |i, j| arcs.iter().find(|d| (d.tail, d.head) == (i, j)).map(|d| d.change);
     assert_eq!(change(1, 2), Some(Change::Changed));
     assert_eq!(change(0, 2), Some(Change::Kept));
 }
@@ -107,7 +107,7 @@ fn gained_lost_and_reversed_arcs_are_told_apart() {
     (first[(0, 1)], first[(1, 2)], first[(2, 3)]) = (0.5, 0.4, 0.3);
     (second[(0, 1)], second[(2, 1)], second[(0, 3)]) = (0.5, 0.4, -0.7);
     let arcs = difference_network(&first, &second, 0.01, None, 0.95).unwrap();
-    let list: Vec<_> = arcs.iter().map(|d| (d.from, d.to, d.change)).collect();
+    let list: Vec<_> = arcs.iter().map(|d| (d.tail, d.head, d.change)).collect();
     let want = [(0, 1, Change::Kept), (0, 3, Change::Gained), (1, 2, Change::Reversed), (2, 3, Change::Lost)];
     assert_eq!(list, want);
     assert!(arcs.iter().all(|d| d.interval.is_none()));

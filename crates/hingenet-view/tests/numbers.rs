@@ -107,12 +107,12 @@ fn wanted(json: &Value, table: &Table) -> Option<Vec<Vec<Wanted>>> {
         ("class-balance", _) => {
             let mut classes: Vec<&Value> = items(&json["findings"]["classes"]).iter().collect();
             classes.sort_by(|a, b| b["share"].as_f64().unwrap().total_cmp(&a["share"].as_f64().unwrap()));
-            let row = |c: &&Value| vec![text(&c["name"]), decimals(&c["rows"], 0), percent(&c["share"])];
+            let row = |c: &&Value| vec![text(&c["name"]), decimals(&c["count"], 0), percent(&c["share"])];
             classes.iter().map(row).collect()
         }
         ("missing-columns", _) => items(&json["findings"]["missing"])
             .iter()
-            .map(|m| vec![text(&m["column"]), decimals(&m["cells"], 0), percent(&m["share"])])
+            .map(|m| vec![text(&m["name"]), decimals(&m["count"], 0), percent(&m["share"])])
             .collect(),
         ("data", c) if c.starts_with("Columns that are missing together") => {
             let row = |p: &Value| {

@@ -3,7 +3,9 @@
 use hingenet::Control;
 use hingenet::evaluate::{Plan, Protocol, Sweep, compare, generate, study};
 use hingenet::model::{Dataset, FitOptions, ModelSpec, NodeFacts, fit};
-use hingenet::report::{Change, Curve, CurveFigure, EvaluationReport, HeatMap, ModelReport, NetworkReport};
+use hingenet::report::{
+    Caption, Change, Curve, CurveFigure, EvaluationReport, HeatMap, ModelReport, NetworkReport,
+};
 use hingenet::table::Codes;
 use hingenet_gaussian::structure::Constraints;
 use hingenet_gaussian::structure::SearchParams;
@@ -93,6 +95,10 @@ fn a_page_of_many_classes_and_models_is_small_too() {
     assert!(html.contains("frequent of 60 classes") && html.len() < 2_000_000, "{} bytes", html.len());
 }
 
+fn caption(title: &str) -> Caption {
+    Caption { title: title.into(), reading: "r".into(), x: "x".into(), y: "y".into() }
+}
+
 #[test]
 fn the_model_page_has_network_tables_cuts_and_decisions() {
     let data = data(300);
@@ -100,19 +106,13 @@ fn the_model_page_has_network_tables_cuts_and_decisions() {
     let mut report = ModelReport::of(&model, &data.features, &[0, 1]).unwrap();
     let curve = Curve { name: "a".into(), points: vec![(0.0, 1.0), (1.0, 2.0)], band: Vec::new() };
     report.curves.push(CurveFigure {
-        title: HOSTILE.into(),
-        reading: "r".into(),
-        x: "x".into(),
-        y: "y".into(),
+        caption: caption(HOSTILE),
         curves: vec![curve],
         places: Vec::new(),
         shares: Vec::new(),
     });
     report.maps.push(HeatMap {
-        title: "map".into(),
-        reading: "r".into(),
-        x: "x".into(),
-        y: "y".into(),
+        caption: caption("map"),
         columns: vec!["a".into(), HOSTILE.into()],
         rows: vec!["b".into()],
         values: vec![vec![Some(1.0), None]],
@@ -171,7 +171,7 @@ fn density_models_have_curves_bars_and_maps() {
         // scores are against the mean of all classes, and all three classes are shown
         for k in 0..n {
             let sum: f64 = figure.curves.iter().map(|c| c.points[k].1).sum();
-            assert!(sum.abs() < 1e-9, "{}: {sum}", figure.title);
+            assert!(sum.abs() < 1e-9, "{}: {sum}", figure.caption.title);
         }
         assert!((figure.shares.iter().map(|s| s.1).sum::<f64>() - 1.0).abs() < 1e-9);
     }

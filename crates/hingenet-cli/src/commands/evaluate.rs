@@ -1,6 +1,6 @@
 //! `hingenet evaluate`
 
-use crate::options::{Reader, refuse_overwriting};
+use crate::options::Reader;
 use crate::output;
 use crate::page;
 use crate::session::Session;
@@ -63,8 +63,7 @@ impl Evaluate {
         let protocol = self.protocol(session.seed);
         protocol.check()?;
         for path in [&self.json, &self.report] {
-            output::check(path.as_ref())?;
-            refuse_overwriting(path.as_ref(), &[&self.data])?;
+            output::check(path.as_ref(), &[&self.data])?;
         }
         let evaluation = self.evaluate(&specs, sweep.as_ref(), &protocol, session)?;
         session.done();

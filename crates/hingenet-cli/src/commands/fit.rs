@@ -1,6 +1,6 @@
 //! `hingenet fit`
 
-use crate::options::{Reader, refuse_overwriting};
+use crate::options::Reader;
 use crate::output;
 use crate::session::Session;
 use crate::show::count;
@@ -39,8 +39,7 @@ impl Fit {
     pub fn run(&self, session: &Session) -> Result<()> {
         let spec: ModelSpec = self.model.parse()?;
         let class_weight = self.class_weight.as_ref().map(|text| text.parse::<ClassWeight>()).transpose()?;
-        output::check(Some(&self.output))?;
-        refuse_overwriting(Some(&self.output), &[&self.data])?;
+        output::check(Some(&self.output), &[&self.data])?;
         let table = self.reader.labelled(&self.data, &self.target, session)?;
         let read = if self.semi_supervised { Dataset::partly_labelled } else { Dataset::new };
         let mut data = read(table, &self.target, self.weights.as_deref())?;

@@ -37,8 +37,8 @@ fn list() -> String {
 
 impl Generate {
     pub fn run(&self, session: &Session) -> Result<()> {
-        output::check(self.output.as_ref())?;
-        output::check(self.truth.as_ref())?;
+        output::check(self.output.as_ref(), &[])?;
+        output::check(self.truth.as_ref(), &[])?;
         let arcs = true_arcs(&self.generator, session.seed)?;
         if self.truth.is_some() && arcs.is_none() {
             return Err(usage(

@@ -1,7 +1,7 @@
 //! `hingenet inspect`
 
 use crate::failure::usage;
-use crate::options::{Reader, refuse_overwriting};
+use crate::options::Reader;
 use crate::output;
 use crate::page;
 use crate::session::Session;
@@ -49,8 +49,7 @@ enum Format {
 
 impl Inspect {
     pub fn run(&self, session: &Session) -> Result<()> {
-        output::check(self.output.as_ref())?;
-        refuse_overwriting(self.output.as_ref(), &[&self.model])?;
+        output::check(self.output.as_ref(), &[&self.model])?;
         let text = match self.format {
             Format::Json => serde_json::to_string_pretty(&header(&self.model)?)? + "\n",
             Format::Text => describe(&Model::load(&self.model)?),

@@ -1,6 +1,6 @@
 //! `hingenet loglik`
 
-use crate::options::{Reader, refuse_overwriting};
+use crate::options::Reader;
 use crate::output;
 use crate::session::Session;
 use anyhow::Result;
@@ -24,8 +24,7 @@ pub struct Loglik {
 
 impl Loglik {
     pub fn run(&self, session: &Session) -> Result<()> {
-        output::check(self.output.as_ref())?;
-        refuse_overwriting(self.output.as_ref(), &[&self.model, &self.data])?;
+        output::check(self.output.as_ref(), &[&self.model, &self.data])?;
         let model = Model::load(&self.model)?;
         let rows = self.reader.for_model_with_target(&self.data, &model, session)?;
         let values = model.log_likelihood(&rows, UnseenPolicy::Missing)?;

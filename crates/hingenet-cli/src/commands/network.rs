@@ -1,7 +1,7 @@
 //! `hingenet network`
 
 use crate::failure::usage;
-use crate::options::{Reader, refuse_overwriting};
+use crate::options::Reader;
 use crate::output;
 use crate::page;
 use crate::session::Session;
@@ -93,8 +93,7 @@ impl Network {
         let files = [Some(&self.data), self.truth.as_ref(), self.arcs.as_ref(), self.nodes.as_ref()];
         let inputs: Vec<&Path> = files.iter().flatten().map(|p| p.as_path()).collect();
         for path in &self.output {
-            output::check(Some(path))?;
-            refuse_overwriting(Some(path), &inputs)?;
+            output::check(Some(path), &inputs)?;
         }
         let report = self.learn(session)?;
         session.done();
@@ -133,14 +132,18 @@ impl Network {
         let known =
             Knowledge::read(&names, self.nodes.as_deref(), self.arcs.as_deref(), self.truth.as_deref())?;
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
-        let control = heard(session, &warnings);
+        let control = session.control.keeping_warnings(&warnings);
         let codes = class.as_ref().map(|(codes, names)| (codes, names.as_slice()));
         let study = study_networks(&table, None, codes, &known.constraints, &params, &control)?;
         let mut report = NetworkReport::of_study(&study, self.cutoff, &known.facts, known.truth.as_ref())?;
         report.source = page::file_name(&self.data);
         report.target = self.target.clone();
         report.method = self.method_words();
-        report.warnings = warnings.lock().map(|w| w.clone()).unwrap_or_default();
+        for warning in warnings.lock().map(|w| w.clone()).unwrap_or_default() {
+            if !report.warnings.contains(&warning) {
+                report.warnings.push(warning);
+            }
+        }
         report.facts = self.facts(&table, session.seed);
         Ok(report)
     }
@@ -186,19 +189,6 @@ impl Network {
         }
         facts
     }
-}
-
-/// The session's control, whose warnings are kept for the page too.
-fn heard(session: &Session, kept: &Arc<Mutex<Vec<String>>>) -> hingenet::Control {
-    let (outer, kept) = (session.control.clone(), kept.clone());
-    session.control.clone().on_warning(move |message| {
-        outer.warn(message);
-        if let Ok(mut list) = kept.lock()
-            && !list.iter().any(|m| m == message)
-        {
-            list.push(message.to_string());
-        }
-    })
 }
 
 fn format_of(path: &Path) -> Result<Format> {

@@ -1,7 +1,7 @@
 //! `hingenet predict`
 
 use super::explain;
-use crate::options::{Reader, refuse_overwriting};
+use crate::options::Reader;
 use crate::output;
 use crate::session::Session;
 use crate::show::count;
@@ -58,8 +58,7 @@ impl From<Unseen> for UnseenPolicy {
 
 impl Predict {
     pub fn run(&self, session: &Session) -> Result<()> {
-        output::check(self.output.as_ref())?;
-        refuse_overwriting(self.output.as_ref(), &[&self.model, &self.data])?;
+        output::check(self.output.as_ref(), &[&self.model, &self.data])?;
         let model = Model::load(&self.model)?;
         let rows = self.reader.for_model(&self.data, &model, session)?;
         let (predictions, terms) = if self.terms {

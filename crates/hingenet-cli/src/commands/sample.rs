@@ -1,6 +1,5 @@
 //! `hingenet sample`
 
-use crate::options::refuse_overwriting;
 use crate::output;
 use crate::session::Session;
 use anyhow::Result;
@@ -31,8 +30,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 impl Sample {
     pub fn run(&self, session: &Session) -> Result<()> {
-        output::check(self.output.as_ref())?;
-        refuse_overwriting(self.output.as_ref(), &[&self.model])?;
+        output::check(self.output.as_ref(), &[&self.model])?;
         let table = Model::load(&self.model)?.sample(self.n, &self.given, session.seed)?;
         let mut text = Vec::new();
         write_csv(&table, &mut text)?;

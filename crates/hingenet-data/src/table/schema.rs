@@ -58,7 +58,7 @@ pub struct AlignReport {
 }
 
 /// Cells of one column whose category training has not seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Unseen {
     /// Column name.
     pub column: String,

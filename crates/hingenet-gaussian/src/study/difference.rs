@@ -22,19 +22,19 @@ pub enum Change {
 }
 
 /// One arc that is present in at least one class.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ArcDifference {
     /// Parent node.
-    pub from: usize,
+    pub tail: usize,
     /// Child node.
-    pub to: usize,
+    pub head: usize,
+    /// Kind of change.
+    pub change: Change,
     /// Weight in the first class (0 when absent).
     pub first: f64,
     /// Weight in the second class; of the reverse arc when the arc is reversed.
     pub second: f64,
-    /// Kind of change.
-    pub change: Change,
-    /// Bootstrap interval of the difference of the weights of `from -> to`, second minus first; `None` without runs.
+    /// Bootstrap interval of the difference of the weights of the arc, second minus first; `None` without runs.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -72,11 +72,11 @@ pub fn difference_network(
             let second_weight =
                 if change == Change::Reversed { second[(j, i)] } else { weight(second, in_second) };
             let mut arc = ArcDifference {
-                from: i,
-                to: j,
+                tail: i,
+                head: j,
+                change,
                 first: weight(first, in_first),
                 second: second_weight,
-                change,
                 interval: runs.map(|(a, b)| interval(&a.runs, &b.runs, i, j, level)),
             };
             let clear = arc.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);

@@ -44,14 +44,7 @@ pub fn x_axis(out: &mut String, area: Area, axis: &Axis) {
     for (value, label) in &axis.ticks {
         let x = area.x(axis, *value);
         put(out, format_args!("<path class=\"grid\" d=\"M{x:.1} {:.1}V{:.1}\"/>", area.top, area.bottom));
-        put(
-            out,
-            format_args!(
-                "<text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
-                area.bottom + 16.0,
-                escape(label)
-            ),
-        );
+        text(out, "tick", (x, area.bottom + 16.0), "middle", label);
     }
     put(
         out,
@@ -60,12 +53,15 @@ pub fn x_axis(out: &mut String, area: Area, axis: &Axis) {
     // below the middle of the axis, as far as the picture is wide enough
     let half = text_width(&axis.label) / 2.0;
     let middle = ((area.left + area.right) / 2.0).min(WIDTH - half).max(half.min(WIDTH / 2.0));
+    text(out, "label", (middle, area.bottom + 34.0), "middle", &axis.label);
+}
+
+fn text(out: &mut String, class: &str, (x, y): (f64, f64), anchor: &str, text: &str) {
     put(
         out,
         format_args!(
-            "<text class=\"label\" x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
-            area.bottom + 34.0,
-            escape(&axis.label)
+            "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>\n",
+            escape(text)
         ),
     );
 }
@@ -75,15 +71,7 @@ pub fn y_axis(out: &mut String, area: Area, axis: &Axis) {
     for (value, label) in &axis.ticks {
         let y = area.y(axis, *value);
         put(out, format_args!("<path class=\"grid\" d=\"M{:.1} {y:.1}H{:.1}\"/>", area.left, area.right));
-        put(
-            out,
-            format_args!(
-                "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
-                area.left - 6.0,
-                y + 4.0,
-                escape(label)
-            ),
-        );
+        text(out, "tick", (area.left - 6.0, y + 4.0), "end", label);
     }
     let middle = (area.top + area.bottom) / 2.0;
     put(

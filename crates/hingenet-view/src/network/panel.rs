@@ -6,8 +6,8 @@ use super::place::layout_at;
 use super::svg::shorten;
 use crate::escape;
 use hingenet::report::{
-    Change, ClassNetwork, NetworkArc, NetworkDifference, NetworkPicture, NetworkReport, PictureArc,
-    PictureNode,
+    ArcChange, Change, ClassNetwork, NetworkArc, NetworkDifference, NetworkPicture, NetworkReport,
+    PictureArc, PictureNode,
 };
 use std::fmt::Write;
 
@@ -168,22 +168,21 @@ pub fn class_panel(
 /// The arcs of either class with what happens to them from the first to the second.
 pub fn difference_panel(report: &NetworkReport, difference: &NetworkDifference, layout: &Layout) -> String {
     let size = |a: f64, b: f64| a.abs().max(b.abs());
-    let largest = difference.arcs.iter().map(|a| size(a.first, a.second)).fold(1e-12, f64::max);
+    let largest = difference.arcs.iter().map(|a| size(a.arc.first, a.arc.second)).fold(1e-12, f64::max);
     let mut strokes: Vec<Stroke> = difference
         .arcs
         .iter()
-        .map(|a| {
-            let (_, class, sign, name) = look(a.change);
-            let width =
-                if a.change == Change::Kept { 1.0 } else { 1.2 + 2.8 * size(a.first, a.second) / largest };
+        .map(|ArcChange { from, to, arc, is_identified }| {
+            let (_, class, sign, name) = look(arc.change);
+            let wide = 1.2 + 2.8 * size(arc.first, arc.second) / largest;
             Stroke {
-                tail: a.tail,
-                head: a.head,
-                width,
+                tail: arc.tail,
+                head: arc.head,
+                width: if arc.change == Change::Kept { 1.0 } else { wide },
                 class,
                 sign,
-                is_open: !a.is_identified,
-                title: format!("{} → {}: {name}, {:.3} and {:.3}", a.from, a.to, a.first, a.second),
+                is_open: !is_identified,
+                title: format!("{from} → {to}: {name}, {:.3} and {:.3}", arc.first, arc.second),
             }
         })
         .collect();

@@ -369,7 +369,7 @@ fn findings(report: &EvaluationReport) -> Vec<String> {
         let names: Vec<String> = f
             .unseen
             .iter()
-            .map(|u| format!("{} ({} cells, for example “{}”)", u.column, u.cells, u.example))
+            .map(|u| format!("{} ({} cells, for example “{}”)", u.column, u.cells, u.first))
             .collect();
         text.push(format!(
             "Categories of test rows that the fit had not seen, counted as missing: {}.",

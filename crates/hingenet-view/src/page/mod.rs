@@ -13,7 +13,7 @@ pub use model::model_page;
 pub use network::network_page;
 
 use crate::chart::Figure;
-use crate::table::DataTable;
+use crate::table::{Cell, DataTable};
 use digest::content_hash;
 use minijinja::{Environment, context};
 use serde::Serialize;
@@ -91,6 +91,23 @@ struct Detail {
 impl Section {
     fn new(id: &str, title: &str, text: impl Into<String>) -> Self {
         Section { id: id.into(), title: title.into(), text: vec![text.into()], ..Section::default() }
+    }
+
+    /// A section about `items`; `None` if there are none.
+    fn about<T>(items: &[T], id: &str, title: &str, text: &str) -> Option<Self> {
+        (!items.is_empty()).then(|| Section::new(id, title, text))
+    }
+
+    /// The section of facts, as (name, value), and warnings.
+    fn facts(text: String, caption: &str, warnings: &[String], facts: &[(String, String)]) -> Self {
+        let mut section = Section::new("facts", "Facts", text);
+        section.text.extend(warnings.iter().map(|w| format!("Warning: {w}")));
+        let mut table = DataTable::new(caption, &["fact", "value"]);
+        let row =
+            |(name, value): &(String, String)| vec![Cell::text(name.clone()), Cell::text(value.clone())];
+        table.rows = facts.iter().map(row).collect();
+        section.tables.push(table);
+        section
     }
 }
 

@@ -20,7 +20,12 @@ pub fn model_page(report: &ModelReport) -> Result<String, String> {
     sections.extend(curves(report));
     sections.extend(tables(report));
     sections.extend(cuts(report));
-    sections.push(facts(report));
+    sections.push(Section::facts(
+        format!("Classes: {}.", report.classes.join(", ")),
+        "How the model came about",
+        &report.warnings,
+        &report.facts,
+    ));
     let page = Page {
         title: format!("{} for {}", report.model, report.target),
         kind: "Fitted model".into(),
@@ -87,15 +92,13 @@ fn network(picture: &NetworkPicture, number: usize, anchor: Option<&str>) -> Fig
 }
 
 fn decisions(report: &ModelReport) -> Option<Section> {
-    if report.decisions.is_empty() {
-        return None;
-    }
-    let mut section = Section::new(
+    let mut section = Section::about(
+        &report.decisions,
         "decisions",
         "Decisions explained",
         "Each bar is a term of the score; blue speaks for the class decided for, orange against it, compared with the \
          mean of all classes.",
-    );
+    )?;
     section.figures = report.decisions.iter().map(|d| decision(d, &report.classes)).collect();
     Some(section)
 }
@@ -169,14 +172,8 @@ fn style_of(name: &str, classes: &[&str], styles: &[SeriesStyle]) -> Option<Seri
 }
 
 fn tables(report: &ModelReport) -> Option<Section> {
-    if report.tables.is_empty() {
-        return None;
-    }
-    let mut section = Section::new(
-        "tables",
-        "Probability tables",
-        "The probability of each state of a node for each state of its parents.",
-    );
+    let text = "The probability of each state of a node for each state of its parents.";
+    let mut section = Section::about(&report.tables, "tables", "Probability tables", text)?;
     if report.tables.len() > TABLES {
         section.text.push(format!("The first {TABLES} of {} nodes.", report.tables.len()));
     }
@@ -224,15 +221,13 @@ fn detail(node: &NodeTable, number: usize) -> Detail {
 }
 
 fn cuts(report: &ModelReport) -> Option<Section> {
-    if report.cuts.is_empty() {
-        return None;
-    }
-    let mut section = Section::new(
+    let mut section = Section::about(
+        &report.cuts,
         "cuts",
         "Intervals of numbers",
         "A number counts by the interval it falls into; a cut belongs to the interval below it. A column without cuts \
          tells nothing about the class by itself.",
-    );
+    )?;
     let mut table = DataTable::new("Cut points", &["column", "intervals", "cuts"]);
     table.rows = report
         .cuts
@@ -249,19 +244,6 @@ fn cuts(report: &ModelReport) -> Option<Section> {
         .collect();
     section.tables.push(table);
     Some(section)
-}
-
-fn facts(report: &ModelReport) -> Section {
-    let mut section = Section::new("facts", "Facts", format!("Classes: {}.", report.classes.join(", ")));
-    section.text.extend(report.warnings.iter().map(|w| format!("Warning: {w}")));
-    let mut table = DataTable::new("How the model came about", &["fact", "value"]);
-    table.rows = report
-        .facts
-        .iter()
-        .map(|(name, value)| vec![Cell::text(name.clone()), Cell::text(value.clone())])
-        .collect();
-    section.tables.push(table);
-    section
 }
 
 /// A number with at most seven significant digits, without trailing zeros.

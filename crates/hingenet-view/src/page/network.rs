@@ -18,7 +18,12 @@ const BLOCKS: usize = 400;
 pub fn network_page(report: &NetworkReport) -> Result<String, String> {
     let mut parts = sections(report);
     parts.extend(recovery(report));
-    parts.push(facts(report));
+    parts.push(Section::facts(
+        "How the networks came about.".into(),
+        "Facts",
+        &report.warnings,
+        &report.facts,
+    ));
     let rows: usize = report.networks.iter().filter_map(|n| n.rows).sum();
     let mut about =
         vec![format!("{rows} rows"), format!("{} nodes", report.nodes.len()), report.method.clone()];
@@ -83,19 +88,22 @@ fn networks(report: &NetworkReport) -> Section {
         key("", "", true, "direction open: turning the arc round fits as well"),
     ];
     let layout = common_layout(report);
-    section.figures = report
-        .networks
-        .iter()
-        .enumerate()
-        .map(|(k, n)| {
-            let title = n.class.as_ref().map_or("All rows".to_string(), |c| format!("Class {c}"));
-            let rows = n.rows.map(|r| format!(", {r} rows")).unwrap_or_default();
-            let reading =
-                format!("{} arcs{rows}. A node leads to its line in the table of nodes.", n.arcs.len());
-            panel(format!("network-{k}"), title, reading, class_panel(report, n, &layout, Some("node-row-")))
-        })
-        .collect();
+    section.figures = panels(report, "network", |n| {
+        let rows = n.rows.map(|r| format!(", {r} rows")).unwrap_or_default();
+        let reading = format!("{} arcs{rows}. A node leads to its line in the table of nodes.", n.arcs.len());
+        (reading, class_panel(report, n, &layout, Some("node-row-")))
+    });
     section
+}
+
+/// A figure for each network: how to read it, and its picture.
+fn panels(report: &NetworkReport, id: &str, draw: impl Fn(&ClassNetwork) -> (String, String)) -> Vec<Figure> {
+    let figure = |(k, n): (usize, &ClassNetwork)| {
+        let title = n.class.as_ref().map_or("All rows".to_string(), |c| format!("Class {c}"));
+        let (reading, svg) = draw(n);
+        panel(format!("{id}-{k}"), title, reading, svg)
+    };
+    report.networks.iter().enumerate().map(figure).collect()
 }
 
 fn panel(id: String, title: String, reading: String, svg: String) -> Figure {
@@ -121,15 +129,13 @@ fn key(class: &str, sign: &str, is_open: bool, name: &str) -> (String, String) {
 }
 
 fn differences(report: &NetworkReport) -> Option<Section> {
-    if report.differences.is_empty() {
-        return None;
-    }
-    let mut section = Section::new(
+    let mut section = Section::about(
+        &report.differences,
         "differences",
         "How the classes differ",
         "Arcs that only one class has, that run the other way, or whose weight differs. An empty head means that the \
          direction is open in one of the classes, so that a reversal there says nothing.",
-    );
+    )?;
     section.keys = CHANGES.iter().map(|(_, class, sign, name)| key(class, sign, false, name)).collect();
     let layout = common_layout(report);
     section.figures = report
@@ -148,7 +154,7 @@ fn differences(report: &NetworkReport) -> Option<Section> {
             figure
         })
         .collect();
-    if report.differences.iter().flat_map(|d| &d.arcs).all(|a| a.interval.is_none()) {
+    if report.differences.iter().flat_map(|d| &d.arcs).all(|a| a.arc.interval.is_none()) {
         section.text.push(
             "Without resampling no interval of a difference is known, so that arcs of both classes count as kept \
              whatever their weights."
@@ -168,14 +174,14 @@ fn difference_table(d: &NetworkDifference) -> DataTable {
         vec![
             Cell::text(a.from.clone()),
             Cell::text(a.to.clone()),
-            Cell::text(look(a.change).3),
-            Cell::number(a.first, 3),
-            Cell::number(a.second, 3),
-            Cell::text(a.interval.map_or("–".into(), |(low, high)| format!("{low:.3} to {high:.3}"))),
+            Cell::text(look(a.arc.change).3),
+            Cell::number(a.arc.first, 3),
+            Cell::number(a.arc.second, 3),
+            Cell::text(a.arc.interval.map_or("–".into(), |(low, high)| format!("{low:.3} to {high:.3}"))),
             Cell::text(if a.is_identified { "settled" } else { "open" }),
         ]
     };
-    table.rows = d.arcs.iter().filter(|a| a.change != Change::Kept).take(ARCS).map(row).collect();
+    table.rows = d.arcs.iter().filter(|a| a.arc.change != Change::Kept).take(ARCS).map(row).collect();
     table
 }
 
@@ -189,15 +195,7 @@ fn matrices(report: &NetworkReport) -> Section {
     if !report.groups.is_empty() {
         section.text.push(format!("Lines separate the groups, in this order: {}.", report.groups.join(", ")));
     }
-    section.figures = report
-        .networks
-        .iter()
-        .enumerate()
-        .map(|(k, n)| {
-            let title = n.class.as_ref().map_or("All rows".to_string(), |c| format!("Class {c}"));
-            panel(format!("matrix-{k}"), title, String::new(), adjacency_matrix(report, n))
-        })
-        .collect();
+    section.figures = panels(report, "matrix", |n| (String::new(), adjacency_matrix(report, n)));
     section
 }
 
@@ -379,17 +377,4 @@ fn recovery(report: &NetworkReport) -> Option<Section> {
         .collect();
     section.tables.push(table);
     Some(section)
-}
-
-fn facts(report: &NetworkReport) -> Section {
-    let mut section = Section::new("facts", "Facts", "How the networks came about.");
-    section.text.extend(report.warnings.iter().map(|w| format!("Warning: {w}")));
-    let mut table = DataTable::new("Facts", &["fact", "value"]);
-    table.rows = report
-        .facts
-        .iter()
-        .map(|(name, value)| vec![Cell::text(name.clone()), Cell::text(value.clone())])
-        .collect();
-    section.tables.push(table);
-    section
 }

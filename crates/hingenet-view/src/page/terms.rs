@@ -26,8 +26,13 @@ pub fn curve_figure(
         (bars(figure, &styles), places(figure))
     };
     let legend = names.iter().zip(&styles).map(|(name, style)| LegendEntry::new(*name, *style));
-    let made =
-        Figure::new(format!("curve-{number}"), figure.title.clone(), figure.reading.clone(), svg, table);
+    let made = Figure::new(
+        format!("curve-{number}"),
+        figure.caption.title.clone(),
+        figure.caption.reading.clone(),
+        svg,
+        table,
+    );
     if names.len() > 1 { made.with_legend(legend.collect()) } else { made }
 }
 
@@ -36,9 +41,13 @@ fn lines(figure: &CurveFigure, styles: &[SeriesStyle]) -> String {
     let bands = figure.curves.iter().flat_map(|c| c.band.iter().flat_map(|b| [b.0, b.1]));
     let ends = |end: fn(f64, f64) -> f64, start| points().map(|p| p.0).fold(start, end);
     let (low, high) = (ends(f64::min, f64::INFINITY), ends(f64::max, f64::NEG_INFINITY));
-    let x = if high > low { Axis::between(&figure.x, low, high) } else { Axis::over(&figure.x, [low, high]) };
-    let y = Axis::over(&figure.y, points().map(|p| p.1).chain(bands));
-    let mut chart = LineChart::new(figure.title.clone(), x, y);
+    let x = if high > low {
+        Axis::between(&figure.caption.x, low, high)
+    } else {
+        Axis::over(&figure.caption.x, [low, high])
+    };
+    let y = Axis::over(&figure.caption.y, points().map(|p| p.1).chain(bands));
+    let mut chart = LineChart::new(figure.caption.title.clone(), x, y);
     chart.shade = &figure.shares;
     chart.zero = true;
     // few points are knots, many are a smooth curve
@@ -65,8 +74,12 @@ fn lines(figure: &CurveFigure, styles: &[SeriesStyle]) -> String {
 
 fn points(figure: &CurveFigure) -> DataTable {
     let all = figure.curves.iter().all(|c| c.points.len() <= TABLE_POINTS);
-    let caption = if all { figure.title.clone() } else { format!("{}, some of its points", figure.title) };
-    let mut table = DataTable::new(caption, &["curve", figure.x.as_str(), figure.y.as_str()]);
+    let caption = if all {
+        figure.caption.title.clone()
+    } else {
+        format!("{}, some of its points", figure.caption.title)
+    };
+    let mut table = DataTable::new(caption, &["curve", figure.caption.x.as_str(), figure.caption.y.as_str()]);
     for curve in &figure.curves {
         let step = curve.points.len().div_ceil(TABLE_POINTS).max(1);
         for (x, y) in curve.points.iter().step_by(step) {
@@ -78,7 +91,7 @@ fn points(figure: &CurveFigure) -> DataTable {
 
 fn bars(figure: &CurveFigure, styles: &[SeriesStyle]) -> String {
     let values = figure.curves.iter().flat_map(|c| c.points.iter().map(|p| p.1));
-    let axis = Axis::over(&figure.y, values.chain([0.0]));
+    let axis = Axis::over(&figure.caption.y, values.chain([0.0]));
     let series: Vec<BarSeries> = figure
         .curves
         .iter()
@@ -89,11 +102,11 @@ fn bars(figure: &CurveFigure, styles: &[SeriesStyle]) -> String {
             values: c.points.iter().map(|p| p.1).collect(),
         })
         .collect();
-    grouped_bars(&figure.title, &axis, &figure.places, &series)
+    grouped_bars(&figure.caption.title, &axis, &figure.places, &series)
 }
 
 fn places(figure: &CurveFigure) -> DataTable {
-    let mut table = DataTable::new(figure.title.clone(), &[figure.x.as_str()]);
+    let mut table = DataTable::new(figure.caption.title.clone(), &[figure.caption.x.as_str()]);
     table.header.extend(figure.curves.iter().map(|c| c.name.clone()));
     let row = |(k, place): (usize, &String)| {
         let values = figure.curves.iter().map(|c| Cell::number(c.points[k].1, 4));
@@ -107,21 +120,31 @@ fn places(figure: &CurveFigure) -> DataTable {
 pub fn heat_figure(map: &HeatMap, number: usize) -> Figure {
     let text = |v: &Option<f64>| v.map(|v| format!("{v:.2}")).unwrap_or_default();
     let grid = Grid {
-        label: map.title.clone(),
-        x: &map.x,
-        y: &map.y,
+        label: map.caption.title.clone(),
+        x: &map.caption.x,
+        y: &map.caption.y,
         columns: &map.columns,
         rows: &map.rows,
         values: map.values.clone(),
         texts: map.values.iter().map(|row| row.iter().map(text).collect()).collect(),
         full: map.full,
     };
-    let mut table = DataTable { caption: map.title.clone(), header: vec![map.y.clone()], rows: Vec::new() };
+    let mut table = DataTable {
+        caption: map.caption.title.clone(),
+        header: vec![map.caption.y.clone()],
+        rows: Vec::new(),
+    };
     table.header.extend(map.columns.iter().cloned());
     let row = |(name, row): (&String, &Vec<Option<f64>>)| {
         let values = row.iter().map(|v| Cell::optional(*v, |v| Cell::number(v, 4)));
         std::iter::once(Cell::text(name.clone())).chain(values).collect()
     };
     table.rows = map.rows.iter().zip(&map.values).map(row).collect();
-    Figure::new(format!("map-{number}"), map.title.clone(), map.reading.clone(), heat_map(&grid), table)
+    Figure::new(
+        format!("map-{number}"),
+        map.caption.title.clone(),
+        map.caption.reading.clone(),
+        heat_map(&grid),
+        table,
+    )
 }

@@ -1,9 +1,9 @@
 //! Several models on the same rows: the whole of `hingenet evaluate` as one call.
 
-use super::cross_validate::{CrossValidation, Outcome, data_facts, train_test};
+use super::cross_validate::{Outcome, Splits};
 use super::{Protocol, TestSet};
 use crate::model::{Dataset, ModelSpec};
-use crate::report::{Evaluation, ProtocolFacts, SweepPoint};
+use crate::report::{DataFacts, Evaluation, ProtocolFacts, SweepPoint};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require};
 use hingenet_data::rows::categories_of;
@@ -148,57 +148,31 @@ pub fn compare(plan: &Plan, control: &Control) -> Result<Evaluation> {
 }
 
 /// What the models answered, and to which rows.
-pub(super) struct Ran {
+pub(super) struct Ran<'a> {
     pub models: Vec<Swept>,
     pub outcomes: Vec<Outcome>,
-    /// The tested rows, without those of weight zero.
-    pub rows: Table,
-    pub truth: Vec<usize>,
-    pub weights: Option<Vec<f64>>,
-    /// Fold of each row, repeat by repeat; all 0 for a test set.
-    pub folds: Vec<Vec<usize>>,
-    pub n_classes: usize,
+    pub splits: Splits<'a>,
 }
 
 /// Fits and tests every model; the fits tell their warnings to `control`.
-pub(super) fn run(plan: &Plan, control: &Control) -> Result<Ran> {
+pub(super) fn run<'a>(plan: &Plan<'a>, control: &Control) -> Result<Ran<'a>> {
     require("models", plan.models.len(), "at least one model", !plan.models.is_empty())?;
     let models = plan.swept()?;
-    let n_classes = plan.data.classes.len();
-    Ok(match plan.tested {
-        TestRows::Set(test) => {
-            let one = |m: &Swept| train_test(&m.spec, plan.data, test, plan.protocol, control);
-            Ran {
-                outcomes: models.iter().map(one).collect::<Result<Vec<_>>>()?,
-                models,
-                rows: test.features.clone(),
-                truth: test.class.clone(),
-                weights: test.weights.clone(),
-                folds: vec![vec![0; test.class.len()]],
-                n_classes,
-            }
-        }
-        TestRows::Folds(groups) => {
-            let groups = groups.map(|g| g.group.as_slice());
-            let folds = CrossValidation::new(plan.data, groups, plan.protocol.clone())?;
-            Ran {
-                outcomes: models.iter().map(|m| folds.run(&m.spec, control)).collect::<Result<Vec<_>>>()?,
-                models,
-                rows: folds.data().features.clone(),
-                truth: folds.data().class.iter().map(Option::unwrap_or_default).collect(),
-                weights: folds.data().weights.clone(),
-                folds: folds.folds_of_rows().to_vec(),
-                n_classes,
-            }
-        }
-    })
+    let splits = Splits::new(plan.data, plan.tested, plan.protocol)?;
+    let outcomes = models.iter().map(|m| splits.run(&m.spec, control)).collect::<Result<_>>()?;
+    Ok(Ran { models, outcomes, splits })
 }
 
-impl Ran {
+impl Ran<'_> {
     /// The figures.
     pub(super) fn evaluation(&self, plan: &Plan) -> Evaluation {
         Evaluation {
-            data: data_facts(plan.data),
+            data: DataFacts {
+                rows: plan.data.n_rows(),
+                features: plan.data.features.n_columns(),
+                classes: plan.data.classes.clone(),
+                missing_cells: plan.data.features.n_missing(),
+            },
             protocol: protocol_facts(plan),
             results: self.outcomes.iter().map(|o| o.result.clone()).collect(),
             sweep: plan.sweep.map_or(Vec::new(), |sweep| self.sweep_points(&sweep.key)),

@@ -1,19 +1,20 @@
 //! Fits and tests models: cross-validation or a pair of training and test rows. Everything that is learnt
 //! is learnt on the training part of each split; splits run in parallel and are collected in order.
 
-use super::folds;
 use super::metrics::{self, Predicted};
-use super::missing;
+use super::{TestRows, folds, missing};
 use crate::model::{Dataset, FitOptions, Model, ModelSpec, Predictions, RowLikelihood, fit};
-use crate::report::{BalancedError, DataFacts, FoldAccuracy, MissingPoint, ModelResult, TermResult};
+use crate::report::{BalancedError, FoldAccuracy, MissingPoint, ModelResult, TermResult};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require};
 use hingenet_base::numeric::log::log_normalise;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::solver::SolverReport;
 use hingenet_data::rows::{categories_of, split_weights};
+use hingenet_data::select::folds::split;
 use hingenet_data::table::{Codes, Column, Table, UnseenPolicy};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -46,37 +47,30 @@ impl Protocol {
     }
 }
 
-/// A data set with its splits: every model is tested on the same rows with the same cells blanked.
-#[derive(Debug, Clone)]
-pub struct CrossValidation {
-    data: Dataset,
-    protocol: Protocol,
-    /// Fold of each row, repeat by repeat.
-    folds: Vec<Vec<usize>>,
-    class: Vec<usize>,
-    /// Name of each row: its position in content order.
+/// The rows that are tested, and when: every model is tested on the same rows with the same cells blanked.
+pub(super) struct Splits<'a> {
+    train: Cow<'a, Dataset>,
+    /// The tested rows. In a cross-validation they are the rows to fit on, without those of weight zero.
+    pub tested: Cow<'a, TestSet>,
+    /// Fold of each tested row, repeat by repeat; all 0 for rows from elsewhere.
+    pub folds: Vec<Vec<usize>>,
+    /// Folds of a cross-validation; 1 for rows from elsewhere.
+    n_folds: usize,
+    protocol: &'a Protocol,
+    /// Name of each row: its position in content order, or in the file.
     ids: Vec<usize>,
 }
 
 /// What one model achieved.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub(super) struct Outcome {
     /// The figures.
     pub result: ModelResult,
     /// `log P(c | row)` of every row while it was a test row, K values a row, one list a repeat.
     pub log_proba: Vec<Vec<f64>>,
     /// The same before calibration, where a fit calibrated its probabilities.
     pub uncalibrated: Option<Vec<Vec<f64>>>,
-    /// Log-loss of each split.
-    pub log_loss: Vec<f64>,
-    /// Brier score of each split.
-    pub brier: Vec<f64>,
-    /// Area under the ROC curve of each split that has one.
-    pub auc: Vec<f64>,
-    /// How the solver ended in each split, where one ran.
-    pub solvers: Vec<SolverReport>,
-    /// Warnings of the fits, each once.
-    pub warnings: Vec<String>,
+    /// The figures of each split.
+    pub parts: Vec<Part>,
 }
 
 /// Rows of known class that take no part in fitting.
@@ -90,87 +84,163 @@ pub struct TestSet {
     pub weights: Option<Vec<f64>>,
 }
 
-impl CrossValidation {
-    /// Draws stratified folds (all rows of a group in one fold, when groups are given). Rows of weight
-    /// zero are left out. The order of the rows does not matter.
-    pub fn new(data: &Dataset, groups: Option<&[usize]>, protocol: Protocol) -> Result<Self> {
+impl<'a> Splits<'a> {
+    /// Draws stratified folds (all rows of a group in one fold, when groups are given), or takes the rows from elsewhere.
+    /// The order of the rows does not matter.
+    pub fn new(data: &'a Dataset, tested: TestRows<'a>, protocol: &'a Protocol) -> Result<Self> {
         protocol.check()?;
+        match tested {
+            TestRows::Folds(groups) => Self::of_folds(data, groups.map(|g| &g.group[..]), protocol),
+            TestRows::Set(test) => Ok(Splits {
+                train: Cow::Borrowed(data),
+                tested: Cow::Borrowed(test),
+                folds: vec![vec![0; test.class.len()]],
+                n_folds: 1,
+                protocol,
+                ids: (0..test.class.len()).collect(),
+            }),
+        }
+    }
+
+    fn of_folds(data: &'a Dataset, groups: Option<&[usize]>, protocol: &'a Protocol) -> Result<Self> {
         let kept: Vec<usize> =
             (0..data.n_rows()).filter(|&m| data.weights.as_ref().is_none_or(|w| w[m] > 0.0)).collect();
         let groups: Option<Vec<usize>> = groups.map(|g| kept.iter().map(|&m| g[m]).collect());
-        let data = if kept.len() == data.n_rows() { data.clone() } else { data.rows(&kept) };
-        let order = data.content_order();
-        let class = class_codes(&data);
+        let train =
+            if kept.len() == data.n_rows() { Cow::Borrowed(data) } else { Cow::Owned(data.rows(&kept)) };
+        let order = train.content_order();
+        let class: Vec<usize> = train.class.iter().map(Option::unwrap_or_default).collect();
         let folds_of = |repeat: usize| {
             let seed = repeat_seed(protocol.seed, repeat);
             let fold = match &groups {
                 None => folds::stratified(&class, &order, protocol.folds, seed)?,
                 Some(group) => folds::grouped(&class, group, protocol.folds, seed)?,
             };
-            check_training_classes(&data, &class, &fold, protocol.folds)?;
+            check_training_classes(&train, &class, &fold, protocol.folds)?;
             Ok(fold)
         };
         let folds = (0..protocol.repeats).map(folds_of).collect::<Result<Vec<_>>>()?;
         let mut ids = vec![0; order.len()];
         order.iter().enumerate().for_each(|(rank, &m)| ids[m] = rank);
-        Ok(CrossValidation { data, protocol, folds, class, ids })
+        let tested = TestSet { features: train.features.clone(), class, weights: train.weights.clone() };
+        Ok(Splits { train, tested: Cow::Owned(tested), folds, n_folds: protocol.folds, protocol, ids })
     }
 
-    /// Fits and tests one model on every split.
+    /// Number of classes K.
+    pub fn n_classes(&self) -> usize {
+        self.train.classes.len()
+    }
+
+    /// Fits and tests one model on every split. The interval of the accuracy is that over folds, or that of a binomial
+    /// proportion.
     pub fn run(&self, spec: &ModelSpec, control: &Control) -> Result<Outcome> {
         let name = spec.to_string();
-        let (done, total) = (AtomicUsize::new(0), self.protocol.folds * self.protocol.repeats);
-        control.progress(&name, 0, total)?;
-        let inside = control.quiet();
-        let parts = (0..total)
-            .into_par_iter()
-            .map(|s| {
-                let part = self.run_split(spec, s / self.protocol.folds, s % self.protocol.folds, &inside)?;
-                control.progress(&name, done.fetch_add(1, Ordering::Relaxed) + 1, total)?;
-                Ok(part)
-            })
-            .collect::<Result<Vec<Part>>>()?;
-        let ci95 = metrics::fold_interval(&accuracies(&parts));
-        let result = summarise(name, &self.protocol.missing, &parts, ci95);
-        Ok(outcome(result, &parts, |values| self.in_row_order(&values)))
-    }
-
-    /// The rows that are tested: those of positive weight.
-    pub(super) fn data(&self) -> &Dataset {
-        &self.data
-    }
-
-    /// Fold of each row, repeat by repeat.
-    pub(super) fn folds_of_rows(&self) -> &[Vec<usize>] {
-        &self.folds
-    }
-
-    fn run_split(&self, spec: &ModelSpec, repeat: usize, fold: usize, control: &Control) -> Result<Part> {
-        let split = folds::split_of(&self.folds[repeat], fold);
-        let train = self.data.rows(&split.train);
-        let test = TestSet {
-            features: self.data.features.rows(&split.test),
-            class: split.test.iter().map(|&m| self.class[m]).collect(),
-            weights: self.data.weights.as_ref().map(|w| split.test.iter().map(|&m| w[m]).collect()),
+        let parts = match self.n_folds {
+            1 => vec![self.fit_and_test(spec, &self.train, &self.tested, &self.ids, 0, control)?],
+            _ => self.run_folds(spec, &name, control)?,
         };
-        let ids: Vec<usize> = split.test.iter().map(|&m| self.ids[m]).collect();
-        let seed = repeat_seed(self.protocol.seed, repeat);
-        let masks = Masks { ids: &ids, rates: &self.protocol.missing, seed };
-        fit_and_test(spec, &train, &test, masks, self.protocol.seed, control)
+        let accuracy: Vec<f64> = parts.iter().map(|p| metrics::accuracy(&p.confusion)).collect();
+        let ci95 = match parts.as_slice() {
+            [part] => metrics::clopper_pearson_half_width(
+                (0..part.confusion.len()).map(|c| part.confusion[c][c]).sum(),
+                part.confusion.iter().flatten().sum(),
+            ),
+            _ => metrics::fold_interval(&accuracy),
+        };
+        let accuracy = FoldAccuracy { mean: metrics::mean(&accuracy), ci95, folds: accuracy };
+        let uncalibrated: Option<Vec<&[f64]>> = parts.iter().map(|p| p.uncalibrated.as_deref()).collect();
+        Ok(Outcome {
+            result: summarise(name, &self.protocol.missing, &parts, accuracy),
+            log_proba: self.in_row_order(parts.iter().map(|p| p.log_proba.as_slice())),
+            uncalibrated: uncalibrated.map(|lists| self.in_row_order(lists.into_iter())),
+            parts,
+        })
+    }
+
+    fn run_folds(&self, spec: &ModelSpec, name: &str, control: &Control) -> Result<Vec<Part>> {
+        let (done, total) = (AtomicUsize::new(0), self.n_folds * self.folds.len());
+        control.progress(name, 0, total)?;
+        let inside = control.quiet();
+        let split = |s: usize| {
+            let repeat = s / self.n_folds;
+            let (train, test) = split(&self.folds[repeat], s % self.n_folds);
+            let tested = TestSet {
+                features: self.tested.features.rows(&test),
+                class: test.iter().map(|&m| self.tested.class[m]).collect(),
+                weights: self.tested.weights.as_ref().map(|w| test.iter().map(|&m| w[m]).collect()),
+            };
+            let ids: Vec<usize> = test.iter().map(|&m| self.ids[m]).collect();
+            let part = self.fit_and_test(spec, &self.train.rows(&train), &tested, &ids, repeat, &inside)?;
+            control.progress(name, done.fetch_add(1, Ordering::Relaxed) + 1, total)?;
+            Ok(part)
+        };
+        (0..total).into_par_iter().map(split).collect()
     }
 
     /// Puts the probabilities of the test parts back to the rows they belong to.
-    fn in_row_order(&self, parts: &[&[f64]]) -> Vec<Vec<f64>> {
-        let k = self.data.classes.len();
-        let mut repeats = vec![vec![0.0; self.data.n_rows() * k]; self.protocol.repeats];
-        for (s, part) in parts.iter().enumerate() {
-            let (repeat, fold) = (s / self.protocol.folds, s % self.protocol.folds);
-            let tested = (0..self.data.n_rows()).filter(|&m| self.folds[repeat][m] == fold);
+    fn in_row_order<'p>(&self, parts: impl Iterator<Item = &'p [f64]>) -> Vec<Vec<f64>> {
+        let (n, k) = (self.tested.class.len(), self.n_classes());
+        let mut repeats = vec![vec![0.0; n * k]; self.folds.len()];
+        for (s, part) in parts.enumerate() {
+            let (repeat, fold) = (s / self.n_folds, s % self.n_folds);
+            let tested = (0..n).filter(|&m| self.folds[repeat][m] == fold);
             for (m, values) in tested.zip(part.chunks(k)) {
                 repeats[repeat][m * k..(m + 1) * k].copy_from_slice(values);
             }
         }
         repeats
+    }
+
+    /// Fits on one part and tests on another; the cells that are blanked belong to the names of the rows and the repeat.
+    fn fit_and_test(
+        &self,
+        spec: &ModelSpec,
+        train: &Dataset,
+        test: &TestSet,
+        ids: &[usize],
+        repeat: usize,
+        control: &Control,
+    ) -> Result<Part> {
+        let n_classes = self.n_classes();
+        let (rates, seed) = (&self.protocol.missing, repeat_seed(self.protocol.seed, repeat));
+        let start = Instant::now();
+        let model = fit(spec, train, FitOptions { seed: self.protocol.seed }, control)?;
+        let fit_seconds = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let log_proba = model.predict(&test.features, UnseenPolicy::Missing)?.log_proba;
+        let predict_seconds = start.elapsed().as_secs_f64();
+        let mut accuracy_at = Vec::with_capacity(rates.len());
+        let mut terms_at: Vec<(&'static str, Vec<f64>)> = Vec::new();
+        for &rate in rates {
+            control.check()?;
+            let blanked = missing::blank(&test.features, ids, rate, seed)?;
+            let (whole, terms) = model.predict_terms(&blanked, UnseenPolicy::Missing)?;
+            let accuracy =
+                |p: &Predictions| metrics::accuracy(&test.predicted(&p.log_proba, n_classes).confusion());
+            accuracy_at.push(accuracy(&whole));
+            terms_at.resize_with(terms.len(), Default::default);
+            for (slot, (name, predictions)) in terms_at.iter_mut().zip(&terms) {
+                slot.0 = name;
+                slot.1.push(accuracy(predictions));
+            }
+        }
+        let predicted = test.predicted(&log_proba, n_classes);
+        Ok(Part {
+            confusion: predicted.confusion(),
+            log_loss: predicted.log_loss(),
+            brier: predicted.brier(),
+            auc: predicted.auc(),
+            fit_seconds,
+            predict_seconds,
+            accuracy_at,
+            terms_at,
+            log_likelihood: mean_log_likelihood(&model, test)?,
+            uncalibrated: uncalibrated(&model, &log_proba),
+            log_proba,
+            chosen: model.facts.chosen,
+            warnings: model.facts.warnings,
+            solver: model.facts.solver,
+        })
     }
 }
 
@@ -196,140 +266,35 @@ impl TestSet {
         Ok(TestSet { features, class, weights })
     }
 
-    fn predicted<'a>(&'a self, log_proba: &'a [f64], n_classes: usize) -> Predicted<'a> {
+    pub(super) fn predicted<'a>(&'a self, log_proba: &'a [f64], n_classes: usize) -> Predicted<'a> {
         Predicted { truth: &self.class, weights: self.weights.as_deref(), log_proba, n_classes }
     }
 }
 
-/// Fits on all rows of `data` and tests on `test`; the interval is that of a binomial proportion.
-pub fn train_test(
-    spec: &ModelSpec,
-    data: &Dataset,
-    test: &TestSet,
-    protocol: &Protocol,
-    control: &Control,
-) -> Result<Outcome> {
-    protocol.check()?;
-    let ids: Vec<usize> = (0..test.class.len()).collect();
-    let masks = Masks { ids: &ids, rates: &protocol.missing, seed: repeat_seed(protocol.seed, 0) };
-    let part = fit_and_test(spec, data, test, masks, protocol.seed, control)?;
-    let correct: f64 = (0..part.confusion.len()).map(|c| part.confusion[c][c]).sum();
-    let total: f64 = part.confusion.iter().flatten().sum();
-    let ci95 = metrics::clopper_pearson_half_width(correct, total);
-    let parts = [part];
-    let result = summarise(spec.to_string(), &protocol.missing, &parts, ci95);
-    Ok(outcome(result, &parts, |values| values.iter().map(|v| v.to_vec()).collect()))
-}
-
-/// The figures with what else the splits gave; `in_row_order` puts lists of the splits in row order.
-fn outcome(
-    result: ModelResult,
-    parts: &[Part],
-    in_row_order: impl Fn(Vec<&[f64]>) -> Vec<Vec<f64>>,
-) -> Outcome {
-    let uncalibrated: Option<Vec<&[f64]>> = parts.iter().map(|p| p.uncalibrated.as_deref()).collect();
-    Outcome {
-        result,
-        log_proba: in_row_order(parts.iter().map(|p| p.log_proba.as_slice()).collect()),
-        uncalibrated: uncalibrated.map(in_row_order),
-        log_loss: parts.iter().map(|p| p.log_loss).collect(),
-        brier: parts.iter().map(|p| p.brier).collect(),
-        auc: parts.iter().filter_map(|p| p.auc).collect(),
-        solvers: parts.iter().filter_map(|p| p.solver.clone()).collect(),
-        warnings: warnings_of(parts),
-    }
-}
-
-/// Size and classes of a data set.
-pub fn data_facts(data: &Dataset) -> DataFacts {
-    DataFacts {
-        rows: data.n_rows(),
-        features: data.features.n_columns(),
-        classes: data.classes.clone(),
-        missing_cells: data.features.n_missing(),
-    }
-}
-
-/// Which cells of the test rows are blanked.
-#[derive(Clone, Copy)]
-struct Masks<'a> {
-    ids: &'a [usize],
-    rates: &'a [f64],
-    seed: u64,
-}
-
 /// The figures of one split.
-struct Part {
+pub(super) struct Part {
     confusion: Vec<Vec<f64>>,
-    log_loss: f64,
-    brier: f64,
-    auc: Option<f64>,
+    pub log_loss: f64,
+    pub brier: f64,
+    pub auc: Option<f64>,
     fit_seconds: f64,
     predict_seconds: f64,
     chosen: BTreeMap<String, f64>,
-    warnings: Vec<String>,
+    pub warnings: Vec<String>,
     accuracy_at: Vec<f64>,
     /// Accuracies of the terms of a pool, by name.
     terms_at: Vec<(&'static str, Vec<f64>)>,
     log_likelihood: Option<f64>,
     log_proba: Vec<f64>,
     uncalibrated: Option<Vec<f64>>,
-    solver: Option<SolverReport>,
+    /// How the solver ended, where one ran.
+    pub solver: Option<SolverReport>,
 }
 
 impl Part {
     fn term_at(&self, name: &str) -> Option<&Vec<f64>> {
         self.terms_at.iter().find(|(n, _)| *n == name).map(|(_, accuracy)| accuracy)
     }
-}
-
-fn fit_and_test(
-    spec: &ModelSpec,
-    train: &Dataset,
-    test: &TestSet,
-    masks: Masks,
-    seed: u64,
-    control: &Control,
-) -> Result<Part> {
-    let n_classes = train.classes.len();
-    let start = Instant::now();
-    let model = fit(spec, train, FitOptions { seed }, control)?;
-    let fit_seconds = start.elapsed().as_secs_f64();
-    let start = Instant::now();
-    let log_proba = model.predict(&test.features, UnseenPolicy::Missing)?.log_proba;
-    let predict_seconds = start.elapsed().as_secs_f64();
-    let mut accuracy_at = Vec::with_capacity(masks.rates.len());
-    let mut terms_at: Vec<(&'static str, Vec<f64>)> = Vec::new();
-    for &rate in masks.rates {
-        control.check()?;
-        let blanked = missing::blank(&test.features, masks.ids, rate, masks.seed)?;
-        let (whole, terms) = model.predict_terms(&blanked, UnseenPolicy::Missing)?;
-        let accuracy =
-            |p: &Predictions| metrics::accuracy(&test.predicted(&p.log_proba, n_classes).confusion());
-        accuracy_at.push(accuracy(&whole));
-        terms_at.resize_with(terms.len(), Default::default);
-        for (slot, (name, predictions)) in terms_at.iter_mut().zip(&terms) {
-            slot.0 = name;
-            slot.1.push(accuracy(predictions));
-        }
-    }
-    let predicted = test.predicted(&log_proba, n_classes);
-    Ok(Part {
-        confusion: predicted.confusion(),
-        log_loss: predicted.log_loss(),
-        brier: predicted.brier(),
-        auc: predicted.auc(),
-        fit_seconds,
-        predict_seconds,
-        accuracy_at,
-        terms_at,
-        log_likelihood: mean_log_likelihood(&model, test)?,
-        uncalibrated: uncalibrated(&model, &log_proba),
-        log_proba,
-        chosen: model.facts.chosen,
-        warnings: model.facts.warnings,
-        solver: model.facts.solver,
-    })
 }
 
 /// Mean of `log P(class, observed features)`; none if the model is not generative or a row is impossible.
@@ -358,9 +323,8 @@ fn uncalibrated(model: &Model, log_proba: &[f64]) -> Option<Vec<f64>> {
     Some(raw)
 }
 
-fn summarise(model: String, rates: &[f64], parts: &[Part], ci95: f64) -> ModelResult {
+fn summarise(model: String, rates: &[f64], parts: &[Part], accuracy: FoldAccuracy) -> ModelResult {
     let over_parts = |f: &dyn Fn(&Part) -> f64| parts.iter().map(f).collect::<Vec<f64>>();
-    let accuracy = accuracies(parts);
     let balanced = over_parts(&|p| metrics::balanced_error(&p.confusion));
     let auc: Vec<f64> = parts.iter().filter_map(|p| p.auc).collect();
     let mut confusion = parts[0].confusion.clone();
@@ -391,7 +355,7 @@ fn summarise(model: String, rates: &[f64], parts: &[Part], ci95: f64) -> ModelRe
     let chosen: Vec<BTreeMap<String, f64>> = parts.iter().map(|p| p.chosen.clone()).collect();
     ModelResult {
         model,
-        accuracy: FoldAccuracy { mean: metrics::mean(&accuracy), ci95, folds: accuracy },
+        accuracy,
         balanced_error: BalancedError {
             mean: metrics::mean(&balanced),
             sd: metrics::standard_deviation(&balanced),
@@ -409,21 +373,6 @@ fn summarise(model: String, rates: &[f64], parts: &[Part], ci95: f64) -> ModelRe
         terms: names.map(term).collect(),
         confusion,
     }
-}
-
-fn accuracies(parts: &[Part]) -> Vec<f64> {
-    parts.iter().map(|p| metrics::accuracy(&p.confusion)).collect()
-}
-
-fn warnings_of(parts: &[Part]) -> Vec<String> {
-    let mut all: Vec<String> = parts.iter().flat_map(|p| p.warnings.clone()).collect();
-    all.sort();
-    all.dedup();
-    all
-}
-
-fn class_codes(data: &Dataset) -> Vec<usize> {
-    data.class.iter().map(Option::unwrap_or_default).collect()
 }
 
 fn repeat_seed(seed: u64, repeat: usize) -> u64 {

@@ -1,18 +1,8 @@
-//! Which rows are tested when. A split lists training and test rows by number; folds are given as the
-//! fold number of each row.
+//! Which rows are tested when: the fold number of each row.
 
 use hingenet_base::error::{Error, Result, require};
 use hingenet_base::numeric::random::Random;
 use hingenet_data::select::folds;
-
-/// Rows to fit on and rows to test on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Split {
-    /// Training rows, ascending.
-    pub train: Vec<usize>,
-    /// Test rows, ascending.
-    pub test: Vec<usize>,
-}
 
 /// Stratified folds: in each class the rows, in the given order and then shuffled by the seed, are dealt
 /// to the folds in turn, the next class continuing where the last one stopped. `class[m]` is the class
@@ -56,12 +46,6 @@ pub fn grouped(class: &[usize], group: &[usize], n_folds: usize, seed: u64) -> R
         held[fold_of[g]].iter_mut().zip(&counts[g]).for_each(|(h, n)| *h += n);
     }
     Ok(group.iter().map(|&g| fold_of[g]).collect())
-}
-
-/// The split that tests fold `f`, given the fold of each row.
-pub fn split_of(fold: &[usize], f: usize) -> Split {
-    let (train, test) = folds::split(fold, f);
-    Split { train, test }
 }
 
 fn check_count(n_folds: usize, n: usize, of_what: &str) -> Result<()> {

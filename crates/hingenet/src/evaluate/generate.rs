@@ -17,7 +17,10 @@ pub struct Generator {
     pub about: &'static str,
     /// Number of rows unless asked for otherwise.
     pub default_rows: usize,
-    columns: &'static dyn Columns,
+    /// Names and types of the columns, the target last.
+    columns: fn() -> Vec<(String, Kind)>,
+    /// Draws so many rows by a seed.
+    rows: fn(usize, u64) -> Result<Vec<Row>>,
 }
 
 /// All generators, in the order they are shown.
@@ -26,67 +29,78 @@ pub const GENERATORS: &[Generator] = &[
         name: "waveform",
         about: "waveform-21 of Breiman et al. (1984): mixtures of two of three waves, 3 classes",
         default_rows: 5000,
-        columns: &Waveform,
+        columns: || numbers(21, 0, &["0", "1", "2"]),
+        rows: |n, seed| drawn(n, seed, waveform),
     },
     Generator {
         name: "ringnorm",
         about: "ringnorm of Breiman (1996): a wide Gaussian around a narrow one, 20 features",
         default_rows: 7400,
-        columns: &Ringnorm,
+        columns: || numbers(20, 1, BINARY),
+        rows: |n, seed| drawn(n, seed, ringnorm),
     },
     Generator {
         name: "corral",
         about: "class = a0 a1 or b0 b1; one irrelevant and one 75 % correlated feature (John et al. 1994)",
         default_rows: 128,
-        columns: &Corral,
+        columns: corral_columns,
+        rows: |n, seed| drawn(n, seed, corral),
     },
     Generator {
         name: "mofn-3-7-10",
         about: "class = at least 3 of 7 bits are set; 3 further bits are irrelevant",
         default_rows: 1324,
-        columns: &Mofn,
+        columns: mofn_columns,
+        rows: |n, seed| drawn(n, seed, mofn),
     },
     Generator {
         name: "mixed",
         about: "state of pumps: numbers and categories that depend on each other, 8 % of cells missing",
         default_rows: 3000,
-        columns: &Mixed,
+        columns: mixed_columns,
+        rows: |n, seed| drawn(n, seed, mixed),
     },
     Generator {
         name: "gbn",
         about: "sparse Gaussian networks of two classes that differ in 16 of 80 arcs, 40 features (Zhou et al. 2015)",
         default_rows: 120,
-        columns: &SparseNetworks,
+        columns: || numbers(NODES, 1, BINARY),
+        rows: sparse_networks,
     },
     Generator {
         name: "forest",
         about: "a random forest of normal features for each of two classes, 20 features (Tenzer et al. 2020)",
         default_rows: 1000,
-        columns: &TwoNetworks { forest: true, complex: false, shared: false },
+        columns: || numbers(FEATURES, 1, BINARY),
+        rows: |n, seed| two_networks(Networks::forest(FEATURES, Dependence::Simple, seed)?, n, seed),
     },
     Generator {
         name: "forest-complex",
         about: "the same with mixtures of t and normal distributions instead of normal ones",
         default_rows: 1000,
-        columns: &TwoNetworks { forest: true, complex: true, shared: false },
+        columns: || numbers(FEATURES, 1, BINARY),
+        rows: |n, seed| two_networks(Networks::forest(FEATURES, Dependence::Complex, seed)?, n, seed),
     },
     Generator {
         name: "bn",
         about: "networks with three parents a feature, one for each of two classes, 20 features (Tenzer et al. 2020)",
         default_rows: 1000,
-        columns: &TwoNetworks { forest: false, complex: false, shared: false },
+        columns: || numbers(FEATURES, 1, BINARY),
+        rows: |n, seed| two_networks(Networks::bn(FEATURES, Dependence::Simple, false, seed)?, n, seed),
     },
     Generator {
         name: "bn-shared",
         about: "the same, a third of the features with the same parents in both classes",
         default_rows: 1000,
-        columns: &TwoNetworks { forest: false, complex: false, shared: true },
+        columns: || numbers(FEATURES, 1, BINARY),
+        rows: |n, seed| two_networks(Networks::bn(FEATURES, Dependence::Simple, true, seed)?, n, seed),
     },
     Generator {
         name: "bn-complex",
         about: "as bn, with mixtures of t and normal distributions instead of normal ones",
         default_rows: 1000,
-        columns: &TwoNetworks { forest: false, complex: true, shared: false },
+        columns: || numbers(FEATURES, 1, BINARY),
+        rows: |n, seed| two_networks(Networks::bn(FEATURES, Dependence::Complex, false, seed)?, n, seed),
     },
 ];
 
@@ -96,9 +110,9 @@ pub fn true_arcs(name: &str, seed: u64) -> Result<Option<Vec<(String, String)>>>
         return Ok(None);
     }
     let networks = ClassNetworks::new(seed)?;
-    let names: Vec<String> = numbers(NODES, 1).into_iter().map(|(name, _)| name).collect();
+    let columns = numbers(NODES, 1, BINARY);
     let arcs = networks.network(0).dag().arcs();
-    Ok(Some(arcs.map(|(i, j)| (names[i].clone(), names[j].clone())).collect()))
+    Ok(Some(arcs.map(|(i, j)| (columns[i].0.clone(), columns[j].0.clone())).collect()))
 }
 
 /// Makes `n` rows (the generator's default if `None`) of the named generator.
@@ -110,16 +124,15 @@ pub fn generate(name: &str, n: Option<usize>, seed: u64) -> Result<Table> {
     })?;
     let n = n.unwrap_or(generator.default_rows);
     require("rows", n, "at least 1", n >= 1)?;
-    let rows = generator.columns.rows(n, seed)?;
-    let kinds = generator.columns.kinds();
-    let column = |(j, (name, kind)): (usize, &(String, Kind))| match kind {
+    let rows = (generator.rows)(n, seed)?;
+    let column = |(j, (name, kind)): (usize, (String, Kind))| match kind {
         Kind::Number => Column::numeric(name, rows.iter().map(|r| r[j].unwrap_or(f64::NAN)).collect()),
         Kind::Category(names) => {
             let codes = Codes::from_options(names.len(), rows.iter().map(|r| r[j].map(|c| c as usize)));
             Column::categorical(name, names.iter().map(|s| s.to_string()).collect(), codes)
         }
     };
-    Table::new(kinds.iter().enumerate().map(column).collect())
+    Table::new((generator.columns)().into_iter().enumerate().map(column).collect())
 }
 
 /// Cells of a row in column order: a number, or the code of a category.
@@ -130,33 +143,28 @@ enum Kind {
     Category(&'static [&'static str]),
 }
 
-trait Columns: Sync {
-    /// Names and types, the target last.
-    fn kinds(&self) -> Vec<(String, Kind)>;
-    /// Draws a row.
-    fn row(&self, random: &mut Random) -> Row;
-    /// Draws all rows; a generator whose seed also makes what the rows are drawn from does that once here.
-    fn rows(&self, n: usize, seed: u64) -> Result<Vec<Row>> {
-        Ok((0..n).map(|m| self.row(&mut Random::stream(seed, m as u64))).collect())
-    }
-}
-
-impl std::fmt::Debug for dyn Columns {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Columns")
-    }
-}
-
 const BIT: &[&str] = &["f", "t"];
+const BINARY: &[&str] = &["0", "1"];
 
-fn numbers(n: usize, first: usize) -> Vec<(String, Kind)> {
-    let digits = if n + first > 10 { 2 } else { 1 };
-    (first..n + first).map(|i| (format!("x{i:0digits$}"), Kind::Number)).collect()
+fn with_class(mut columns: Vec<(String, Kind)>, classes: &'static [&'static str]) -> Vec<(String, Kind)> {
+    columns.push(("class".into(), Kind::Category(classes)));
+    columns
 }
 
-fn with_class(mut kinds: Vec<(String, Kind)>, classes: &'static [&'static str]) -> Vec<(String, Kind)> {
-    kinds.push(("class".into(), Kind::Category(classes)));
-    kinds
+/// Numbers `x1`, `x2`, ... (counted from `first`) and the class.
+fn numbers(n: usize, first: usize, classes: &'static [&'static str]) -> Vec<(String, Kind)> {
+    let digits = if n + first > 10 { 2 } else { 1 };
+    with_class((first..n + first).map(|i| (format!("x{i:0digits$}"), Kind::Number)).collect(), classes)
+}
+
+/// Rows that need nothing but random numbers.
+fn drawn(n: usize, seed: u64, row: fn(&mut Random) -> Row) -> Result<Vec<Row>> {
+    Ok((0..n).map(|m| row(&mut Random::stream(seed, m as u64))).collect())
+}
+
+/// A row of rounded numbers with its class.
+fn classified(values: impl IntoIterator<Item = f64>, digits: i32, class: usize) -> Row {
+    values.into_iter().map(|x| rounded(x, digits)).chain([Some(class as f64)]).collect()
 }
 
 fn rounded(x: f64, digits: i32) -> Option<f64> {
@@ -166,190 +174,109 @@ fn rounded(x: f64, digits: i32) -> Option<f64> {
 
 /// `x_i = u h_a(i) + (1 - u) h_b(i) + ε_i`, `i = 1..21`, `u` uniform, `ε` standard normal; the class says
 /// which two of the three triangular waves are mixed.
-struct Waveform;
-
-impl Columns for Waveform {
-    fn kinds(&self) -> Vec<(String, Kind)> {
-        with_class(numbers(21, 0), &["0", "1", "2"])
-    }
-
-    fn row(&self, random: &mut Random) -> Row {
-        let wave = |centre: f64, i: f64| (6.0 - (i - centre).abs()).max(0.0);
-        let (h1, h2, h3) = (11.0, 15.0, 7.0);
-        let class = random.below(3);
-        let (a, b) = [(h1, h2), (h1, h3), (h2, h3)][class];
-        let u = random.uniform();
-        let mut row: Row = (1..=21)
-            .map(|i| {
-                rounded(u * wave(a, f64::from(i)) + (1.0 - u) * wave(b, f64::from(i)) + random.normal(), 2)
-            })
-            .collect();
-        row.push(Some(class as f64));
-        row
-    }
+fn waveform(random: &mut Random) -> Row {
+    let wave = |centre: f64, i: f64| (6.0 - (i - centre).abs()).max(0.0);
+    let (h1, h2, h3) = (11.0, 15.0, 7.0);
+    let class = random.below(3);
+    let (a, b) = [(h1, h2), (h1, h3), (h2, h3)][class];
+    let u = random.uniform();
+    let value = |i: i32| u * wave(a, f64::from(i)) + (1.0 - u) * wave(b, f64::from(i)) + random.normal();
+    classified((1..=21).map(value), 2, class)
 }
 
 /// Class 0 is `N(0, 4 I)`, class 1 is `N(a, I)` with `a = 2 / sqrt(20)` in each of 20 dimensions.
-struct Ringnorm;
-
-impl Columns for Ringnorm {
-    fn kinds(&self) -> Vec<(String, Kind)> {
-        with_class(numbers(20, 1), &["0", "1"])
-    }
-
-    fn row(&self, random: &mut Random) -> Row {
-        let class = random.below(2);
-        let (mean, sd) = [(0.0, 2.0), (2.0 / 20f64.sqrt(), 1.0)][class];
-        let mut row: Row = (0..20).map(|_| rounded(mean + sd * random.normal(), 4)).collect();
-        row.push(Some(class as f64));
-        row
-    }
+fn ringnorm(random: &mut Random) -> Row {
+    let class = random.below(2);
+    let (mean, sd) = [(0.0, 2.0), (2.0 / 20f64.sqrt(), 1.0)][class];
+    classified((0..20).map(|_| mean + sd * random.normal()), 4, class)
 }
 
-struct Corral;
-
-impl Columns for Corral {
-    fn kinds(&self) -> Vec<(String, Kind)> {
-        let names = ["a0", "a1", "b0", "b1", "irrelevant", "correlated"];
-        with_class(names.map(|n| (n.into(), Kind::Category(BIT))).into(), &["0", "1"])
-    }
-
-    fn row(&self, random: &mut Random) -> Row {
-        let bits: Vec<bool> = (0..5).map(|_| random.below(2) == 1).collect();
-        let class = (bits[0] && bits[1]) || (bits[2] && bits[3]);
-        let correlated = if random.uniform() < 0.75 { class } else { !class };
-        bits.into_iter().chain([correlated, class]).map(|b| Some(f64::from(b))).collect()
-    }
+fn corral_columns() -> Vec<(String, Kind)> {
+    let names = ["a0", "a1", "b0", "b1", "irrelevant", "correlated"];
+    with_class(names.map(|n| (n.into(), Kind::Category(BIT))).into(), BINARY)
 }
 
-struct Mofn;
+fn corral(random: &mut Random) -> Row {
+    let bits: Vec<bool> = (0..5).map(|_| random.below(2) == 1).collect();
+    let class = (bits[0] && bits[1]) || (bits[2] && bits[3]);
+    let correlated = if random.uniform() < 0.75 { class } else { !class };
+    bits.into_iter().chain([correlated, class]).map(|b| Some(f64::from(b))).collect()
+}
 
-impl Columns for Mofn {
-    fn kinds(&self) -> Vec<(String, Kind)> {
-        with_class((0..10).map(|i| (format!("bit_{i}"), Kind::Category(BIT))).collect(), &["0", "1"])
-    }
+fn mofn_columns() -> Vec<(String, Kind)> {
+    with_class((0..10).map(|i| (format!("bit_{i}"), Kind::Category(BIT))).collect(), BINARY)
+}
 
-    fn row(&self, random: &mut Random) -> Row {
-        let bits: Vec<bool> = (0..10).map(|_| random.below(2) == 1).collect();
-        let class = bits[2..9].iter().filter(|b| **b).count() >= 3;
-        bits.into_iter().chain([class]).map(|b| Some(f64::from(b))).collect()
-    }
+fn mofn(random: &mut Random) -> Row {
+    let bits: Vec<bool> = (0..10).map(|_| random.below(2) == 1).collect();
+    let class = bits[2..9].iter().filter(|b| **b).count() >= 3;
+    bits.into_iter().chain([class]).map(|b| Some(f64::from(b))).collect()
+}
+
+fn mixed_columns() -> Vec<(String, Kind)> {
+    let columns = vec![
+        ("site".into(), Kind::Category(&["coast", "hill", "plant"])),
+        ("maker".into(), Kind::Category(&["A", "B", "C", "D"])),
+        ("fluid".into(), Kind::Category(&["brine", "oil", "water"])),
+        ("load".into(), Kind::Number),
+        ("speed".into(), Kind::Number),
+        ("temperature".into(), Kind::Number),
+        ("vibration".into(), Kind::Number),
+        ("pressure".into(), Kind::Number),
+        ("oil".into(), Kind::Category(&["clear", "dark", "milky"])),
+        ("alarm".into(), Kind::Category(&["no", "yes"])),
+    ];
+    with_class(columns, &["leaking", "sound", "worn"])
 }
 
 /// Pumps in the field. A bearing that wears out runs hotter and shakes more than its load explains; a leak
 /// loses pressure against what speed and fluid would give. So single readings say little without the
 /// readings they depend on.
-struct Mixed;
-
-impl Columns for Mixed {
-    fn kinds(&self) -> Vec<(String, Kind)> {
-        let kinds = vec![
-            ("site".into(), Kind::Category(&["coast", "hill", "plant"])),
-            ("maker".into(), Kind::Category(&["A", "B", "C", "D"])),
-            ("fluid".into(), Kind::Category(&["brine", "oil", "water"])),
-            ("load".into(), Kind::Number),
-            ("speed".into(), Kind::Number),
-            ("temperature".into(), Kind::Number),
-            ("vibration".into(), Kind::Number),
-            ("pressure".into(), Kind::Number),
-            ("oil".into(), Kind::Category(&["clear", "dark", "milky"])),
-            ("alarm".into(), Kind::Category(&["no", "yes"])),
-        ];
-        with_class(kinds, &["leaking", "sound", "worn"])
-    }
-
-    fn row(&self, random: &mut Random) -> Row {
-        let class = random.weighted(&[0.2, 0.5, 0.3]);
-        let (leaking, worn) = (f64::from(class == 0), f64::from(class == 2));
-        let site = random.weighted(&[0.3, 0.3, 0.4]);
-        let maker =
-            random.weighted(&[[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]][site]);
-        let fluid = random.weighted(&[[0.6, 0.1, 0.3], [0.1, 0.2, 0.7], [0.2, 0.6, 0.2]][site]);
-        let load = [40.0, 55.0, 70.0][site] + 14.0 * random.normal();
-        let speed = 900.0 + 8.0 * load + 40.0 * random.normal();
-        let temperature = 20.0 + 0.6 * load + 9.0 * worn + 4.0 * random.normal();
-        let vibration =
-            0.5 + 0.002 * speed + [0.0, 0.3, 0.6, 0.9][maker] + 0.8 * worn + 0.35 * random.normal();
-        let pressure = 0.006 * speed * [1.1, 0.9, 1.0][fluid] - 1.2 * leaking + 0.5 * random.normal();
-        let oil = random.weighted(&[[0.5, 0.2, 0.3], [0.7, 0.25, 0.05], [0.3, 0.6, 0.1]][class]);
-        let alarm =
-            usize::from(random.uniform() < if temperature > 62.0 { 0.7 } else { 0.1 + 0.15 * leaking });
-        let mut row: Row = [site, maker, fluid].map(|c| Some(c as f64)).into();
-        row.extend([rounded(load, 1), rounded(speed, 0), rounded(temperature, 1), rounded(vibration, 2)]);
-        row.extend([rounded(pressure, 2), Some(oil as f64), Some(alarm as f64)]);
-        row.iter_mut().for_each(|cell| *cell = cell.filter(|_| random.uniform() >= 0.08));
-        row.push(Some(class as f64));
-        row
-    }
+fn mixed(random: &mut Random) -> Row {
+    let class = random.weighted(&[0.2, 0.5, 0.3]);
+    let (leaking, worn) = (f64::from(class == 0), f64::from(class == 2));
+    let site = random.weighted(&[0.3, 0.3, 0.4]);
+    let maker =
+        random.weighted(&[[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]][site]);
+    let fluid = random.weighted(&[[0.6, 0.1, 0.3], [0.1, 0.2, 0.7], [0.2, 0.6, 0.2]][site]);
+    let load = [40.0, 55.0, 70.0][site] + 14.0 * random.normal();
+    let speed = 900.0 + 8.0 * load + 40.0 * random.normal();
+    let temperature = 20.0 + 0.6 * load + 9.0 * worn + 4.0 * random.normal();
+    let vibration = 0.5 + 0.002 * speed + [0.0, 0.3, 0.6, 0.9][maker] + 0.8 * worn + 0.35 * random.normal();
+    let pressure = 0.006 * speed * [1.1, 0.9, 1.0][fluid] - 1.2 * leaking + 0.5 * random.normal();
+    let oil = random.weighted(&[[0.5, 0.2, 0.3], [0.7, 0.25, 0.05], [0.3, 0.6, 0.1]][class]);
+    let alarm = usize::from(random.uniform() < if temperature > 62.0 { 0.7 } else { 0.1 + 0.15 * leaking });
+    let mut row: Row = [site, maker, fluid].map(|c| Some(c as f64)).into();
+    row.extend([rounded(load, 1), rounded(speed, 0), rounded(temperature, 1), rounded(vibration, 2)]);
+    row.extend([rounded(pressure, 2), Some(oil as f64), Some(alarm as f64)]);
+    row.iter_mut().for_each(|cell| *cell = cell.filter(|_| random.uniform() >= 0.08));
+    row.push(Some(class as f64));
+    row
 }
 
 /// The stand-in of the third experiment of Zhou et al. (2015): the seed makes the two networks and the rows.
-struct SparseNetworks;
-
-impl SparseNetworks {
-    fn draw(networks: &ClassNetworks, random: &mut Random) -> Row {
-        let (values, class) = networks.row(random);
-        values.into_iter().map(|x| rounded(x, 4)).chain([Some(class as f64)]).collect()
-    }
+fn sparse_networks(n: usize, seed: u64) -> Result<Vec<Row>> {
+    let networks = ClassNetworks::new(seed)?;
+    let row = |m: usize| {
+        let (values, class) = networks.row(&mut Random::stream(seed, m as u64));
+        classified(values, 4, class)
+    };
+    Ok((0..n).map(row).collect())
 }
 
-impl Columns for SparseNetworks {
-    fn kinds(&self) -> Vec<(String, Kind)> {
-        with_class(numbers(NODES, 1), &["0", "1"])
-    }
+/// Features of the networks of Tenzer et al. (2020).
+const FEATURES: usize = 20;
 
-    fn row(&self, random: &mut Random) -> Row {
-        ClassNetworks::new(random.bits()).map(|networks| Self::draw(&networks, random)).unwrap_or_default()
-    }
-
-    fn rows(&self, n: usize, seed: u64) -> Result<Vec<Row>> {
-        let networks = ClassNetworks::new(seed)?;
-        Ok((0..n).map(|m| Self::draw(&networks, &mut Random::stream(seed, m as u64))).collect())
-    }
-}
-
-/// Two random networks over 20 features, one for each class (Tenzer et al. 2020, section 5.1). The seed makes the
-/// networks and the rows; both classes are equally frequent.
-struct TwoNetworks {
-    forest: bool,
-    complex: bool,
-    shared: bool,
-}
-
-impl TwoNetworks {
-    const FEATURES: usize = 20;
-
-    fn networks(&self, seed: u64) -> Result<Networks> {
-        let dependence = if self.complex { Dependence::Complex } else { Dependence::Simple };
-        if self.forest {
-            Networks::forest(Self::FEATURES, dependence, seed)
-        } else {
-            Networks::bn(Self::FEATURES, dependence, self.shared, seed)
-        }
-    }
-
-    fn draw(networks: &Networks, random: &mut Random) -> Row {
-        let class = random.below(2);
-        let mut row: Row = networks.row(class, random).into_iter().map(|x| rounded(x, 4)).collect();
-        row.push(Some(class as f64));
-        row
-    }
-}
-
-impl Columns for TwoNetworks {
-    fn kinds(&self) -> Vec<(String, Kind)> {
-        with_class(numbers(Self::FEATURES, 1), &["0", "1"])
-    }
-
-    fn row(&self, random: &mut Random) -> Row {
-        self.networks(random.bits()).map(|networks| Self::draw(&networks, random)).unwrap_or_default()
-    }
-
-    fn rows(&self, n: usize, seed: u64) -> Result<Vec<Row>> {
-        let networks = self.networks(seed)?;
+/// Rows of two random networks, one for each of two equally frequent classes (Tenzer et al. 2020, section 5.1). The seed
+/// makes the networks and the rows.
+fn two_networks(networks: Networks, n: usize, seed: u64) -> Result<Vec<Row>> {
+    let row = |m: usize| {
         // Streams 0 to 3 of the seed make the networks.
-        Ok((0..n).map(|m| Self::draw(&networks, &mut Random::stream(seed, m as u64 + 4))).collect())
-    }
+        let mut random = Random::stream(seed, m as u64 + 4);
+        let class = random.below(2);
+        classified(networks.row(class, &mut random), 4, class)
+    };
+    Ok((0..n).map(row).collect())
 }
 
 #[cfg(test)]

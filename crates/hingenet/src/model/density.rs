@@ -7,7 +7,7 @@ use super::options::{
 use super::spec::unescaped;
 use super::{Dataset, FitOptions, Fitted, Model, ModelSpec};
 use hingenet_base::control::Control;
-use hingenet_base::error::{Error, Result};
+use hingenet_base::error::Result;
 use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
 use hingenet_data::table::{Table, UnseenPolicy};
@@ -127,11 +127,10 @@ impl Model {
     pub fn densities(&self) -> Result<&DensityClassifier> {
         match &self.fitted {
             Fitted::Density(fitted) => Ok(fitted),
-            _ => Err(Error::Unsupported {
-                model: self.spec.to_string(),
-                problem: "this model has no log densities".into(),
-                hint: "fit a density model such as slb or kde-tan".into(),
-            }),
+            _ => Err(self.unsupported(
+                "this model has no log densities",
+                "fit a density model such as slb or kde-tan",
+            )),
         }
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn fit_rows(
     control: &Control,
 ) -> Result<Model> {
     let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
-    let control = &collecting(control, &warnings);
+    let control = &control.keeping_warnings(&warnings);
     let (fitted, solver, chosen) = match spec.info().recipe {
         Recipe::Majority => (Fitted::Majority(Majority::fit(rows)), None, BTreeMap::new()),
         Recipe::Discrete(graph, rule) => {
@@ -76,13 +76,11 @@ pub(super) fn fit_rows(
         }
         Recipe::Density(variant) => {
             let fit = density::fit(variant, spec, rows, options, control)?;
-            let report = worst(&fit.reports);
-            (Fitted::Density(fit.model), report, fit.chosen)
+            (Fitted::Density(fit.model), worst(&fit.reports), fit.chosen)
         }
         Recipe::Gaussian { rule, fisher } => {
             let fit = gaussian::fit(rule, fisher, spec, rows, options, control)?;
-            let report = worst(&fit.reports);
-            (Fitted::Gaussian(fit.model), report, fit.chosen)
+            (Fitted::Gaussian(fit.model), worst(&fit.reports), fit.chosen)
         }
         Recipe::Pool => {
             let fitted = pool::fit(spec, rows, options, control)?;
@@ -122,15 +120,4 @@ fn worst(reports: &[SolverReport]) -> Option<SolverReport> {
         a_open.cmp(&b_open).then(a_gap.total_cmp(&b_gap))
     };
     reports.iter().max_by(worse).cloned()
-}
-
-/// The same control, whose warnings are also kept for the model's facts.
-fn collecting(control: &Control, kept: &Arc<Mutex<Vec<String>>>) -> Control {
-    let (outer, kept) = (control.clone(), Arc::clone(kept));
-    control.clone().on_warning(move |message| {
-        outer.warn(message);
-        if let Ok(mut list) = kept.lock() {
-            list.push(message.to_string());
-        }
-    })
 }

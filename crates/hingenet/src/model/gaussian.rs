@@ -107,11 +107,8 @@ impl Model {
     pub fn class_networks(&self) -> Result<&GaussianClassifier> {
         match &self.fitted {
             Fitted::Gaussian(fitted) => Ok(fitted),
-            _ => Err(Error::Unsupported {
-                model: self.spec.to_string(),
-                problem: "this model has no Gaussian networks".into(),
-                hint: "fit a Gaussian model such as sgbn:mm".into(),
-            }),
+            _ => Err(self
+                .unsupported("this model has no Gaussian networks", "fit a Gaussian model such as sgbn:mm")),
         }
     }
 }

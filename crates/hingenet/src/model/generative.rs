@@ -113,11 +113,8 @@ impl Model {
         seed: u64,
     ) -> Result<Table> {
         if let Some((column, _)) = given.first() {
-            return Err(Error::Unsupported {
-                model: self.spec.to_string(),
-                problem: format!("this model cannot draw rows given `{column}`"),
-                hint: "draw without --given, or fit a discrete model such as tan:ml".into(),
-            });
+            let hint = "draw without --given, or fit a discrete model such as tan:ml";
+            return Err(self.unsupported(format!("this model cannot draw rows given `{column}`"), hint));
         }
         let (features, class) = model.sample(n, seed)?;
         let mut columns = features.columns().to_vec();
@@ -136,11 +133,10 @@ impl Model {
     fn network_model(&self, what: &str) -> Result<&DiscreteClassifier> {
         match &self.fitted {
             Fitted::Discrete(model) => Ok(model),
-            _ => Err(Error::Unsupported {
-                model: self.spec.to_string(),
-                problem: format!("this model cannot {what}"),
-                hint: "fit a generative model such as nb:ml or tan:ml".into(),
-            }),
+            _ => Err(self.unsupported(
+                format!("this model cannot {what}"),
+                "fit a generative model such as nb:ml or tan:ml",
+            )),
         }
     }
 

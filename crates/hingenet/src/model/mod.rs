@@ -32,7 +32,7 @@ pub use options::{OptionDefault, OptionInfo, OptionKind};
 pub use registry::{DEFAULT_MODEL, ModelInfo, models};
 pub use spec::ModelSpec;
 
-use hingenet_base::error::Result;
+use hingenet_base::error::{Error, Result};
 use hingenet_base::solver::SolverReport;
 use hingenet_data::classifier::Classifier;
 use hingenet_data::explain::Explanation;
@@ -176,6 +176,11 @@ impl Model {
             |log_proba| Predictions { log_proba, n_classes: self.classes.len(), report: report.clone() };
         let terms = terms.into_iter().map(|(term, l)| (term.name(), predictions(l))).collect();
         Ok((predictions(log_proba), terms))
+    }
+
+    /// The error of what this model cannot do; `hint` says what to use instead.
+    fn unsupported(&self, problem: impl Into<String>, hint: &str) -> Error {
+        Error::Unsupported { model: self.spec.to_string(), problem: problem.into(), hint: hint.into() }
     }
 
     /// A pool in a few numbers; `None` for other models.

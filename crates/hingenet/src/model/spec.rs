@@ -96,7 +96,7 @@ impl ModelSpec {
     }
 }
 
-/// A name in which characters that mean something else in options are written as `%2C`.
+/// A name in which characters that mean something else (in options, in BIF) are written as `%2C`; `None` if it is none.
 pub(super) fn unescaped(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -106,7 +106,7 @@ pub(super) fn unescaped(text: &str) -> Option<String> {
             bytes.push(first);
             continue;
         }
-        let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
+        let digits = std::str::from_utf8(rest.get(..2)?).ok().filter(|d| !d.starts_with('+'))?;
         bytes.push(u8::from_str_radix(digits, 16).ok()?);
         rest = &rest[2..];
     }

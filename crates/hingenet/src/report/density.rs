@@ -1,7 +1,7 @@
 //! A density model as its page shows it: one figure for each feature, maps of the strongest pairs, and the
 //! pairs as a network.
 
-use super::{Curve, CurveFigure, HeatMap, ModelReport, NetworkPicture, PictureArc, PictureNode};
+use super::{Caption, Curve, CurveFigure, HeatMap, ModelReport, NetworkPicture, PictureArc, PictureNode};
 use crate::model::Model;
 use hingenet_base::numeric::log::argmax;
 use hingenet_data::table::FeatureKind;
@@ -103,10 +103,7 @@ fn curve_figure(model: &Model, curve: &hingenet_density::Curve) -> CurveFigure {
     let line =
         |&c: &usize| Curve { name: model.classes[c].clone(), points: points(c).collect(), band: Vec::new() };
     CurveFigure {
-        title: column.clone(),
-        reading,
-        x: column,
-        y: "part of the score".into(),
+        caption: Caption { title: column.clone(), reading, x: column, y: "part of the score".into() },
         curves: classes.iter().map(line).collect(),
         places: categories.map(|names| shown.iter().map(|&k| names[k].clone()).collect()).unwrap_or_default(),
         shares: shown.iter().enumerate().map(|(p, &k)| (x(p, k), curve.share[k])).collect(),
@@ -157,14 +154,12 @@ fn heat_map(model: &Model, surface: &Surface) -> HeatMap {
     let value = |i: usize, j: usize| {
         (surface.share[at(i, j)] >= SPARSE * largest).then(|| surface.scores[at(i, j)][class])
     };
+    let (x, y) = (name(model, a), name(model, b));
+    let title = format!("{x} with {y}: class {}", model.classes[class]);
+    let reading = "Blue places speak for the class, orange ones against it; stronger colour counts more. Empty places hold \
+                   hardly any rows.";
     HeatMap {
-        title: format!("{} with {}: class {}", name(model, a), name(model, b), model.classes[class]),
-        reading:
-            "Blue places speak for the class, orange ones against it; stronger colour counts more. Empty \
-                  places hold hardly any rows."
-                .into(),
-        x: name(model, a),
-        y: name(model, b),
+        caption: Caption { title, reading: reading.into(), x, y },
         columns: column_labels,
         rows: row_labels,
         values: rows.iter().map(|&j| columns.iter().map(|&i| value(i, j)).collect()).collect(),

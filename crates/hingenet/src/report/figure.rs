@@ -15,9 +15,9 @@ pub struct Curve {
     pub band: Vec<(f64, f64)>,
 }
 
-/// Several curves over the same axes.
+/// What stands around a figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CurveFigure {
+pub struct Caption {
     /// What is shown.
     pub title: String,
     /// How to read it, in a sentence.
@@ -26,6 +26,14 @@ pub struct CurveFigure {
     pub x: String,
     /// Name of the vertical axis.
     pub y: String,
+}
+
+/// Several curves over the same axes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CurveFigure {
+    /// Its words.
+    #[serde(flatten)]
+    pub caption: Caption,
     /// The lines.
     pub curves: Vec<Curve>,
     /// Names of the places 0, 1, ... where they are categories, drawn as bars; empty where they are numbers.
@@ -39,14 +47,9 @@ pub struct CurveFigure {
 /// Values over two axes, drawn as coloured cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HeatMap {
-    /// What is shown.
-    pub title: String,
-    /// How to read it, in a sentence.
-    pub reading: String,
-    /// Name of the horizontal axis.
-    pub x: String,
-    /// Name of the vertical axis.
-    pub y: String,
+    /// Its words.
+    #[serde(flatten)]
+    pub caption: Caption,
     /// Labels of the columns.
     pub columns: Vec<String>,
     /// Labels of the rows.

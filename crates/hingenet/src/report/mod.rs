@@ -16,16 +16,15 @@ pub use evaluation::{
     BalancedError, DataFacts, Evaluation, FoldAccuracy, MissingPoint, ModelResult, ProtocolFacts, SweepPoint,
     TermResult,
 };
-pub use figure::{Curve, CurveFigure, HeatMap};
+pub use figure::{Caption, Curve, CurveFigure, HeatMap};
 pub use hingenet_base::graph::ArcErrors;
-pub use hingenet_gaussian::study::{Change, GroupTable};
+pub use hingenet_gaussian::study::{ArcDifference, Change, GroupTable};
 pub use model::{Decision, DecisionTerm, FeatureCuts, ModelReport, NodeTable, TableRow};
 pub use network::{
     ArcChange, ArcShare, ClassNetwork, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,
 };
 pub use picture::{NetworkPicture, PictureArc, PictureNode};
 pub use study::{
-    ClassCurves, ClassShare, DataFindings, Difference, EvaluationReport, Headline, MarginHistogram,
-    MissingColumn, ModelStudy, Reliability, ReliabilityBin, Reproduction, TradeOff, TradeOffPoint,
-    UnseenCategories, Verdict,
+    ClassCurves, DataFindings, Difference, EvaluationReport, Headline, MarginHistogram, ModelStudy,
+    Reliability, ReliabilityBin, Reproduction, Share, TradeOff, Verdict,
 };

@@ -2,7 +2,7 @@
 //! between groups of nodes, and errors against a known graph. The JSON is what `hingenet network` writes.
 
 use crate::model::NodeFacts;
-use crate::model::exchange::{WeightedGraph, weighted_dot};
+use crate::model::exchange::quote;
 use crate::model::{Fitted, Model};
 use hingenet_base::error::Result;
 use hingenet_base::graph::{ArcErrors, Dag, Pdag, arc_errors};
@@ -13,6 +13,7 @@ use hingenet_gaussian::study::{
     group_table,
 };
 use serde::{Deserialize, Serialize};
+use std::fmt::Write;
 
 /// Coverage of the intervals of differences.
 const LEVEL: f64 = 0.95;
@@ -138,18 +139,9 @@ pub struct ArcChange {
     pub from: String,
     /// Child by name.
     pub to: String,
-    /// Parent by position.
-    pub tail: usize,
-    /// Child by position.
-    pub head: usize,
-    /// Kind of change.
-    pub change: Change,
-    /// Weight in the first class; 0 when absent.
-    pub first: f64,
-    /// Weight in the second class, of the reverse arc when reversed; 0 when absent.
-    pub second: f64,
-    /// Bootstrap interval of second minus first.
-    pub interval: Option<(f64, f64)>,
+    /// The same by position, and what changes.
+    #[serde(flatten)]
+    pub arc: ArcDifference,
     /// Whether the direction of the arc is the same in all equally good graphs of both classes: a reversal says
     /// something only then.
     pub is_identified: bool,
@@ -158,7 +150,7 @@ pub struct ArcChange {
 impl NetworkDifference {
     /// Number of arcs with this kind of change.
     pub fn count(&self, change: Change) -> usize {
-        self.arcs.iter().filter(|a| a.change == change).count()
+        self.arcs.iter().filter(|a| a.arc.change == change).count()
     }
 }
 
@@ -239,14 +231,34 @@ impl NetworkReport {
         Ok(Some(report))
     }
 
-    /// The networks in DOT, the language of Graphviz, one cluster a class.
+    /// The networks in DOT, the language of Graphviz, one cluster a class: negative weights are dashed, arcs whose direction is
+    /// open have an empty head, the width grows with the weight.
     pub fn to_dot(&self) -> String {
-        let names: Vec<&str> = self.nodes.iter().map(|n| n.name.as_str()).collect();
-        let graph = |n: &ClassNetwork| WeightedGraph {
-            label: n.class.as_ref().map(|c| format!("class {c}")).unwrap_or_default(),
-            arcs: n.arcs.iter().map(|a| (a.tail, a.head, a.weight, a.is_compelled)).collect(),
-        };
-        weighted_dot(&names, &self.networks.iter().map(graph).collect::<Vec<_>>())
+        let mut out = String::from("digraph hingenet {\n  node [shape=ellipse, fontname=\"sans-serif\"];\n");
+        let arcs = self.networks.iter().flat_map(|n| &n.arcs);
+        let largest = arcs.map(|a| a.weight.abs()).fold(f64::MIN_POSITIVE, f64::max);
+        for (g, network) in self.networks.iter().enumerate() {
+            let label = network.class.as_ref().map(|c| format!("class {c}")).unwrap_or_default();
+            // Writing to a string cannot fail; the results are dropped on purpose.
+            let _ = writeln!(out, "  subgraph cluster_{g} {{\n    label=\"{}\";", quote(&label));
+            for (i, node) in self.nodes.iter().enumerate() {
+                let _ = writeln!(out, "    g{g}n{i} [label=\"{}\"];", quote(&node.name));
+            }
+            for NetworkArc { tail, head, weight, is_compelled, .. } in &network.arcs {
+                let style =
+                    if *weight < 0.0 { ", style=dashed, color=\"#d55e00\"" } else { ", color=\"#0072b2\"" };
+                let open = if *is_compelled { "" } else { ", arrowhead=empty" };
+                let share = weight.abs() / largest;
+                let _ = writeln!(
+                    out,
+                    "    g{g}n{tail} -> g{g}n{head} [weight={:.0}, penwidth={:.2}, tooltip=\"{weight:.4}\"{style}{open}];",
+                    1.0 + 9.0 * share,
+                    0.6 + 3.0 * share
+                );
+            }
+            out.push_str("  }\n");
+        }
+        out + "}\n"
     }
 
     fn of_sources(
@@ -343,16 +355,11 @@ fn difference(
 ) -> Result<NetworkDifference> {
     let runs = first.confidence.zip(second.confidence);
     let arcs = difference_network(&first.theta, &second.theta, cutoff, runs, LEVEL)?;
-    let arc = |a: ArcDifference| ArcChange {
-        from: names[a.from].clone(),
-        to: names[a.to].clone(),
-        tail: a.from,
-        head: a.to,
-        change: a.change,
-        first: a.first,
-        second: a.second,
-        interval: a.interval,
-        is_identified: !first.is_open(a.from, a.to) && !second.is_open(a.from, a.to),
+    let arc = |arc: ArcDifference| ArcChange {
+        from: names[arc.tail].clone(),
+        to: names[arc.head].clone(),
+        is_identified: !first.is_open(arc.tail, arc.head) && !second.is_open(arc.tail, arc.head),
+        arc,
     };
     let name = |s: &Source<'_>| s.name.clone().unwrap_or_default();
     Ok(NetworkDifference {
@@ -360,4 +367,39 @@ fn difference(
         second: name(second),
         arcs: arcs.into_iter().map(arc).collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weighted_graphs_show_sign_and_open_direction() {
+        let arc = |(tail, head, weight, is_compelled)| NetworkArc {
+            from: String::new(),
+            to: String::new(),
+            tail,
+            head,
+            weight,
+            is_compelled,
+            confidence: None,
+        };
+        let network = ClassNetwork {
+            class: Some("\"a\"".into()),
+            arcs: [(0, 1, -0.5, true), (1, 2, 1.0, false)].map(arc).to_vec(),
+            ..ClassNetwork::default()
+        };
+        let node = |name: &str| NetworkNode { name: name.into(), group: None, tier: None, place: None };
+        let report = NetworkReport {
+            nodes: ["x", "y", "z"].map(node).to_vec(),
+            networks: vec![network.clone(), network],
+            ..NetworkReport::default()
+        };
+        let text = report.to_dot();
+        assert!(
+            text.contains("label=\"class \\\"a\\\"\"") && text.matches("style=dashed").count() == 2,
+            "{text}"
+        );
+        assert!(text.matches("arrowhead=empty").count() == 2 && text.contains("g1n1 -> g1n2"), "{text}");
+    }
 }

@@ -1,7 +1,7 @@
 //! The pool as its page shows it: which term weighs how much as features go missing, what each feature
 //! tells about the class, what the fit chose, and which training rows the model keeps.
 
-use super::{Curve, CurveFigure, ModelReport};
+use super::{Caption, Curve, CurveFigure, ModelReport};
 use crate::model::Model;
 use hingenet_pool::{PoolClassifier, TermSummary, Transform};
 
@@ -51,12 +51,14 @@ fn weights(fitted: &PoolClassifier) -> CurveFigure {
         }
     };
     CurveFigure {
-        title: "Weight of each term".into(),
-        reading: "The log-probabilities of the terms are added with these weights. A term whose line rises counts more \
-                  the more features of a row are missing; at 0 it says nothing."
-            .into(),
-        x: "missing features, % of a row".into(),
-        y: "weight".into(),
+        caption: Caption {
+            title: "Weight of each term".into(),
+            reading: "The log-probabilities of the terms are added with these weights. A term whose line rises counts \
+                      more the more features of a row are missing; at 0 it says nothing."
+                .into(),
+            x: "missing features, % of a row".into(),
+            y: "weight".into(),
+        },
         curves: summary.terms.iter().map(curve).collect(),
         places: Vec::new(),
         shares: Vec::new(),
@@ -70,13 +72,15 @@ fn information(model: &Model, fitted: &PoolClassifier) -> CurveFigure {
     let total = ranked.len();
     ranked.truncate(FEATURES);
     let more = if total > FEATURES { format!(" The first {FEATURES} of {total}.") } else { String::new() };
+    let reading =
+        format!("Mutual information of a feature alone with the class; the kernels use it as a scale.{more}");
     CurveFigure {
-        title: "What each feature tells about the class".into(),
-        reading: format!(
-            "Mutual information of a feature alone with the class; the kernels use it as a scale.{more}"
-        ),
-        x: "feature".into(),
-        y: "mutual information, nats".into(),
+        caption: Caption {
+            title: "What each feature tells about the class".into(),
+            reading,
+            x: "feature".into(),
+            y: "mutual information, nats".into(),
+        },
         curves: vec![Curve {
             name: "mutual information".into(),
             points: ranked.iter().enumerate().map(|(k, (_, v))| (k as f64, *v)).collect(),

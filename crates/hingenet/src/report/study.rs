@@ -1,8 +1,9 @@
 //! What the evaluation report shows beside the figures of an [`Evaluation`]: the verdict, differences
 //! between models, curves, calibration, margins, findings about the data, and how to repeat it all.
 
-use super::{Curve, Evaluation};
+use super::{Curve, Evaluation, SweepPoint};
 use hingenet_base::solver::SolverReport;
+use hingenet_data::table::Unseen;
 use serde::{Deserialize, Serialize};
 
 /// Everything on the page of an evaluation.
@@ -177,29 +178,14 @@ pub struct TradeOff {
     /// Option that was swept.
     pub key: String,
     /// One point a value, in the order asked for.
-    pub points: Vec<TradeOffPoint>,
-}
-
-/// One value of a swept option.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TradeOffPoint {
-    /// Value of the option.
-    pub value: String,
-    /// Mean `log P(class, features)` of a test row, natural logarithm, where the model gives one.
-    pub log_likelihood: Option<f64>,
-    /// Mean slack of a training row, for models trained with a margin.
-    pub slack: Option<f64>,
-    /// Mean accuracy.
-    pub accuracy: f64,
-    /// Half-width of its 95 % interval.
-    pub ci95: f64,
+    pub points: Vec<SweepPoint>,
 }
 
 /// What is worth knowing about the rows before trusting a model of them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct DataFindings {
     /// Class names with the number of rows and their share of the weight.
-    pub classes: Vec<ClassShare>,
+    pub classes: Vec<Share>,
     /// Columns with a single value.
     pub constant: Vec<String>,
     /// Columns that repeat another: (column, the first one with the same cells).
@@ -207,50 +193,28 @@ pub struct DataFindings {
     /// Columns that look like names or numbers of rows, with the number of distinct values.
     pub id_like: Vec<(String, usize)>,
     /// Columns with missing cells and how many, most first.
-    pub missing: Vec<MissingColumn>,
+    pub missing: Vec<Share>,
     /// Rows without missing cells.
     pub complete_rows: usize,
     /// The most frequent sets of columns that are missing together, with their number of rows.
     pub patterns: Vec<(Vec<String>, usize)>,
-    /// Categories that occur in test rows but not in the rows fitted on.
-    pub unseen: Vec<UnseenCategories>,
+    /// Categories that occur in test rows but not in the rows fitted on, over all folds.
+    pub unseen: Vec<Unseen>,
     /// Rows whose features repeat those of another row.
     pub repeated_rows: usize,
     /// Rows whose features also occur with another class.
     pub contradicting_rows: usize,
 }
 
-/// How often a class occurs.
+/// How often a class occurs, or how many cells of a column are missing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ClassShare {
-    /// Name.
+pub struct Share {
+    /// Name of the class or column.
     pub name: String,
-    /// Rows.
-    pub rows: usize,
-    /// Share of the total weight.
+    /// Rows or cells.
+    pub count: usize,
+    /// Share of the total weight, or of the cells.
     pub share: f64,
-}
-
-/// Missing cells of a column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MissingColumn {
-    /// Name.
-    pub column: String,
-    /// Missing cells.
-    pub cells: usize,
-    /// Their share.
-    pub share: f64,
-}
-
-/// Cells of test rows whose category the fit has not seen, over all folds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct UnseenCategories {
-    /// Name of the column.
-    pub column: String,
-    /// Cells.
-    pub cells: usize,
-    /// One such category.
-    pub example: String,
 }
 
 /// How to get the same numbers again.

@@ -2,7 +2,7 @@
 
 use crate::chart::{Bar, Figure, SeriesStyle, bar_chart};
 use crate::table::{Cell, DataTable, percent};
-use hingenet::report::DataFindings;
+use hingenet::report::{DataFindings, Share};
 
 /// Bars of a chart.
 const BARS: usize = 20;
@@ -11,16 +11,16 @@ const BARS: usize = 20;
 pub fn class_balance(findings: &DataFindings) -> Figure {
     let mut classes: Vec<_> = findings.classes.iter().collect();
     classes.sort_by(|a, b| b.share.total_cmp(&a.share));
-    let bar = |c: &&hingenet::report::ClassShare| Bar {
+    let bar = |c: &&Share| Bar {
         label: c.name.clone(),
         value: c.share,
-        text: format!("{} % ({})", percent(c.share), c.rows),
+        text: format!("{} % ({})", percent(c.share), c.count),
     };
     let bars: Vec<Bar> = classes.iter().take(BARS).map(bar).collect();
     let mut table = DataTable::new("Classes", &["class", "rows", "share of the weight %"]);
     table.rows = classes
         .iter()
-        .map(|c| vec![Cell::text(c.name.clone()), Cell::number(c.rows as f64, 0), Cell::percent(c.share)])
+        .map(|c| vec![Cell::text(c.name.clone()), Cell::number(c.count as f64, 0), Cell::percent(c.share)])
         .collect();
     let more = if classes.len() > BARS {
         format!(" The {BARS} most frequent of {} classes.", classes.len())
@@ -41,18 +41,15 @@ pub fn missing_columns(findings: &DataFindings) -> Option<Figure> {
     if findings.missing.is_empty() {
         return None;
     }
-    let bar = |m: &hingenet::report::MissingColumn| Bar {
-        label: m.column.clone(),
-        value: m.share,
-        text: format!("{} %", percent(m.share)),
-    };
+    let bar =
+        |m: &Share| Bar { label: m.name.clone(), value: m.share, text: format!("{} %", percent(m.share)) };
     let bars: Vec<Bar> = findings.missing.iter().take(BARS).map(bar).collect();
     let mut table = DataTable::new("Missing cells", &["column", "cells", "share %"]);
     table.rows = findings
         .missing
         .iter()
         .take(200)
-        .map(|m| vec![Cell::text(m.column.clone()), Cell::number(m.cells as f64, 0), Cell::percent(m.share)])
+        .map(|m| vec![Cell::text(m.name.clone()), Cell::number(m.count as f64, 0), Cell::percent(m.share)])
         .collect();
     let n = findings.missing.len();
     let more = if n > BARS { format!(" The {BARS} worst of {n} columns.") } else { String::new() };

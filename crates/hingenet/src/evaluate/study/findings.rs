@@ -2,8 +2,8 @@
 //! columns, missing cells, class balance, repeated and contradicting rows, unseen categories.
 
 use crate::model::Dataset;
-use crate::report::{ClassShare, DataFindings, MissingColumn, UnseenCategories};
-use hingenet_data::table::{Column, ColumnData, Schema, Table, UnseenPolicy};
+use crate::report::{DataFindings, Share};
+use hingenet_data::table::{Column, ColumnData, Schema, Table, Unseen, UnseenPolicy};
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
@@ -16,7 +16,7 @@ const ID_SHARE: f64 = 0.95;
 const PATTERNS: usize = 5;
 
 /// Looks at all rows; `unseen` comes from the splits.
-pub(super) fn findings(data: &Dataset, unseen: Vec<UnseenCategories>) -> DataFindings {
+pub(super) fn findings(data: &Dataset, unseen: Vec<Unseen>) -> DataFindings {
     let columns = data.features.columns();
     let named = |c: &Column| c.name().to_string();
     let (repeated_rows, contradicting_rows) = repeated_rows(data);
@@ -35,7 +35,7 @@ pub(super) fn findings(data: &Dataset, unseen: Vec<UnseenCategories>) -> DataFin
     }
 }
 
-fn class_shares(data: &Dataset) -> Vec<ClassShare> {
+fn class_shares(data: &Dataset) -> Vec<Share> {
     let k = data.classes.len();
     let (mut rows, mut weight) = (vec![0; k], vec![0.0; k]);
     for (m, c) in data.class.iter().enumerate() {
@@ -46,7 +46,7 @@ fn class_shares(data: &Dataset) -> Vec<ClassShare> {
     }
     let total: f64 = weight.iter().sum();
     let share = |c: usize| if total > 0.0 { weight[c] / total } else { 0.0 };
-    let class = |c: usize| ClassShare { name: data.classes[c].clone(), rows: rows[c], share: share(c) };
+    let class = |c: usize| Share { name: data.classes[c].clone(), count: rows[c], share: share(c) };
     (0..k).map(class).collect()
 }
 
@@ -107,14 +107,14 @@ fn content_hash(column: &Column) -> u64 {
     hasher.finish()
 }
 
-fn missing_columns(columns: &[Column]) -> Vec<MissingColumn> {
-    let missing = |c: &Column| MissingColumn {
-        column: c.name().to_string(),
-        cells: c.n_missing(),
+fn missing_columns(columns: &[Column]) -> Vec<Share> {
+    let missing = |c: &Column| Share {
+        name: c.name().to_string(),
+        count: c.n_missing(),
         share: c.n_missing() as f64 / c.len().max(1) as f64,
     };
-    let mut found: Vec<MissingColumn> = columns.iter().map(missing).filter(|m| m.cells > 0).collect();
-    found.sort_by_key(|m| std::cmp::Reverse(m.cells));
+    let mut found: Vec<Share> = columns.iter().map(missing).filter(|m| m.count > 0).collect();
+    found.sort_by_key(|m| std::cmp::Reverse(m.count));
     found
 }
 
@@ -154,7 +154,7 @@ fn repeated_rows(data: &Dataset) -> (usize, usize) {
 }
 
 /// Categories of each fold that no other fold has; `fold` is that of each row.
-pub(super) fn unseen_in_folds(features: &Table, fold: &[usize]) -> Vec<UnseenCategories> {
+pub(super) fn unseen_in_folds(features: &Table, fold: &[usize]) -> Vec<Unseen> {
     let n_folds = fold.iter().max().map_or(0, |f| f + 1);
     let column = |column: &Column| {
         let c = column.as_categorical()?;
@@ -169,21 +169,16 @@ pub(super) fn unseen_in_folds(features: &Table, fold: &[usize]) -> Vec<UnseenCat
         let alone: Vec<usize> =
             (0..k).filter(|&j| only_once(&&counts[j * n_folds..(j + 1) * n_folds])).collect();
         let cells = alone.iter().flat_map(|&j| &counts[j * n_folds..(j + 1) * n_folds]).sum();
-        let example = c.categories().get(*alone.first()?)?.clone();
-        Some(UnseenCategories { column: column.name().to_string(), cells, example })
+        let first = c.categories().get(*alone.first()?)?.clone();
+        Some(Unseen { column: column.name().to_string(), cells, first })
     };
     features.columns().iter().filter_map(column).collect()
 }
 
 /// Categories of test rows that the training rows lack.
-pub(super) fn unseen_in_test(train: &Table, test: &Table) -> Vec<UnseenCategories> {
-    let Ok((_, report)) = Schema::of(train).align(test, UnseenPolicy::Missing) else { return Vec::new() };
-    let unseen = |u: &hingenet_data::table::Unseen| UnseenCategories {
-        column: u.column.clone(),
-        cells: u.cells,
-        example: u.first.clone(),
-    };
-    report.unseen.iter().map(unseen).collect()
+pub(super) fn unseen_in_test(train: &Table, test: &Table) -> Vec<Unseen> {
+    let aligned = Schema::of(train).align(test, UnseenPolicy::Missing);
+    aligned.map(|(_, report)| report.unseen).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -223,10 +218,10 @@ mod tests {
         assert_eq!(found.constant, ["same"]);
         assert_eq!(found.duplicates, [("copy".to_string(), "measured".to_string())]);
         assert_eq!(found.id_like, [("row number".to_string(), n), ("name".to_string(), n)]);
-        assert_eq!(found.missing.iter().map(|m| m.cells).collect::<Vec<_>>(), [20, 20]);
+        assert_eq!(found.missing.iter().map(|m| m.count).collect::<Vec<_>>(), [20, 20]);
         assert_eq!(found.patterns, [(vec!["half".to_string(), "kind".to_string()], 20)]);
         assert_eq!(found.complete_rows, 20);
-        assert_eq!((found.classes[0].rows, found.classes[1].share), (30, 0.25));
+        assert_eq!((found.classes[0].count, found.classes[1].share), (30, 0.25));
         assert_eq!((found.repeated_rows, found.contradicting_rows), (0, 0));
     }
 
@@ -242,6 +237,6 @@ mod tests {
     fn a_category_of_one_fold_only_is_unseen_there() {
         let table = Table::new(vec![categorical("x", 3, [0, 1, 0, 1, 2, 2].map(Some).into_iter())]).unwrap();
         let found = unseen_in_folds(&table, &[0, 0, 1, 1, 1, 1]);
-        assert_eq!((found.len(), found[0].cells, found[0].example.as_str()), (1, 2, "v2"));
+        assert_eq!((found.len(), found[0].cells, found[0].first.as_str()), (1, 2, "v2"));
     }
 }

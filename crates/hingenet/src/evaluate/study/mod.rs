@@ -13,12 +13,12 @@ use super::compare::{Plan, Ran, TestRows, run};
 use super::metrics::Predicted;
 use crate::report::{
     Curve, Evaluation, EvaluationReport, MissingPoint, ModelResult, ModelStudy, Reproduction, TradeOff,
-    TradeOffPoint,
 };
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use paired::Tests;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 /// Curves of this many classes and models together have all their points; more share them.
 const FULL_CURVES: usize = 40;
@@ -33,12 +33,11 @@ pub fn study(plan: &Plan, control: &Control) -> Result<EvaluationReport> {
     let verdict = verdict::verdict(&evaluation, tests.majority, &differences, &tests.against_the_majority());
     let headlines = verdict::headlines(&ran.outcomes[verdict.best], &pooled.truth, pooled.weights.as_deref());
     let unseen = match plan.tested {
-        TestRows::Folds(_) => findings::unseen_in_folds(&ran.rows, &ran.folds[0]),
+        TestRows::Folds(_) => findings::unseen_in_folds(&ran.splits.tested.features, &ran.splits.folds[0]),
         TestRows::Set(test) => findings::unseen_in_test(&plan.data.features, &test.features),
     };
-    let mut warnings: Vec<String> = ran.outcomes.iter().flat_map(|o| o.warnings.clone()).collect();
-    warnings.sort();
-    warnings.dedup();
+    let parts = ran.outcomes.iter().flat_map(|o| &o.parts);
+    let warnings: BTreeSet<String> = parts.flat_map(|p| p.warnings.clone()).collect();
     Ok(EvaluationReport {
         target: plan.data.target.clone(),
         source: String::new(),
@@ -52,7 +51,7 @@ pub fn study(plan: &Plan, control: &Control) -> Result<EvaluationReport> {
             command: None,
             seed: plan.protocol.seed,
             version: env!("CARGO_PKG_VERSION").into(),
-            warnings,
+            warnings: warnings.into_iter().collect(),
         },
         evaluation,
     })
@@ -64,16 +63,9 @@ fn trade_offs(evaluation: &Evaluation) -> Vec<TradeOff> {
     for point in &evaluation.sweep {
         let option = format!(",{}={}", point.key, point.value);
         let model = point.model.replacen(&option, "", 1);
-        let next = TradeOffPoint {
-            value: point.value.clone(),
-            log_likelihood: point.log_likelihood,
-            slack: point.slack,
-            accuracy: point.accuracy,
-            ci95: point.ci95,
-        };
         match found.iter_mut().find(|t| t.model == model && t.key == point.key) {
-            Some(trade_off) => trade_off.points.push(next),
-            None => found.push(TradeOff { model, key: point.key.clone(), points: vec![next] }),
+            Some(trade_off) => trade_off.points.push(point.clone()),
+            None => found.push(TradeOff { model, key: point.key.clone(), points: vec![point.clone()] }),
         }
     }
     found
@@ -96,11 +88,11 @@ struct Pooled {
 
 impl Pooled {
     fn new(ran: &Ran) -> Self {
-        let repeats = ran.outcomes.first().map_or(0, |o| o.log_proba.len());
+        let (tested, repeats) = (&ran.splits.tested, ran.splits.folds.len());
         Pooled {
-            truth: ran.truth.repeat(repeats),
-            weights: ran.weights.as_ref().map(|w| w.repeat(repeats)),
-            n_classes: ran.n_classes,
+            truth: tested.class.repeat(repeats),
+            weights: tested.weights.as_ref().map(|w| w.repeat(repeats)),
+            n_classes: ran.splits.n_classes(),
         }
     }
 
@@ -133,7 +125,7 @@ fn models(ran: &Ran, pooled: &Pooled) -> Vec<ModelStudy> {
             margins: reliability::margin_histogram(&margins[i], &edges),
             missing: missing_curve(&outcome.result),
             missing_parts: missing_parts(&outcome.result),
-            solvers: outcome.solvers.clone(),
+            solvers: outcome.parts.iter().filter_map(|p| p.solver.clone()).collect(),
         }
     };
     (0..ran.outcomes.len()).into_par_iter().map(model).collect()

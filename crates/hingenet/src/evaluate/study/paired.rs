@@ -3,16 +3,18 @@
 
 use super::difference;
 use super::verdict::{Against, class_shares};
+use crate::evaluate::TestSet;
 use crate::evaluate::compare::Ran;
 use crate::evaluate::cross_validate::Outcome;
-use crate::evaluate::metrics::{Predicted, mean};
+use crate::evaluate::metrics::mean;
 use crate::report::{Difference, Evaluation};
 use hingenet_base::numeric::log::argmax;
 use rayon::prelude::*;
 
 /// Differences of accuracy on the same rows, tested fold by fold or row by row.
 pub(super) struct Tests<'a> {
-    ran: &'a Ran,
+    ran: &'a Ran<'a>,
+    tested: &'a TestSet,
     evaluation: &'a Evaluation,
     /// Whether each row (of the first repeat) was answered correctly, model by model.
     right: Vec<Vec<bool>>,
@@ -21,21 +23,13 @@ pub(super) struct Tests<'a> {
 }
 
 impl<'a> Tests<'a> {
-    pub(super) fn new(ran: &'a Ran, evaluation: &'a Evaluation) -> Self {
-        let right = |o: &Outcome| {
-            let answers = o.log_proba.first().map_or(&[][..], Vec::as_slice);
-            Predicted {
-                truth: &ran.truth,
-                weights: ran.weights.as_deref(),
-                log_proba: answers,
-                n_classes: ran.n_classes,
-            }
-            .correct()
-        };
-        let shares = class_shares(&ran.truth, ran.weights.as_deref(), ran.n_classes);
+    pub(super) fn new(ran: &'a Ran<'a>, evaluation: &'a Evaluation) -> Self {
+        let (tested, k) = (ran.splits.tested.as_ref(), ran.splits.n_classes());
+        let right = |o: &Outcome| tested.predicted(&o.log_proba[0], k).correct();
+        let shares = class_shares(&tested.class, tested.weights.as_deref(), k);
         let largest = argmax(&shares);
         let right = ran.outcomes.par_iter().map(right).collect();
-        Tests { ran, evaluation, right, majority: (largest, shares[largest]) }
+        Tests { ran, tested, evaluation, right, majority: (largest, shares[largest]) }
     }
 
     /// All pairs of models, with p-values adjusted for their number.
@@ -57,8 +51,9 @@ impl<'a> Tests<'a> {
 
     /// Each model less always answering the most frequent class.
     pub(super) fn against_the_majority(&self) -> Vec<Against> {
-        let always: Vec<bool> = self.ran.truth.iter().map(|c| *c == self.majority.0).collect();
-        let shares: Vec<f64> = self.ran.folds.iter().flat_map(|fold| self.share_by_fold(fold)).collect();
+        let always: Vec<bool> = self.tested.class.iter().map(|c| *c == self.majority.0).collect();
+        let shares: Vec<f64> =
+            self.ran.splits.folds.iter().flat_map(|fold| self.share_by_fold(fold)).collect();
         let one = |i: usize| {
             let accuracy = &self.evaluation.results[i].accuracy.folds;
             let folds: Vec<f64> = accuracy.iter().zip(&shares).map(|(a, b)| a - b).collect();
@@ -75,13 +70,13 @@ impl<'a> Tests<'a> {
         let (mut all, mut of_class) = (vec![0.0; n], vec![0.0; n]);
         for (m, &f) in fold.iter().enumerate() {
             all[f] += self.weight(m);
-            of_class[f] += if self.ran.truth[m] == self.majority.0 { self.weight(m) } else { 0.0 };
+            of_class[f] += if self.tested.class[m] == self.majority.0 { self.weight(m) } else { 0.0 };
         }
         of_class.iter().zip(all).map(|(c, n)| if n > 0.0 { c / n } else { 0.0 }).collect()
     }
 
     fn weight(&self, m: usize) -> f64 {
-        self.ran.weights.as_ref().map_or(1.0, |w| w[m])
+        self.tested.weights.as_ref().map_or(1.0, |w| w[m])
     }
 
     /// Half-width of the interval and p-value: over folds, or over rows where folds cannot be tested.

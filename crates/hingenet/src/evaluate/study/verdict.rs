@@ -1,6 +1,6 @@
 //! What to make of a comparison: the best model, what it is better than, and by how much.
 
-use crate::evaluate::cross_validate::Outcome;
+use crate::evaluate::cross_validate::{Outcome, Part};
 use crate::evaluate::metrics::fold_interval;
 use crate::report::{Difference, Evaluation, Headline, Verdict};
 
@@ -55,6 +55,7 @@ pub(super) fn headlines(outcome: &Outcome, truth: &[usize], weights: Option<&[f6
     let present = shares.iter().filter(|p| **p > 0.0);
     let entropy: f64 = -present.clone().map(|p| p * p.ln()).sum::<f64>();
     let several = |folds: &[f64]| (folds.len() > 1).then(|| fold_interval(folds));
+    let over = |f: fn(&Part) -> Option<f64>| several(&outcome.parts.iter().filter_map(f).collect::<Vec<_>>());
     let headline = |name: &str, about: &str, value, ci95, baseline, is_share| Headline {
         name: name.into(),
         about: about.into(),
@@ -84,7 +85,7 @@ pub(super) fn headlines(outcome: &Outcome, truth: &[usize], weights: Option<&[f6
             "log-loss",
             "surprise at the true class; 0 is perfect",
             result.log_loss,
-            several(&outcome.log_loss),
+            over(|p| Some(p.log_loss)),
             entropy,
             false,
         ),
@@ -92,14 +93,14 @@ pub(super) fn headlines(outcome: &Outcome, truth: &[usize], weights: Option<&[f6
             "Brier score",
             "squared error of the probabilities; 0 is perfect",
             result.brier,
-            several(&outcome.brier),
+            over(|p| Some(p.brier)),
             1.0 - shares.iter().map(|p| p * p).sum::<f64>(),
             false,
         ),
     ];
     if let Some(auc) = result.auc {
         let about = "chance that a row of a class ranks above another row";
-        found.push(headline("AUC", about, auc, several(&outcome.auc), 0.5, false));
+        found.push(headline("AUC", about, auc, over(|p| p.auc), 0.5, false));
     }
     found
 }

@@ -1,7 +1,8 @@
 //! The Bayesian Interchange Format (BIF) as pyAgrum, pgmpy, bnlearn and others read and write it.
 
-use super::names::{decode, encode, safe_names};
-use super::{Definition, NamedNetwork, Variable, assemble};
+use super::names::{encode, safe_names};
+use super::{Definition, NamedNetwork, Variable, assemble, network_file};
+use crate::model::spec::unescaped;
 use hingenet_base::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -108,10 +109,7 @@ impl Parser {
 
     fn error(&self, problem: String) -> Error {
         let line = self.tokens.get(self.at.saturating_sub(1)).or(self.tokens.last()).map_or(1, |(_, l)| *l);
-        Error::ModelFile {
-            problem: format!("BIF, line {line}: {problem}"),
-            hint: "correct the network file".into(),
-        }
+        network_file(format!("BIF, line {line}: {problem}"))
     }
 
     /// Words up to `;`.
@@ -147,7 +145,7 @@ impl Parser {
                 "property" => {
                     if let [key, equals, value] = self.statement()?.as_slice()
                         && equals == "="
-                        && let Some(value) = decode(value)
+                        && let Some(value) = unescaped(value)
                     {
                         original.insert(key.clone(), value);
                     }

@@ -7,10 +7,10 @@ mod dot;
 mod names;
 mod xmlbif;
 
-pub(crate) use dot::{WeightedGraph, weighted_dot};
+pub(crate) use dot::quote;
 
 use hingenet_base::error::{Error, Result};
-use hingenet_base::graph::Dag;
+use hingenet_base::graph::{Dag, with_names};
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_discrete::{Network, Structure};
 
@@ -112,7 +112,8 @@ fn assemble(name: String, variables: Vec<Variable>, definitions: Vec<Definition>
         .enumerate()
         .map(|(i, p)| p.ok_or_else(|| bad(&variables[i].name, "has no probability table")))
         .collect::<Result<_>>()?;
-    let dag = Dag::new(parents).map_err(|e| name_nodes(e, &variables))?;
+    let names: Vec<String> = variables.iter().map(|v| v.name.clone()).collect();
+    let dag = Dag::new(parents).map_err(|e| with_names(e, &names))?;
     let structure = Structure::new(card, dag)?;
     let mut w = vec![f64::NEG_INFINITY; structure.n_entries()];
     for d in &definitions {
@@ -162,22 +163,12 @@ fn advance(states: &mut [usize], parents: &[usize], card: &[usize]) {
 }
 
 fn bad(variable: &str, problem: &str) -> Error {
-    Error::ModelFile {
-        problem: format!("variable `{variable}` {problem}"),
-        hint: "correct the network file".into(),
-    }
+    network_file(format!("variable `{variable}` {problem}"))
 }
 
-/// Replaces node numbers in a graph error by variable names.
-fn name_nodes(error: Error, variables: &[Variable]) -> Error {
-    let name = |node: &String| {
-        node.parse::<usize>().ok().and_then(|i| variables.get(i)).map_or(node.clone(), |v| v.name.clone())
-    };
-    match error {
-        Error::Cycle { nodes } => Error::Cycle { nodes: nodes.iter().map(name).collect() },
-        Error::Graph { node, problem } => Error::Graph { node: name(&node), problem },
-        other => other,
-    }
+/// The error of a network file that cannot be used.
+fn network_file(problem: String) -> Error {
+    Error::ModelFile { problem, hint: "correct the network file".into() }
 }
 
 #[cfg(test)]

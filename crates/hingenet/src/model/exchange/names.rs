@@ -28,7 +28,7 @@ fn safe_name(name: &str) -> String {
     out
 }
 
-/// Percent-encodes everything but letters, digits and a few harmless marks.
+/// Percent-encodes everything but letters, digits and a few harmless marks; [`unescaped`](crate::model::spec::unescaped) undoes it.
 pub fn encode(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {
@@ -39,23 +39,4 @@ pub fn encode(text: &str) -> String {
         }
     }
     out
-}
-
-/// Undoes [`encode`]; `None` if the text is not of its form.
-pub fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.bytes();
-    while let Some(b) = rest.next() {
-        if b == b'%' {
-            let (hi, lo) = (rest.next()?, rest.next()?);
-            bytes.push((hex(hi)? << 4) | hex(lo)?);
-        } else {
-            bytes.push(b);
-        }
-    }
-    String::from_utf8(bytes).ok()
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    (digit as char).to_digit(16).map(|d| d as u8)
 }

@@ -1,6 +1,6 @@
 //! XMLBIF 0.3, the XML form of BIF that Weka, pyAgrum, pgmpy and others read and write.
 
-use super::{Definition, NamedNetwork, Variable, assemble};
+use super::{Definition, NamedNetwork, Variable, assemble, network_file};
 use hingenet_base::error::{Error, Result};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::fmt::Write;
@@ -103,7 +103,7 @@ fn text_of(node: Node) -> String {
 }
 
 fn bad(problem: String) -> Error {
-    Error::ModelFile { problem: format!("XMLBIF: {problem}"), hint: "correct the network file".into() }
+    network_file(format!("XMLBIF: {problem}"))
 }
 
 /// Characters that XML 1.0 can neither hold nor escape, and carriage returns, which its readers change.
