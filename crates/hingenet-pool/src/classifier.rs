@@ -2,7 +2,7 @@
 //! about what the fit chose.
 
 use super::fit::Terms;
-use super::rows::{FeatureType, check_finite};
+use super::rows::FeatureType;
 use super::terms::density::search::DensityChoice;
 use super::terms::gaussian::GaussianChoice;
 use super::terms::machine::fit::MachineChoice;
@@ -159,7 +159,7 @@ impl PoolClassifier {
                 ));
             }
         }
-        check_finite(table)
+        table.require_finite()
     }
 
     /// Scores of the four terms over the classes that have training rows.

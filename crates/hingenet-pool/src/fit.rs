@@ -4,10 +4,10 @@
 use super::classifier::{PoolClassifier, PoolFacts};
 use super::params::{Effort, PoolParams};
 use super::points::{Encoding, Transform};
-use super::rows::{Labelled, random_subset};
-use super::terms::averaged::{Averaged, AveragedRecipe};
+use super::rows::{Labelled, put_rows, random_subset};
+use super::terms::averaged::Averaged;
 use super::terms::density::search::{DensityChoice, DensitySearch};
-use super::terms::gaussian::{self, Gaussian, GaussianRecipe};
+use super::terms::gaussian::{self, Gaussian};
 use super::terms::kernels::{Ground, Kernels, Own};
 use super::terms::machine::fit::{FittedMachine, MachineFit, Without};
 use super::terms::machine::{Decision, LeftOut};
@@ -18,6 +18,7 @@ use hingenet_base::error::Result;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::solver::SolverReport;
 use hingenet_data::rows::Rows;
+use hingenet_data::select::folds::split;
 use hingenet_data::table::Table;
 use std::any::Any;
 use std::ops::Range;
@@ -32,15 +33,10 @@ const CLASS_ROWS: usize = 3;
 const FOLDS: usize = 3;
 const STAGES: usize = 6;
 
-/// Fits the pool of the four terms on training rows, which may have missing cells.
+/// Fits the pool of the four terms, or of other models in place of A or G, on training rows, which may have missing cells.
 ///
 /// The seed picks row subsets, folds and blanked copies, nothing else.
-pub fn fit(rows: &Rows, params: &PoolParams, seed: u64, control: &Control) -> Result<PoolClassifier> {
-    fit_with(rows, params, StandIns::default(), seed, control)
-}
-
-/// [`fit`] with other models in place of term A or G.
-pub fn fit_with(
+pub fn fit(
     rows: &Rows,
     params: &PoolParams,
     stand_ins: StandIns,
@@ -77,7 +73,7 @@ pub(crate) struct Terms {
 }
 
 /// A term whose out-of-sample scores come from fitting it again without a fold, and its model of all rows.
-type CrossFitted<'r> = (&'r dyn TermRecipe, Arc<dyn TermModel>);
+type CrossFitted<'r> = (&'r TermRecipe<'r>, Arc<dyn TermModel>);
 
 impl Fit<'_> {
     fn run(&self) -> Result<(Terms, PoolFacts)> {
@@ -100,8 +96,21 @@ impl Fit<'_> {
         let kernels =
             Kernels { rows, density: kernel_density, completion, machine, draws: self.params.draws };
         self.stage("Gaussians", 3)?;
-        let own_gaussian = GaussianRecipe { rows: self.effort.gaussian_rows, random: self.random(3) };
-        let others = [Some(self.term_a(&averaged)?), self.term_g(&own_gaussian)?];
+        let own_averaged = |rows: &Labelled, _: Option<&dyn TermModel>, control: &Control| {
+            Ok(Arc::new(Averaged::fit(rows, control)?) as Arc<dyn TermModel>)
+        };
+        let own_gaussian = |rows: &Labelled, settled: Option<&dyn TermModel>, control: &Control| {
+            let choice = match settled.and_then(|model| (model as &dyn Any).downcast_ref::<Gaussian>()) {
+                Some(model) => model.choice,
+                None => gaussian::choose(rows, self.effort.gaussian_rows, &mut self.random(3), control)?,
+            };
+            Ok(Arc::new(Gaussian::fit(rows, choice)?) as Arc<dyn TermModel>)
+        };
+        let term_a: CrossFitted = match self.stand_ins[0] {
+            Some(recipe) => (recipe, recipe(self.training, None, self.control)?),
+            None => (&own_averaged, averaged.clone()),
+        };
+        let others = [Some(term_a), self.term_g(&own_gaussian)?];
         self.stage("pool weights", 4)?;
         let (weights, pool_report) = self.weights(&kernels, &without, &own, &others)?;
         self.stage("done", STAGES)?;
@@ -170,17 +179,10 @@ impl Fit<'_> {
         Ok(fitted)
     }
 
-    fn term_a(&self, averaged: &Arc<Averaged>) -> Result<CrossFitted<'_>> {
-        match self.stand_ins.averaged {
-            Some(recipe) => Ok((recipe, recipe.fit(self.training, None, self.control)?)),
-            None => Ok((&AveragedRecipe, averaged.clone())),
-        }
-    }
-
     /// Term G; `None` if there are too many columns.
-    fn term_g<'r>(&'r self, own: &'r GaussianRecipe) -> Result<Option<CrossFitted<'r>>> {
-        let recipe = self.stand_ins.gaussian.unwrap_or(own);
-        if self.stand_ins.gaussian.is_none() {
+    fn term_g<'r>(&'r self, own: &'r TermRecipe<'r>) -> Result<Option<CrossFitted<'r>>> {
+        let recipe = self.stand_ins[1].unwrap_or(own);
+        if self.stand_ins[1].is_none() {
             let rows = self.training;
             let encoding = Encoding::learn(&rows.features, &rows.weight, Transform::Identity, false);
             let (columns, most) = (encoding.n_columns(), gaussian::MOST_COLUMNS);
@@ -190,7 +192,7 @@ impl Fit<'_> {
                 return Ok(None);
             }
         }
-        Ok(Some((recipe, recipe.fit(self.training, None, self.control)?)))
+        Ok(Some((recipe, recipe(self.training, None, self.control)?)))
     }
 
     /// The weights of the terms; equal ones for very small data. A term that is left out has weight 0.
@@ -274,13 +276,10 @@ impl Fit<'_> {
         let mut scores = vec![0.0; rows.n_rows() * k];
         for f in 0..FOLDS {
             self.control.check()?;
-            let inside: Vec<usize> = (0..fold.len()).filter(|&i| fold[i] != f).collect();
-            let queries: Vec<usize> = (0..query_fold.len()).filter(|&q| query_fold[q] == f).collect();
-            let model = recipe.fit(&self.training.select(&inside), Some(settled.as_ref()), &silent)?;
+            let ((inside, _), (_, queries)) = (split(fold, f), split(query_fold, f));
+            let model = recipe(&self.training.select(&inside), Some(settled.as_ref()), &silent)?;
             let found = super::terms::scores(Some(model.as_ref()), &rows.rows(&queries), k)?;
-            for (row, &q) in found.chunks_exact(k).zip(&queries) {
-                scores[q * k..(q + 1) * k].copy_from_slice(row);
-            }
+            put_rows(&mut scores, &queries, &found);
         }
         Ok(scores)
     }

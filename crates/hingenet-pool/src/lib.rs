@@ -28,7 +28,7 @@ mod tests;
 mod weights;
 
 pub use classifier::{PoolClassifier, PoolFacts, PoolTerm, TermPosteriors};
-pub use fit::{fit, fit_with};
+pub use fit::fit;
 pub use masks::MaskSampler;
 pub use params::PoolParams;
 pub use parts::{PoolHeader, PoolParts};

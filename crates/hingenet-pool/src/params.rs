@@ -24,11 +24,6 @@ impl Default for PoolParams {
 }
 
 impl PoolParams {
-    /// Fewer rows and candidates in every search.
-    pub fn fast() -> Self {
-        PoolParams { fast: true, ..Self::default() }
-    }
-
     /// Refuses settings outside their range.
     pub fn check(&self) -> Result<()> {
         require("draws", self.draws, "1 to 1000", (1..=1000).contains(&self.draws))

@@ -133,10 +133,10 @@ impl PoolClassifier {
             present: self.present.clone(),
             n_rows: rows.len(),
             facts: self.facts.clone(),
-            density_scales: kernels.density.encoding.scales().to_vec(),
-            gaussian_scales: gaussian.map(|g| g.encoding.scales().to_vec()),
+            density_scales: kernels.density.encoding.scales.clone(),
+            gaussian_scales: gaussian.map(|g| g.encoding.scales.clone()),
             states: averaged.states.clone(),
-            kernel_roots: kernels.machine.kernel.roots().to_vec(),
+            kernel_roots: kernels.machine.kernel.roots.clone(),
             scale: kernels.machine.scale,
             draws: kernels.draws,
             weights: *weights,
@@ -155,7 +155,7 @@ impl PoolClassifier {
             ("means", matrix(gaussian.map(|g| &g.means))),
             ("pair_counts", pack(counts)),
             ("points", matrix(missing.then_some(&kernels.completion.points))),
-            ("support", kernels.machine.points.matrix().data().to_vec()),
+            ("support", kernels.machine.points.0.data().to_vec()),
             ("training_numbers", numbers),
             ("value_counts", counts.value.clone()),
             ("weight", rows.weight.clone()),
@@ -201,9 +201,9 @@ fn kernels(mut parts: PoolParts, rows: Labelled) -> Result<Kernels> {
     check(header.kernel_roots.len() == p && all_finite(&header.kernel_roots), "kernel")?;
     let n_support = support.len() / (p + 2);
     let machine = Machine {
-        kernel: Kernel::from_roots(header.kernel_roots),
+        kernel: Kernel { roots: header.kernel_roots },
         support: Vec::new(),
-        points: Side::from_matrix(matrix("support points", n_support, p + 2, support)?),
+        points: Side(matrix("support points", n_support, p + 2, support)?),
         coefficients: matrix("coefficients", n_support, n_machines(rows.n_classes()), coefficients)?,
         scale: header.scale,
     };
@@ -278,12 +278,9 @@ fn gaussian(parts: &mut PoolParts, class_weight: &[f64]) -> Result<Option<Gaussi
     let encoding = Encoding::from_scales(scales);
     let (p, k) = (encoding.n_columns(), class_weight.len());
     let all = matrix("covariances", k * p, p, covariances)?;
-    let columns: Vec<usize> = (0..p).collect();
-    let block = |c: usize| all.select(&(c * p..(c + 1) * p).collect::<Vec<_>>(), &columns);
-    let total: f64 = class_weight.iter().sum();
-    let log_prior = class_weight.iter().map(|n_c| (n_c / total).ln()).collect();
+    let block = |c: usize| all.select_rows(&(c * p..(c + 1) * p).collect::<Vec<_>>());
     let means = matrix("class means", k, p, means)?;
-    Gaussian::new(choice, encoding, log_prior, means, (0..k).map(block).collect())
+    Gaussian::new(choice, encoding, class_weight, means, (0..k).map(block).collect())
         .map(Some)
         .map_err(|_| Error::model_file("a covariance of the pool is not positive definite"))
 }

@@ -40,7 +40,7 @@ impl Labelled {
     /// The rows without the classes that have none; the class code of a class that is left is its position in
     /// [`Rows::present`].
     pub(crate) fn new(rows: &Rows) -> Result<Self> {
-        check_finite(rows.features())?;
+        rows.features().require_finite()?;
         let present = rows.present();
         let position = |c: usize| present.binary_search(&c).unwrap_or_default();
         Ok(Labelled {
@@ -108,21 +108,6 @@ impl Labelled {
     }
 }
 
-/// Refuses infinite numbers.
-pub(crate) fn check_finite(table: &Table) -> Result<()> {
-    for column in table.columns() {
-        let infinite = |n: &hingenet_data::table::Numeric| n.with_nan().iter().position(|x| x.is_infinite());
-        if let Some(i) = column.as_numeric().and_then(infinite) {
-            return Err(Error::column(
-                column.name(),
-                format!("the value of row {} is infinite", i + 1),
-                "numbers must be finite; leave the cell empty if the value is unknown",
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// The rows of a table, `times` times below each other.
 pub(crate) fn repeated(table: &Table, times: usize) -> Table {
     let rows: Vec<usize> = (0..times).flat_map(|_| 0..table.n_rows()).collect();
@@ -152,4 +137,22 @@ pub(crate) fn random_subset(n: usize, most: usize, random: &mut Random) -> Vec<u
     subset.truncate(most);
     subset.sort_unstable();
     subset
+}
+
+/// Puts rows of numbers, as many as each place has, at the given places.
+pub(crate) fn put_rows(all: &mut [f64], rows: &[usize], values: &[f64]) {
+    let width = values.len().checked_div(rows.len()).unwrap_or(0);
+    for (row, &i) in values.chunks_exact(width.max(1)).zip(rows) {
+        all[i * width..(i + 1) * width].copy_from_slice(row);
+    }
+}
+
+/// The candidate of least loss, the first of equal ones.
+pub(crate) fn least<T>(method: &str, tried: impl IntoIterator<Item = (f64, T)>) -> Result<(f64, T)> {
+    let smaller = |best: (f64, T), next: (f64, T)| if next.0 < best.0 { next } else { best };
+    let finite = tried.into_iter().filter(|(loss, _)| !loss.is_nan());
+    finite.reduce(smaller).ok_or_else(|| Error::Numeric {
+        method: method.into(),
+        problem: "no candidate gives a finite loss".into(),
+    })
 }

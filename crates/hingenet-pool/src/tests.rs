@@ -76,7 +76,7 @@ fn density_scores(density: &Density, rows: &Table, own: Option<usize>) -> Vec<f6
     for i in all {
         let sums = density.kernel_sums(distances.row_mut(i), own);
         let mut scores = vec![0.0; 2];
-        density.scores_of(&sums, own, &mut scores);
+        density.scores(&sums, own, &mut scores);
         out.extend(scores);
     }
     out

@@ -39,13 +39,7 @@ impl PoolWeights {
 /// `(1 − share) W_k + share W_{k+1}`.
 fn hat(missing: f64) -> (usize, f64) {
     let x = missing.clamp(0.0, KNOTS[3]);
-    let k = if x < KNOTS[1] {
-        0
-    } else if x < KNOTS[2] {
-        1
-    } else {
-        2
-    };
+    let k = KNOTS[1..3].partition_point(|knot| *knot <= x);
     (k, ((x - KNOTS[k]) / (KNOTS[k + 1] - KNOTS[k])).clamp(0.0, 1.0))
 }
 

@@ -79,7 +79,8 @@ fn run(name: &str, train: &Data, test: &Data, params: &PoolParams) {
     let features = train.table(|| false);
     let rows = Rows::new(&features, &class, &classes, None).expect("rows of several classes");
     let start = Instant::now();
-    let model = hingenet_pool::fit(&rows, params, 0, &Control::default()).expect("rows can be fitted");
+    let model =
+        hingenet_pool::fit(&rows, params, [None, None], 0, &Control::default()).expect("rows can be fitted");
     println!("{name}: fit {:.2} s, {} support rows", start.elapsed().as_secs_f64(), model.n_support_rows());
     let mut random = Random::new(1);
     for rate in [0.0, 0.3, 0.6, 0.9] {
@@ -152,5 +153,10 @@ fn main() {
     }
     run("digits-like 1797 x 64", &pictures(1797, 1), &pictures(2000, 2), &PoolParams::default());
     run("waveform 5000 x 21", &waveform(5000, 3), &waveform(5000, 4), &PoolParams::default());
-    run("waveform 5000 x 21, fast", &waveform(5000, 3), &waveform(5000, 4), &PoolParams::fast());
+    run(
+        "waveform 5000 x 21, fast",
+        &waveform(5000, 3),
+        &waveform(5000, 4),
+        &PoolParams { fast: true, ..PoolParams::default() },
+    );
 }

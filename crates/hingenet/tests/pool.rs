@@ -77,7 +77,7 @@ impl Data {
         let classes = ["r", "s", "t"].map(String::from);
         let class = Codes::from_options(3, self.class.iter().copied());
         let rows = Rows::new(&self.table(), &class, &classes, self.weights.as_deref())?;
-        hingenet_pool::fit(&rows, params, seed, control)
+        hingenet_pool::fit(&rows, params, [None, None], seed, control)
     }
 
     fn fit(&self) -> PoolClassifier {
@@ -314,7 +314,10 @@ fn what_to_measure_next_ranks_missing_features_by_information() {
 #[test]
 fn presets_and_single_terms_give_proper_posteriors() {
     let test = data(90, 33);
-    for params in [PoolParams::fast(), PoolParams { consistent: true, ..PoolParams::default() }] {
+    for params in [
+        PoolParams { fast: true, ..PoolParams::default() },
+        PoolParams { consistent: true, ..PoolParams::default() },
+    ] {
         let model = data(150, 32).fit_with(&params, 0, &Control::default()).unwrap();
         assert!(accuracy(&model, &test) > 0.75);
         assert!(!params.consistent || model.facts().density.power == 0.0);

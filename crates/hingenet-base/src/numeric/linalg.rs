@@ -146,7 +146,9 @@ impl Matrix {
 
     /// The given rows.
     pub fn select_rows(&self, rows: &[usize]) -> Matrix {
-        Matrix::from_fn(rows.len(), self.cols, |i, j| self[(rows[i], j)])
+        let mut data = Vec::with_capacity(rows.len() * self.cols);
+        rows.iter().for_each(|&i| data.extend_from_slice(self.row(i)));
+        Matrix { rows: rows.len(), cols: self.cols, data }
     }
 
     fn view(&self) -> MatRef<'_, f64> {

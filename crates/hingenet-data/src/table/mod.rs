@@ -132,4 +132,19 @@ impl Table {
     pub fn n_missing(&self) -> usize {
         self.columns.iter().map(Column::n_missing).sum()
     }
+
+    /// Refuses infinite numbers.
+    pub fn require_finite(&self) -> Result<()> {
+        for column in &self.columns {
+            let infinite = |n: &Numeric| n.with_nan().iter().position(|x| x.is_infinite());
+            if let Some(row) = column.as_numeric().and_then(infinite) {
+                return Err(Error::column(
+                    column.name(),
+                    format!("the value of row {} is not a finite number", row + 1),
+                    "correct the value, or leave the cell empty if it is unknown",
+                ));
+            }
+        }
+        Ok(())
+    }
 }

@@ -3,6 +3,8 @@
 
 use super::Encoded;
 use super::completion::Completion;
+use super::moments::Sample;
+use crate::rows::put_rows;
 use crate::terms::density::Density;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::Matrix;
@@ -18,23 +20,21 @@ const BLOCK: usize = 32;
 /// the row itself left out. `sampled` are the rows of the density.
 pub(crate) fn complete(
     density: &Density,
-    encoded: &Encoded,
-    weight: &[f64],
+    sample: &Sample,
     sampled: &[usize],
     covariance: Option<&Matrix>,
 ) -> Result<Matrix> {
+    let encoded = sample.encoded;
     let incomplete: Vec<usize> =
         encoded.by_pattern().into_iter().filter(|&i| encoded.n_observed(i) < encoded.n_features).collect();
     if incomplete.is_empty() {
         return Ok(encoded.values.clone());
     }
-    let means = column_means(density, encoded, weight);
+    let means = Matrix::from_vec(1, encoded.values.cols(), sample.overall_means())?;
     let centre = Completion::new(density.encoding.clone(), means, covariance.cloned())?;
     let mut first = encoded.values.clone();
     fill(&mut first, &incomplete, |block| from_centre(&centre, encoded, block))?;
-    let columns: Vec<usize> = (0..first.cols()).collect();
-    let source =
-        Completion::new(density.encoding.clone(), first.select(sampled, &columns), covariance.cloned())?;
+    let source = Completion::new(density.encoding.clone(), first.select_rows(sampled), covariance.cloned())?;
     let mut points = first;
     fill(&mut points, &incomplete, |block| from_draws(density, &source, encoded, sampled, block))?;
     Ok(points)
@@ -46,14 +46,8 @@ fn fill(
     rows: &[usize],
     rows_of: impl Fn(&[usize]) -> Result<Vec<f64>> + Sync,
 ) -> Result<()> {
-    let p = points.cols();
-    let parts: Vec<Result<Vec<f64>>> = rows.par_chunks(BLOCK).map(&rows_of).collect();
-    for (block, part) in rows.chunks(BLOCK).zip(parts) {
-        let part = part?;
-        for (r, &i) in block.iter().enumerate() {
-            points.row_mut(i).copy_from_slice(&part[r * p..(r + 1) * p]);
-        }
-    }
+    let parts = rows.par_chunks(BLOCK).map(&rows_of).collect::<Result<Vec<_>>>()?;
+    put_rows(points.data_mut(), rows, &parts.concat());
     Ok(())
 }
 
@@ -95,18 +89,4 @@ fn from_draws(
         out.extend(mean);
     }
     Ok(out)
-}
-
-/// One row with the mean of the observed cells of every column.
-fn column_means(density: &Density, encoded: &Encoded, weight: &[f64]) -> Matrix {
-    let mut means = Matrix::zeros(1, encoded.values.cols());
-    for (j, group) in density.encoding.groups().iter().enumerate() {
-        let rows: Vec<usize> = (0..encoded.len()).filter(|&i| encoded.pattern(i)[j]).collect();
-        let total: f64 = rows.iter().map(|&i| weight[i]).sum();
-        for a in group.clone() {
-            let sum: f64 = rows.iter().map(|&i| weight[i] * encoded.values[(i, a)]).sum();
-            means[(0, a)] = if total > 0.0 { sum / total } else { 0.0 };
-        }
-    }
-    means
 }

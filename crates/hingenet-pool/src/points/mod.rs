@@ -50,8 +50,9 @@ pub enum Scale {
 /// How rows become points; learnt on training rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Encoding {
-    scales: Vec<Scale>,
-    groups: Vec<Range<usize>>,
+    pub(crate) scales: Vec<Scale>,
+    /// Columns of each feature.
+    pub(crate) groups: Vec<Range<usize>>,
 }
 
 /// Encoded rows; missing cells hold 0 in all their columns.
@@ -88,15 +89,6 @@ impl Encoding {
             at += columns;
         }
         Encoding { scales, groups }
-    }
-
-    pub(crate) fn scales(&self) -> &[Scale] {
-        &self.scales
-    }
-
-    /// Columns of each feature.
-    pub(crate) fn groups(&self) -> &[Range<usize>] {
-        &self.groups
     }
 
     /// Number of columns.

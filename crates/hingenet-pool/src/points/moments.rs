@@ -32,12 +32,12 @@ impl Sample<'_> {
         let (p, k) = (self.encoding.n_columns(), self.rows.n_classes());
         let class_weight = self.rows.class_weight();
         let total: f64 = class_weight.iter().sum();
-        let everywhere = self.means(|_| true, &vec![0.0; p]);
+        let everywhere = self.overall_means();
         let mut means = Matrix::zeros(k, p);
         let mut covariances = Vec::with_capacity(k);
         let mut pooled = Matrix::zeros(p, p);
         for c in 0..k {
-            let mean = self.means(|i| self.rows.class[i] == c, &everywhere);
+            let mean = self.means(|i| self.rows.class[i] == c, |_, x| x, &everywhere);
             let covariance = self.covariance(|i| self.rows.class[i] == c, &mean)?;
             let share = class_weight[c] / total;
             pooled.data_mut().iter_mut().zip(covariance.data()).for_each(|(t, v)| *t += share * v);
@@ -52,25 +52,28 @@ impl Sample<'_> {
 
     /// Variance of every column over all rows.
     pub(crate) fn variances(&self) -> Vec<f64> {
-        let p = self.encoding.n_columns();
-        let mean = self.means(|_| true, &vec![0.0; p]);
-        let (mut sums, mut totals) = (vec![0.0; p], vec![0.0; p]);
-        for (i, s) in self.rows.weight.iter().enumerate() {
-            for a in self.encoding.columns(self.encoded.pattern(i), true) {
-                sums[a] += s * (self.encoded.values[(i, a)] - mean[a]).powi(2);
-                totals[a] += s;
-            }
-        }
-        sums.iter().zip(&totals).map(|(v, t)| if *t > 0.0 { v / t } else { 0.0 }).collect()
+        let mean = self.overall_means();
+        let zeros = vec![0.0; mean.len()];
+        self.means(|_| true, |a, x| (x - mean[a]).powi(2), &zeros)
     }
 
-    /// Column means over some rows; `otherwise` where no row has the column.
-    fn means(&self, belongs: impl Fn(usize) -> bool, otherwise: &[f64]) -> Vec<f64> {
+    /// Mean of every column over all rows; 0 where no row has it.
+    pub(crate) fn overall_means(&self) -> Vec<f64> {
+        self.means(|_| true, |_, x| x, &vec![0.0; self.encoding.n_columns()])
+    }
+
+    /// Means of a function of columns and their values over some rows; `otherwise` where no row has the column.
+    fn means(
+        &self,
+        belongs: impl Fn(usize) -> bool,
+        of: impl Fn(usize, f64) -> f64,
+        otherwise: &[f64],
+    ) -> Vec<f64> {
         let p = self.encoding.n_columns();
         let (mut sums, mut totals) = (vec![0.0; p], vec![0.0; p]);
         for (i, s) in self.rows.weight.iter().enumerate().filter(|(i, _)| belongs(*i)) {
             for a in self.encoding.columns(self.encoded.pattern(i), true) {
-                sums[a] += s * self.encoded.values[(i, a)];
+                sums[a] += s * of(a, self.encoded.values[(i, a)]);
                 totals[a] += s;
             }
         }

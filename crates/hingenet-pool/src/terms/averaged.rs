@@ -4,7 +4,7 @@
 //!
 //! Webb, Boughton, Wang: Not so naive Bayes: aggregating one-dependence estimators, Machine Learning 2005.
 
-use super::{TermModel, TermRecipe};
+use super::TermModel;
 use crate::rows::Labelled;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
@@ -14,7 +14,6 @@ use hingenet_discrete::Samples;
 use hingenet_discrete::averaged::{Counts, Smoothing, Stars};
 use rayon::prelude::*;
 use std::any::Any;
-use std::sync::Arc;
 
 /// Most entries of the table of pairs; above it every feature depends on the class alone.
 pub(crate) const MOST_PAIRS: usize = 25_000_000;
@@ -144,19 +143,5 @@ impl TermModel for Averaged {
 
     fn equals(&self, other: &dyn TermModel) -> bool {
         (other as &dyn Any).downcast_ref() == Some(self)
-    }
-}
-
-/// Fits [`Averaged`]; it has nothing to choose.
-pub(crate) struct AveragedRecipe;
-
-impl TermRecipe for AveragedRecipe {
-    fn fit(
-        &self,
-        rows: &Labelled,
-        _: Option<&dyn TermModel>,
-        control: &Control,
-    ) -> Result<Arc<dyn TermModel>> {
-        Ok(Arc::new(Averaged::fit(rows, control)?))
     }
 }

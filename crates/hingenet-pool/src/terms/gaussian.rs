@@ -1,22 +1,22 @@
 //! Term G: one Gaussian per class with a covariance shrunk towards the pooled one and towards its
 //! diagonal. A missing feature is integrated out exactly by striking its rows and columns.
 
+use super::TermModel;
 use super::density::search::transforms;
-use super::{TermModel, TermRecipe};
 use crate::points::moments::{ClassMoments, Sample};
 use crate::points::{Encoded, Encoding, Transform};
-use crate::rows::{Labelled, blank_cells, random_subset, repeated};
+use crate::rows::{Labelled, blank_cells, least, put_rows, random_subset, repeated};
 use crate::weights::floored_posterior;
 use hingenet_base::control::Control;
-use hingenet_base::error::{Error, Result};
+use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
 use hingenet_base::numeric::log::log_normalise;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::numeric::sum::ordered_chunks;
+use hingenet_data::select::folds::split;
 use hingenet_data::table::Table;
 use rayon::prelude::*;
 use std::any::Any;
-use std::sync::Arc;
 
 /// Most columns: the exact marginal costs the cube of the observed columns for every row and class.
 pub(crate) const MOST_COLUMNS: usize = 200;
@@ -72,20 +72,20 @@ impl Gaussian {
                 if i == j { (1.0 - g) * s + g * 0.5 * (s + pooled[(i, i)]) + 1e-4 } else { (1.0 - g) * s }
             })
         };
-        let total: f64 = moments.class_weight.iter().sum();
-        let log_prior = moments.class_weight.iter().map(|n_c| (n_c / total).ln()).collect();
         let covariances = moments.covariances.iter().map(shrink).collect();
-        Self::new(choice, encoding, log_prior, moments.means.clone(), covariances)
+        Self::new(choice, encoding, &moments.class_weight, moments.means.clone(), covariances)
     }
 
     /// Takes over the parameters and inverts the covariances.
     pub(crate) fn new(
         choice: GaussianChoice,
         encoding: Encoding,
-        log_prior: Vec<f64>,
+        class_weight: &[f64],
         means: Matrix,
         covariances: Vec<Matrix>,
     ) -> Result<Self> {
+        let total: f64 = class_weight.iter().sum();
+        let log_prior = class_weight.iter().map(|n_c| (n_c / total).ln()).collect();
         let invert = |sigma: &Matrix| Cholesky::new(sigma).map(|c| (c.inverse(), c.log_det()));
         let precisions = covariances.par_iter().map(invert).collect::<Result<_>>()?;
         Ok(Gaussian { choice, encoding, log_prior, means, covariances, precisions })
@@ -155,37 +155,12 @@ impl TermModel for Gaussian {
             out
         });
         let mut scores = vec![0.0; order.len() * k];
-        for (row, &i) in parts.concat().chunks_exact(k).zip(&order) {
-            scores[i * k..(i + 1) * k].copy_from_slice(row);
-        }
+        put_rows(&mut scores, &order, &parts.concat());
         Ok(scores)
     }
 
     fn equals(&self, other: &dyn TermModel) -> bool {
         (other as &dyn Any).downcast_ref() == Some(self)
-    }
-}
-
-/// Chooses transform and shrinkage, or keeps those of a settled model, then fits.
-pub(crate) struct GaussianRecipe {
-    /// Most held-out rows in the search.
-    pub(crate) rows: usize,
-    /// Random stream of the search.
-    pub(crate) random: Random,
-}
-
-impl TermRecipe for GaussianRecipe {
-    fn fit(
-        &self,
-        rows: &Labelled,
-        settled: Option<&dyn TermModel>,
-        control: &Control,
-    ) -> Result<Arc<dyn TermModel>> {
-        let choice = match settled.and_then(|model| (model as &dyn Any).downcast_ref::<Gaussian>()) {
-            Some(model) => model.choice,
-            None => choose(rows, self.rows, &mut self.random.clone(), control)?,
-        };
-        Ok(Arc::new(Gaussian::fit(rows, choice)?))
     }
 }
 
@@ -244,24 +219,20 @@ fn moments(encoding: &Encoding, training: &Labelled) -> Result<ClassMoments> {
 
 /// Chooses transform and shrinkage: fits on two thirds of the rows, log-loss of the tempered posterior on
 /// at most `rows` of the others, each complete and once with half its cells blanked.
-fn choose(
+pub(crate) fn choose(
     training: &Labelled,
     rows: usize,
     random: &mut Random,
     control: &Control,
 ) -> Result<GaussianChoice> {
-    let fold = training.folds(3, random);
-    let part = |keep: &dyn Fn(usize) -> bool| -> Vec<usize> {
-        (0..training.len()).filter(|&i| keep(fold[i])).collect()
-    };
-    let (inside, outside) = (part(&|f| f < 2), part(&|f| f == 2));
+    let (inside, outside) = split(&training.folds(3, random), 2);
     let fit_rows = training.select(&inside);
     let held: Vec<usize> =
         random_subset(outside.len(), rows, random).into_iter().map(|i| outside[i]).collect();
     let held = training.select(&held);
     let mut queries = repeated(&held.features, 2);
     blank_cells(&mut queries, held.len()..2 * held.len(), random, |_| 0.5);
-    let mut best: Option<(f64, GaussianChoice)> = None;
+    let mut tried = Vec::new();
     for &transform in transforms(&training.features) {
         let encoding = Encoding::learn(&fit_rows.features, &fit_rows.weight, transform, false);
         let moments = moments(&encoding, &fit_rows)?;
@@ -270,17 +241,11 @@ fn choose(
                 control.check()?;
                 let choice = GaussianChoice { transform, pooled, diagonal };
                 let model = Gaussian::shrunk(encoding.clone(), &moments, choice)?;
-                let loss = tempered_loss(&model.scores(&queries)?, &held);
-                if best.is_none_or(|(least, _)| loss < least) {
-                    best = Some((loss, choice));
-                }
+                tried.push((tempered_loss(&model.scores(&queries)?, &held), choice));
             }
         }
     }
-    best.map(|(_, choice)| choice).ok_or_else(|| Error::Numeric {
-        method: "shrunk Gaussians".into(),
-        problem: "no shrinkage gives a finite loss".into(),
-    })
+    least("shrunk Gaussians", tried).map(|(_, choice)| choice)
 }
 
 /// Least log-loss of `logpost(b · L)` over the exponents b, L the posterior with the pool's floor: without
@@ -289,8 +254,7 @@ fn tempered_loss(scores: &[f64], held: &Labelled) -> f64 {
     let k = held.n_classes();
     let mut floored = scores.to_vec();
     floored.chunks_exact_mut(k).for_each(floored_posterior);
-    let mut least = f64::INFINITY;
-    for exponent in EXPONENTS {
+    let loss = |exponent: f64| {
         let mut loss = 0.0;
         for (i, row) in floored.chunks_exact(k).enumerate() {
             let mut post: Vec<f64> = row.iter().map(|l| exponent * l).collect();
@@ -298,7 +262,7 @@ fn tempered_loss(scores: &[f64], held: &Labelled) -> f64 {
             let m = i % held.len();
             loss -= held.weight[m] * post[held.class[m]];
         }
-        least = least.min(loss);
-    }
-    least
+        loss
+    };
+    EXPONENTS.into_iter().map(loss).fold(f64::INFINITY, f64::min)
 }

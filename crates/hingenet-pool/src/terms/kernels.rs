@@ -6,7 +6,7 @@ use super::machine::{Decision, Machine, probabilities};
 use crate::points::completion::{self, Completion, Conditional};
 use crate::points::moments::Sample;
 use crate::points::{Encoded, Encoding, imputation};
-use crate::rows::Labelled;
+use crate::rows::{Labelled, put_rows};
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::table::Table;
@@ -71,10 +71,8 @@ impl Kernels {
         let mut machine = vec![0.0; rows.n_rows() * k];
         for (block, part) in order.chunks(BLOCK).zip(parts) {
             let (p, m) = part?;
-            for (r, &i) in block.iter().enumerate() {
-                density[i * k..(i + 1) * k].copy_from_slice(&p[r * k..(r + 1) * k]);
-                machine[i * k..(i + 1) * k].copy_from_slice(&m[r * k..(r + 1) * k]);
-            }
+            put_rows(&mut density, block, &p);
+            put_rows(&mut machine, block, &m);
         }
         Ok((density, machine))
     }
@@ -95,7 +93,7 @@ impl Kernels {
             let left = own.get(i).copied();
             let kernels = distances.row_mut(r);
             let sums = self.density.kernel_sums(kernels, left.map(|o| o.density));
-            self.density.scores_of(&sums, left.map(|o| o.density), &mut density[r * k..(r + 1) * k]);
+            self.density.scores(&sums, left.map(|o| o.density), &mut density[r * k..(r + 1) * k]);
             let x = encoded.values.row(i);
             let pattern = encoded.pattern(i);
             let machine_row = left.map(|o| o.machine);
@@ -156,9 +154,8 @@ impl Ground {
         let sample = Sample { encoding: &encoding, encoded: &encoded, rows: all };
         let covariance = completion::covariance(&sample)?;
         let variances = sample.variances();
-        let points = imputation::complete(&density, &encoded, &all.weight, sampled, covariance.as_ref())?;
-        let columns: Vec<usize> = (0..points.cols()).collect();
-        let completion = Completion::new(encoding, points.select(sampled, &columns), covariance)?;
+        let points = imputation::complete(&density, &sample, sampled, covariance.as_ref())?;
+        let completion = Completion::new(encoding.clone(), points.select_rows(sampled), covariance)?;
         Ok(Ground { rows, density, completion, points, variances })
     }
 }

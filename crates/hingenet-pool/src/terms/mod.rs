@@ -31,26 +31,13 @@ pub trait TermModel: Any + Debug + Send + Sync {
     fn equals(&self, other: &dyn TermModel) -> bool;
 }
 
-/// How to fit a term.
-pub trait TermRecipe: Sync {
-    /// Fits on labelled rows. With `settled`, the model of all rows, whatever that one has chosen by an inner
-    /// search is kept.
-    fn fit(
-        &self,
-        rows: &Labelled,
-        settled: Option<&dyn TermModel>,
-        control: &Control,
-    ) -> Result<Arc<dyn TermModel>>;
-}
+/// How to fit a term on labelled rows. With a model of all rows as second argument, whatever that one has chosen by an inner
+/// search is kept.
+pub type TermRecipe<'a> =
+    dyn Fn(&Labelled, Option<&dyn TermModel>, &Control) -> Result<Arc<dyn TermModel>> + Sync + 'a;
 
-/// Models to take in place of the terms' own.
-#[derive(Clone, Copy, Default)]
-pub struct StandIns<'a> {
-    /// In place of term A.
-    pub averaged: Option<&'a dyn TermRecipe>,
-    /// In place of term G.
-    pub gaussian: Option<&'a dyn TermRecipe>,
-}
+/// Models to take in place of terms A and G.
+pub type StandIns<'a> = [Option<&'a TermRecipe<'a>>; 2];
 
 /// Scores of a term for every row, K values a row; a term that is left out says nothing (all zeros).
 pub(crate) fn scores(term: Option<&dyn TermModel>, rows: &Table, n_classes: usize) -> Result<Vec<f64>> {

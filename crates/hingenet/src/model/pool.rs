@@ -8,9 +8,7 @@ use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_data::rows::Rows;
 use hingenet_data::table::{Column, FeatureKind, ReadOptions, Table, read};
-use hingenet_pool::{
-    self, Labelled, MaskSampler, PoolClassifier, PoolParams, StandIns, TermModel, TermRecipe,
-};
+use hingenet_pool::{self, Labelled, MaskSampler, PoolClassifier, PoolParams, TermModel, TermRecipe};
 use std::any::Any;
 use std::borrow::Cow;
 use std::path::Path;
@@ -72,15 +70,14 @@ pub(super) fn fit(
         masks: masks(spec, rows.features(), control)?,
     };
     let recipe = |term: &Opt<Option<String>>, own: &str| {
-        let named = term.of(spec).map_or(Ok(None), |text| stand_in(&text, own))?;
-        Ok::<_, Error>(named.map(|spec| Named { spec, target: rows.target().to_string(), options }))
+        let spec = term.of(spec).map_or(Ok(None), |text| stand_in(&text, own))?;
+        let named = spec.map(|spec| Named { spec, target: rows.target().to_string(), options });
+        Ok::<_, Error>(named.map(|named| -> Box<TermRecipe> {
+            Box::new(move |rows, settled, control| named.fit(rows, settled, control))
+        }))
     };
     let (a, g) = (recipe(&AVERAGED, OWN_AVERAGED)?, recipe(&GAUSSIAN, OWN_GAUSSIAN)?);
-    let stand_ins = StandIns {
-        averaged: a.as_ref().map(|r| r as &dyn TermRecipe),
-        gaussian: g.as_ref().map(|r| r as &dyn TermRecipe),
-    };
-    hingenet_pool::fit_with(rows, &params, stand_ins, options.seed, control)
+    hingenet_pool::fit(rows, &params, [a.as_deref(), g.as_deref()], options.seed, control)
 }
 
 fn masks(spec: &ModelSpec, features: &Table, control: &Control) -> Result<MaskSampler> {
@@ -115,9 +112,7 @@ impl Named {
         }
         Ok(spec)
     }
-}
 
-impl TermRecipe for Named {
     fn fit(
         &self,
         rows: &Labelled,

@@ -47,9 +47,9 @@ pub(crate) struct Density {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KernelSums {
     /// Smallest distance per class.
-    nearest: Vec<f64>,
+    pub(crate) nearest: Vec<f64>,
     /// `Σ weight · exp(−½(D − nearest))` per class.
-    sums: Vec<f64>,
+    pub(crate) sums: Vec<f64>,
 }
 
 impl Density {
@@ -133,9 +133,7 @@ impl Density {
         if let Some(own) = own {
             distances[own] = 0.0;
         }
-        let mut sums = vec![0.0; self.n_classes()];
-        self.class_sums(distances, &mut sums);
-        KernelSums { nearest, sums }
+        KernelSums { nearest, sums: self.class_sums(distances) }
     }
 
     /// Smallest distance of each class.
@@ -146,14 +144,13 @@ impl Density {
     }
 
     /// `Σ weight · kernel` per class, for kernels relative to the nearest row of the class.
-    pub(crate) fn class_sums(&self, kernels: &[f64], sums: &mut [f64]) {
-        for (sum, rows) in sums.iter_mut().zip(&self.classes) {
-            *sum = dot(&kernels[rows.clone()], &self.weight[rows.clone()]);
-        }
+    pub(crate) fn class_sums(&self, kernels: &[f64]) -> Vec<f64> {
+        let of_class = |rows: &Range<usize>| dot(&kernels[rows.clone()], &self.weight[rows.clone()]);
+        self.classes.iter().map(of_class).collect()
     }
 
     /// `S_c` from the kernel sums; leaving out row `own` uses the class weight without it.
-    pub(crate) fn scores(&self, nearest: &[f64], sums: &[f64], own: Option<usize>, out: &mut [f64]) {
+    pub(crate) fn scores(&self, of: &KernelSums, own: Option<usize>, out: &mut [f64]) {
         for c in 0..self.n_classes() {
             let prior = (self.class_weight[c] / self.total).ln();
             let mine = own.is_some_and(|i| self.classes[c].contains(&i));
@@ -162,26 +159,16 @@ impl Density {
             } else {
                 let left = own.filter(|_| mine).map_or(0.0, |i| self.weight[i]);
                 let divisor = (self.class_weight[c] - left).max(f64::MIN_POSITIVE);
-                prior + (sums[c] / divisor).max(EMPTY_SUM).ln() - 0.5 * nearest[c]
+                prior + (of.sums[c] / divisor).max(EMPTY_SUM).ln() - 0.5 * of.nearest[c]
             };
         }
-    }
-
-    /// `S_c` of one query row from its [`KernelSums`].
-    pub(crate) fn scores_of(&self, sums: &KernelSums, own: Option<usize>, out: &mut [f64]) {
-        self.scores(&sums.nearest, &sums.sums, own, out);
     }
 
     /// Systematic draws of training rows with probability proportional to weight times kernel: draw l of
     /// N takes the first row whose cumulative weight reaches (l + ½)/N. Returns (row, how often).
     pub(crate) fn draws(&self, kernels: &[f64], sums: &KernelSums, n_draws: usize) -> Vec<(usize, usize)> {
-        let least = sums
-            .nearest
-            .iter()
-            .zip(&sums.sums)
-            .filter(|(_, s)| **s > 0.0)
-            .map(|(m, _)| *m)
-            .fold(f64::INFINITY, f64::min);
+        let present = sums.nearest.iter().zip(&sums.sums).filter(|(_, s)| **s > 0.0);
+        let least = present.map(|(m, _)| *m).fold(f64::INFINITY, f64::min);
         let factor: Vec<f64> = sums.nearest.iter().map(|m| (-0.5 * (m - least)).exp().min(1.0)).collect();
         let totals: Vec<f64> = factor.iter().zip(&sums.sums).map(|(factor, sum)| factor * sum).collect();
         let total: f64 = totals.iter().sum();
@@ -243,7 +230,7 @@ fn moments_of_cells(encoding: &Encoding, encoded: &Encoded, training: &Labelled)
             row[p + a] = e * e;
         }
     }
-    for (j, group) in encoding.groups().iter().enumerate() {
+    for (j, group) in encoding.groups.iter().enumerate() {
         if (0..n).all(|i| encoded.pattern(i)[j]) {
             continue;
         }

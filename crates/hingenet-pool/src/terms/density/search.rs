@@ -1,9 +1,9 @@
 //! The choice of term P's transform, metric and bandwidth: least leave-one-out log-loss over training
 //! rows, each once complete and once with blanks.
 
-use super::Density;
+use super::{Density, KernelSums};
 use crate::points::{Encoded, Encoding, Transform};
-use crate::rows::{Labelled, blank_cells, random_subset, repeated};
+use crate::rows::{Labelled, blank_cells, least, random_subset, repeated};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::log::log_normalise;
@@ -57,7 +57,7 @@ impl DensitySearch<'_> {
         blank_cells(&mut queries, own.len()..2 * own.len(), random, |r| 0.1 + 0.8 * r.uniform());
         let own: Vec<usize> = own.iter().chain(&own).copied().collect();
         let weight: f64 = own.iter().map(|&i| self.training.weight[i]).sum();
-        let mut best: Option<DensityChoice> = None;
+        let mut tried = Vec::new();
         for &transform in transforms(&self.training.features) {
             let encoding = Encoding::learn(&self.training.features, &self.training.weight, transform, true);
             let encoded = encoding.encode(&queries);
@@ -69,27 +69,23 @@ impl DensitySearch<'_> {
                 density.set_metric(&metric, 0.0);
                 let losses = self.losses(&density, &encoded, &own);
                 for (k, row) in losses.chunks_exact(self.powers().len()).enumerate() {
-                    for (power, loss) in self.powers().iter().zip(row) {
-                        let loss = loss / weight;
-                        if best.as_ref().is_none_or(|b| loss < b.loss) {
-                            let tau = (1u64 << k) as f64;
-                            best = Some(DensityChoice {
-                                transform,
-                                exponent: *exponent,
-                                tau: tau / d as f64,
-                                power: *power,
-                                metric: metric.iter().map(|l| l * tau).collect(),
-                                loss,
-                            });
-                        }
-                    }
+                    let tau = (1u64 << k) as f64;
+                    let candidates = self.powers().iter().zip(row);
+                    tried.extend(candidates.map(|(power, loss)| {
+                        let choice = DensityChoice {
+                            transform,
+                            exponent: *exponent,
+                            tau: tau / d as f64,
+                            power: *power,
+                            metric: metric.iter().map(|l| l * tau).collect(),
+                            loss: loss / weight,
+                        };
+                        (choice.loss, choice)
+                    }));
                 }
             }
         }
-        best.ok_or_else(|| hingenet_base::error::Error::Numeric {
-            method: "kernel density".into(),
-            problem: "no bandwidth gives a finite loss".into(),
-        })
+        least("kernel density", tried).map(|(_, choice)| choice)
     }
 
     fn exponents(&self) -> &'static [f64] {
@@ -155,14 +151,13 @@ impl DensitySearch<'_> {
 struct Work {
     distances: Vec<f64>,
     kernels: Vec<f64>,
-    sums: Vec<f64>,
     scores: Vec<f64>,
 }
 
 impl Work {
     fn new(density: &Density) -> Self {
         let (n, k) = (density.len(), density.n_classes());
-        Work { distances: vec![0.0; n], kernels: vec![0.0; n], sums: vec![0.0; k], scores: vec![0.0; k] }
+        Work { distances: vec![0.0; n], kernels: vec![0.0; n], scores: vec![0.0; k] }
     }
 
     /// `−ln P(y)` for every bandwidth.
@@ -175,15 +170,15 @@ impl Work {
         }
         exp_in_place(&mut self.kernels);
         let mut losses = Vec::with_capacity(BANDWIDTHS);
-        let mut shift: Vec<f64> = nearest.iter().map(|m| m * scale).collect();
+        let mut of = KernelSums { nearest: nearest.iter().map(|m| m * scale).collect(), sums: Vec::new() };
         for _ in 0..BANDWIDTHS {
             self.kernels[own] = 0.0;
-            density.class_sums(&self.kernels, &mut self.sums);
-            density.scores(&shift, &self.sums, Some(own), &mut self.scores);
+            of.sums = density.class_sums(&self.kernels);
+            density.scores(&of, Some(own), &mut self.scores);
             log_normalise(&mut self.scores);
             losses.push(-self.scores[y]);
             self.kernels.iter_mut().for_each(|v| *v *= *v);
-            shift.iter_mut().for_each(|v| *v *= 2.0);
+            of.nearest.iter_mut().for_each(|v| *v *= 2.0);
         }
         losses
     }

@@ -4,9 +4,9 @@
 use super::gram::Gram;
 use super::kernel::Kernel;
 use super::{Machine, choose_scale, n_machines, targets};
-use crate::rows::{Labelled, random_subset};
+use crate::rows::{Labelled, least, random_subset};
 use hingenet_base::control::Control;
-use hingenet_base::error::{Error, Result};
+use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::optimise::squared_hinge::{KernelRows, SquaredHinge, SquaredHingeSolution};
@@ -105,11 +105,7 @@ impl MachineFit<'_> {
         } else {
             Gram::computed(kernel, &part.points)
         };
-        let (class, weight) = (&part.class, &part.weight);
-        let solutions =
-            solve_machines(&gram, class, weight, self.rows.n_classes(), choice.ridge, starts, control)?;
-        let left_out = left_out_values(&solutions, class, self.rows.n_classes());
-        let (scale, _) = choose_scale(&left_out, class, weight, self.rows.n_classes());
+        let (solutions, (scale, _)) = part.solve(&gram, choice.ridge, starts, control)?;
         let beta: Vec<Vec<f64>> = solutions.iter().map(|s| s.beta.clone()).collect();
         let machine = Machine::new(kernel.clone(), &part.points, &beta, scale);
         let report = newton_report(&solutions, choice.ridge);
@@ -178,31 +174,19 @@ impl MachineFit<'_> {
         control: &Control,
     ) -> Result<(MachineChoice, Machine)> {
         let part = self.part(subset);
-        let tried: Vec<Result<Vec<Candidate>>> = candidates
+        let tried = candidates
             .par_iter()
             .map(|&(informed, gamma)| part.try_ridges(informed, gamma, ridges, control))
-            .collect();
-        let mut best: Option<Candidate> = None;
-        for candidates in tried {
-            for candidate in candidates? {
-                if best.as_ref().is_none_or(|b| candidate.loss < b.loss) {
-                    best = Some(candidate);
-                }
-            }
-        }
-        let best = best.ok_or_else(|| Error::Numeric {
-            method: "kernel machine".into(),
-            problem: "no kernel gives a finite loss".into(),
-        })?;
+            .collect::<Result<Vec<_>>>()?;
+        let (_, best) = least("kernel machine", tried.into_iter().flatten())?;
         let kernel = self.kernel(best.choice.informed, best.choice.gamma);
         let machine = Machine::new(kernel, &part.points, &best.beta, best.scale);
         Ok((best.choice, machine))
     }
 
     fn part(&self, rows: &[usize]) -> Part<'_> {
-        let columns: Vec<usize> = (0..self.points.cols()).collect();
         Part {
-            points: self.points.select(rows, &columns),
+            points: self.points.select_rows(rows),
             class: rows.iter().map(|&i| self.rows.class[i]).collect(),
             weight: rows.iter().map(|&i| self.rows.weight[i]).collect(),
             fit: self,
@@ -238,13 +222,27 @@ struct Part<'a> {
 
 struct Candidate {
     choice: MachineChoice,
-    loss: f64,
     scale: f64,
     beta: Vec<Vec<f64>>,
 }
 
 impl Part<'_> {
-    /// All ridges for one kernel, in the order listed. They are solved from the largest down, each from
+    /// The machines, and their scale b with the leave-one-out loss.
+    fn solve(
+        &self,
+        gram: &Gram,
+        ridge: f64,
+        starts: Option<Vec<Vec<usize>>>,
+        control: &Control,
+    ) -> Result<(Vec<SquaredHingeSolution>, (f64, f64))> {
+        let (class, weight, n_classes) = (&self.class, &self.weight, self.fit.rows.n_classes());
+        let solutions = solve_machines(gram, class, weight, n_classes, ridge, starts, control)?;
+        let left_out = left_out_values(&solutions, class, n_classes);
+        let scale_and_loss = choose_scale(&left_out, class, weight, n_classes);
+        Ok((solutions, scale_and_loss))
+    }
+
+    /// All ridges for one kernel with their losses, in the order listed. They are solved from the largest down, each from
     /// the active sets of the one before.
     fn try_ridges(
         &self,
@@ -252,24 +250,16 @@ impl Part<'_> {
         gamma: f64,
         ridges: &[f64],
         control: &Control,
-    ) -> Result<Vec<Candidate>> {
-        let n_classes = self.fit.rows.n_classes();
+    ) -> Result<Vec<(f64, Candidate)>> {
         let gram = Gram::stored(&self.fit.kernel(informed, gamma), &self.points);
         let mut starts: Option<Vec<Vec<usize>>> = None;
         let mut candidates = Vec::new();
         for &ridge in ridges.iter().rev() {
-            let solutions =
-                solve_machines(&gram, &self.class, &self.weight, n_classes, ridge, starts.take(), control)?;
-            let left_out = left_out_values(&solutions, &self.class, n_classes);
-            let (scale, loss) = choose_scale(&left_out, &self.class, &self.weight, n_classes);
+            let (solutions, (scale, loss)) = self.solve(&gram, ridge, starts.take(), control)?;
             starts = Some(solutions.iter().map(|s| s.active.clone()).collect());
             let beta = solutions.into_iter().map(|s| s.beta).collect();
-            candidates.push(Candidate {
-                choice: MachineChoice { informed, gamma, ridge },
-                loss,
-                scale,
-                beta,
-            });
+            let choice = MachineChoice { informed, gamma, ridge };
+            candidates.push((loss, Candidate { choice, scale, beta }));
         }
         candidates.reverse();
         Ok(candidates)

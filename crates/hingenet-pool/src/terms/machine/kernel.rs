@@ -8,12 +8,12 @@ use hingenet_base::numeric::simd::{fused_exp, vectorised};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Kernel {
     /// `√(γ ω)` per column.
-    roots: Vec<f64>,
+    pub(crate) roots: Vec<f64>,
 }
 
 /// Points made ready for the left or the right side of a kernel block.
 #[derive(Debug, Clone)]
-pub(crate) struct Side(Matrix);
+pub(crate) struct Side(pub(crate) Matrix);
 
 impl Kernel {
     /// `ω_j = ν_j / Σ ν var`, `nu` and `variances` per column. Without any variance the kernel is constant.
@@ -23,33 +23,17 @@ impl Kernel {
         Kernel { roots: nu.iter().map(|n| (unit * n).sqrt()).collect() }
     }
 
-    pub(crate) fn from_roots(roots: Vec<f64>) -> Self {
-        Kernel { roots }
-    }
-
-    pub(crate) fn roots(&self) -> &[f64] {
-        &self.roots
-    }
-
     /// Points `(√2 z̃, −|z̃|², 1)`.
     pub(crate) fn left(&self, points: &Matrix) -> Side {
-        self.side(points, |row, square| {
-            let p = row.len();
-            row[p - 2] = -square;
-            row[p - 1] = 1.0;
-        })
+        self.side(points, |square| [-square, 1.0])
     }
 
     /// Points `(√2 z̃, 1, −|z̃|²)`.
     pub(crate) fn right(&self, points: &Matrix) -> Side {
-        self.side(points, |row, square| {
-            let p = row.len();
-            row[p - 2] = 1.0;
-            row[p - 1] = -square;
-        })
+        self.side(points, |square| [1.0, -square])
     }
 
-    fn side(&self, points: &Matrix, last: impl Fn(&mut [f64], f64)) -> Side {
+    fn side(&self, points: &Matrix, last: impl Fn(f64) -> [f64; 2]) -> Side {
         let p = self.roots.len();
         let mut side = Matrix::zeros(points.rows(), p + 2);
         for i in 0..points.rows() {
@@ -58,28 +42,16 @@ impl Kernel {
                 row[a] = std::f64::consts::SQRT_2 * root * x;
             }
             let square = 0.5 * dot(&row[..p], &row[..p]);
-            last(row, square);
+            row[p..].copy_from_slice(&last(square));
         }
         Side(side)
     }
 }
 
 impl Side {
-    pub(crate) fn from_matrix(matrix: Matrix) -> Self {
-        Side(matrix)
-    }
-
-    pub(crate) fn matrix(&self) -> &Matrix {
-        &self.0
-    }
-
     /// The given points.
     pub(crate) fn select(&self, rows: &[usize]) -> Side {
-        let mut data = Vec::with_capacity(rows.len() * self.0.cols());
-        rows.iter().for_each(|&i| data.extend_from_slice(self.0.row(i)));
-        let mut part = Matrix::zeros(rows.len(), self.0.cols());
-        part.data_mut().copy_from_slice(&data);
-        Side(part)
+        Side(self.0.select_rows(rows))
     }
 
     /// Number of points.

@@ -61,9 +61,8 @@ impl Machine {
 
     /// `f` at the given rows of a matrix of points, in parallel.
     pub(crate) fn values_at(&self, points: &Matrix, rows: &[usize]) -> Matrix {
-        let columns: Vec<usize> = (0..points.cols()).collect();
         let parts = ordered_chunks(rows.len(), 64, |range| {
-            self.values(&points.select(&rows[range], &columns), &[]).data().to_vec()
+            self.values(&points.select_rows(&rows[range]), &[]).data().to_vec()
         });
         let mut values = Matrix::zeros(rows.len(), self.coefficients.cols());
         values.data_mut().copy_from_slice(&parts.concat());
@@ -94,15 +93,13 @@ impl Decision for Machine {
         let rows: Vec<usize> = (0..points.rows()).collect();
         let blocks: Vec<Side> = rows.chunks(PANEL.0).map(|block| left.select(block)).collect();
         let support: Vec<usize> = (0..self.points.len()).collect();
-        let machines: Vec<usize> = (0..self.coefficients.cols()).collect();
-        let mut values = Matrix::zeros(points.rows(), machines.len());
+        let machines = self.coefficients.cols();
+        let mut values = Matrix::zeros(points.rows(), machines);
         let mut kernel = Matrix::default();
         for panel in support.chunks(PANEL.1) {
-            let (near, coefficients) =
-                (self.points.select(panel), self.coefficients.select(panel, &machines));
-            for (block, out) in
-                blocks.iter().zip(values.data_mut().chunks_mut(PANEL.0 * machines.len().max(1)))
-            {
+            let (near, coefficients) = (self.points.select(panel), self.coefficients.select_rows(panel));
+            let values = values.data_mut().chunks_mut(PANEL.0 * machines.max(1));
+            for (block, out) in blocks.iter().zip(values) {
                 block.block_into(&near, &mut kernel);
                 add_into(out, kernel.mul(&coefficients).data());
             }
