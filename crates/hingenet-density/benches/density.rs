@@ -14,7 +14,7 @@ use hingenet_base::optimise::linear_svm::{SvmProblem, linear_svm};
 use hingenet_data::classifier::Classifier;
 use hingenet_data::rows::Rows;
 use hingenet_density::estimate::bandwidth::{PlaneBandwidth, normal_scale_plane};
-use hingenet_density::estimate::kernel::{Own, PlaneKde};
+use hingenet_density::estimate::kernel::PlaneKde;
 use hingenet_density::estimate::sample::{PairSample, Sample};
 use hingenet_density::generate::{Dependence, Networks};
 use hingenet_density::structure::hsic::{DEFAULT_RESIDUAL, DependenceKernel, all_pairs};
@@ -69,7 +69,7 @@ fn hsic() {
         let widths = start.elapsed().as_secs_f64();
         let all = all_pairs(&samples, &kernels, DEFAULT_RESIDUAL, &Control::default()).unwrap();
         let seconds = start.elapsed().as_secs_f64();
-        let total: f64 = all.v_statistics().iter().sum();
+        let total: f64 = all.v_statistics.iter().sum();
         println!("hsic: n = {n}, d = {d}: {seconds:.3} s (widths {widths:.3}), sum {total:.6}");
     }
 }
@@ -83,7 +83,7 @@ fn densities() {
         .map(|&(i, j)| {
             let sample = PairSample::new(train[i].clone(), train[j].clone());
             let kde = PlaneKde::new(&sample, normal_scale_plane(&sample)).unwrap();
-            kde.log_densities(&test[i], &test[j], |_| Own::Keep).iter().sum::<f64>()
+            kde.log_densities([&test[i], &test[j]], |_| None).iter().sum::<f64>()
         })
         .collect::<Vec<f64>>()
         .iter()
@@ -145,7 +145,7 @@ fn fit() {
         pool.install(|| (0..rounds).for_each(|_| drop(model.decision_values(&test).unwrap())));
         let each = start.elapsed().as_secs_f64() / f64::from(rounds);
         let lookups = 1000 * (20 + model.pairs().len());
-        let summary = model.summary();
+        let summary = model.summary;
         println!(
             "fit: {variant:?} on 1000 x 20: {seconds:.2} s, test error {:.1} %, kept {}, fraction {:?}, balanced {}, \
              tables {} numbers, error {:.1e}, {:.1} million lookups a second",
@@ -218,7 +218,7 @@ fn time_densities(folder: &Path, x: &[Vec<f64>], rows: usize) {
         let of_pair = |&(i, j): &(usize, usize)| {
             let sample = sample(i, j);
             let kde = PlaneKde::new(&sample, normal_scale_plane(&sample)).unwrap();
-            kde.log_densities(&queries[i], &queries[j], |_| Own::Keep)
+            kde.log_densities([&queries[i], &queries[j]], |_| None)
         };
         list.par_iter().map(of_pair).collect::<Vec<_>>()
     });

@@ -16,16 +16,19 @@ use hingenet_data::table::Table;
 /// A fitted classifier of the density family.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct DensityClassifier {
-    pub(crate) variant: Variant,
+    /// Which classifier of the family this is.
+    pub variant: Variant,
     pub(crate) n_classes: usize,
-    pub(crate) units: Units,
+    /// Units of the table columns.
+    pub units: Units,
     pub(crate) base: Vec<f64>,
     pub(crate) lines: Vec<LineTable>,
     pub(crate) pairs: Vec<PairTable>,
     /// For each class the places of its pairs in `pairs`: the edges of its forest in generative variants.
     pub(crate) class_pairs: Vec<Vec<usize>>,
     pub(crate) calibration: Calibration,
-    pub(crate) summary: Summary,
+    /// Facts of the fit.
+    pub summary: Summary,
 }
 
 /// What is worth knowing about a fit.
@@ -46,21 +49,6 @@ pub struct Summary {
 }
 
 impl DensityClassifier {
-    /// Which classifier of the family this is.
-    pub fn variant(&self) -> Variant {
-        self.variant
-    }
-
-    /// Facts of the fit.
-    pub fn summary(&self) -> &Summary {
-        &self.summary
-    }
-
-    /// Units of the table columns.
-    pub fn units(&self) -> &Units {
-        &self.units
-    }
-
     /// Pairs of table columns in use, and for each the classes that use it.
     pub fn pairs(&self) -> Vec<((usize, usize), Vec<usize>)> {
         let used = self.units.used();

@@ -1,6 +1,7 @@
 //! Training rows in the units of the family: numeric features standardised by all training rows, discrete
 //! ones as codes.
 
+use crate::estimate::sample::Sample;
 use crate::params::Params;
 use crate::structure::dependence::FEWEST_PAIR_ROWS;
 use hingenet_base::control::Control;
@@ -47,15 +48,9 @@ impl Unit {
     fn encode(&self, x: f64) -> f64 {
         match self {
             Unit::Standard(standard) => standard.score(x),
-            Unit::Levels(values) => level_code(values, x),
-            Unit::Categories(n) => {
-                if x < *n as f64 {
-                    x
-                } else {
-                    f64::NAN
-                }
-            }
-            Unit::Dropped => f64::NAN,
+            Unit::Levels(values) => values.iter().position(|v| *v == x).map_or(f64::NAN, |code| code as f64),
+            Unit::Categories(n) if x < *n as f64 => x,
+            Unit::Categories(_) | Unit::Dropped => f64::NAN,
         }
     }
 
@@ -71,37 +66,21 @@ impl Unit {
 /// The units of all columns of a table.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Units {
-    units: Vec<Unit>,
+    /// The unit of every table column.
+    pub units: Vec<Unit>,
 }
 
 impl Units {
     /// Learns the units from raw cells of the columns of `table` (codes for categories) with weights.
-    fn learn(table: &Table, cells: &[Vec<f64>], weights: &[f64], params: &Params, control: &Control) -> Self {
-        let mut units = Vec::with_capacity(table.n_columns());
-        for (column, cells) in table.columns().iter().zip(cells) {
-            let unit = match column.data() {
-                ColumnData::Categorical(c) => {
-                    let varies = cells.iter().filter(|x| !x.is_nan()).any(|x| Some(x) != first_seen(cells));
-                    if varies { Unit::Categories(c.categories().len()) } else { Unit::Dropped }
-                }
-                ColumnData::Numeric(_) => numeric_unit(cells, weights, params.discrete_values),
-            };
+    fn learn(table: &Table, cells: &[Vec<f64>], weights: &[f64], control: &Control) -> Self {
+        let learn = |(column, cells): (&Column, &Vec<f64>)| {
+            let unit = unit_of(column, cells, weights);
             if unit == Unit::Dropped {
                 control.warn(&format!("column `{}` is constant in training and is not used", column.name()));
             }
-            units.push(unit);
-        }
-        Units { units }
-    }
-
-    /// Number of table columns.
-    pub fn n_columns(&self) -> usize {
-        self.units.len()
-    }
-
-    /// The unit of every table column.
-    pub fn units(&self) -> &[Unit] {
-        &self.units
+            unit
+        };
+        Units { units: table.columns().iter().zip(cells).map(learn).collect() }
     }
 
     /// Table columns that are used, ascending: feature f is column `used()[f]`.
@@ -134,42 +113,32 @@ impl Units {
     }
 }
 
-fn first_seen(cells: &[f64]) -> Option<&f64> {
-    cells.iter().find(|x| !x.is_nan())
-}
-
 /// Numbers as they are, codes of categories, NaN for missing; infinities are refused.
 fn raw_cells(table: &Table) -> Result<Vec<Vec<f64>>> {
+    table.require_finite()?;
     let raw = |column: &Column| match column.data() {
-        ColumnData::Categorical(c) => {
-            Ok(c.codes().iter().map(|c| c.map_or(f64::NAN, |c| c as f64)).collect())
-        }
-        ColumnData::Numeric(numbers) => match numbers.with_nan().iter().position(|v| v.is_infinite()) {
-            None => Ok(numbers.with_nan().to_vec()),
-            Some(row) => Err(Error::column(
-                column.name(),
-                format!("row {} is not a finite number", row + 1),
-                "correct the value, or leave the cell empty",
-            )),
-        },
+        ColumnData::Categorical(c) => c.codes().iter().map(|c| c.map_or(f64::NAN, |c| c as f64)).collect(),
+        ColumnData::Numeric(numbers) => numbers.with_nan().to_vec(),
     };
-    table.columns().iter().map(raw).collect()
+    Ok(table.columns().iter().map(raw).collect())
 }
 
-fn level_code(values: &[f64], x: f64) -> f64 {
-    values.iter().position(|v| *v == x).map_or(f64::NAN, |code| code as f64)
-}
+/// A numeric column with at most this many distinct values is discrete: more of them have no density to speak of.
+const DISCRETE_VALUES: usize = 10;
 
-fn numeric_unit(cells: &[f64], weights: &[f64], discrete_values: usize) -> Unit {
-    let mut distinct: Vec<f64> = cells.iter().copied().filter(|x| !x.is_nan()).collect();
+fn unit_of(column: &Column, cells: &[f64], weights: &[f64]) -> Unit {
+    let seen = || cells.iter().zip(weights).filter(|(x, _)| !x.is_nan());
+    let mut distinct: Vec<f64> = seen().map(|(x, _)| *x).collect();
     distinct.sort_by(f64::total_cmp);
     distinct.dedup();
     if distinct.len() < 2 {
         return Unit::Dropped;
     }
-    let n: f64 = cells.iter().zip(weights).filter(|(x, _)| !x.is_nan()).map(|(_, w)| w).sum();
+    if let ColumnData::Categorical(c) = column.data() {
+        return Unit::Categories(c.categories().len());
+    }
     // A handful of rows with different values is not a discrete column.
-    if distinct.len() <= discrete_values && (distinct.len() as f64) < n {
+    if distinct.len() <= DISCRETE_VALUES && (distinct.len() as f64) < seen().map(|(_, w)| w).sum() {
         return Unit::Levels(distinct);
     }
     let standard = Standard::learn(cells, Some(weights), Divisor::OneLess);
@@ -179,12 +148,18 @@ fn numeric_unit(cells: &[f64], weights: &[f64], discrete_values: usize) -> Unit 
 /// Training rows: features column by column (NaN is missing), class codes and weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Columns {
-    kinds: Vec<Kind>,
-    values: Vec<Vec<f64>>,
-    class: Vec<usize>,
-    weights: Vec<f64>,
-    n_classes: usize,
-    least_bandwidth: f64,
+    /// Kinds of the features.
+    pub kinds: Vec<Kind>,
+    /// Cells, feature by feature.
+    pub values: Vec<Vec<f64>>,
+    /// Class code of every row.
+    pub class: Vec<usize>,
+    /// Weight of every row.
+    pub weights: Vec<f64>,
+    /// Number of classes.
+    pub n_classes: usize,
+    /// Lower bound of bandwidths: 1e-3 in standardised units.
+    pub least_bandwidth: f64,
 }
 
 impl Columns {
@@ -202,7 +177,7 @@ impl Columns {
     pub fn learn(rows: &Rows<'_>, params: &Params, control: &Control) -> Result<(Units, Self)> {
         require_enough_rows(rows, params, control)?;
         let (cells, weights) = (raw_cells(rows.features())?, rows.all_weights());
-        let units = Units::learn(rows.features(), &cells, &weights, params, control);
+        let units = Units::learn(rows.features(), &cells, &weights, control);
         let columns = Columns {
             kinds: units.kinds(),
             values: units.encode_cells(&cells),
@@ -227,44 +202,10 @@ impl Columns {
         self.class.len()
     }
 
-    /// Number of classes.
-    pub fn n_classes(&self) -> usize {
-        self.n_classes
-    }
-
-    /// Kinds of the features.
-    pub fn kinds(&self) -> &[Kind] {
-        &self.kinds
-    }
-
-    /// All cells of feature `i`.
-    pub fn feature(&self, i: usize) -> &[f64] {
-        &self.values[i]
-    }
-
-    /// All features.
-    pub fn features(&self) -> &[Vec<f64>] {
-        &self.values
-    }
-
-    /// Class code of every row.
-    pub fn class(&self) -> &[usize] {
-        &self.class
-    }
-
-    /// Weight of every row.
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
-    }
-
-    /// Weights of the given rows.
-    pub fn weights_of(&self, rows: &[usize]) -> Vec<f64> {
-        rows.iter().map(|&r| self.weights[r]).collect()
-    }
-
-    /// Lower bound of bandwidths: 1e-3 in standardised units.
-    pub fn least_bandwidth(&self) -> f64 {
-        self.least_bandwidth
+    /// Feature `i` of the given rows.
+    pub(crate) fn sample(&self, i: usize, rows: &[usize]) -> Sample {
+        let of = |v: &[f64]| rows.iter().map(|&r| v[r]).collect();
+        Sample::weighted(of(&self.values[i]), of(&self.weights))
     }
 
     /// Rows of class `y`, ascending.
@@ -283,11 +224,12 @@ impl Columns {
 
     /// The given rows, in the given order.
     pub fn subset(&self, rows: &[usize]) -> Columns {
+        let of = |v: &Vec<f64>| rows.iter().map(|&r| v[r]).collect();
         Columns {
             kinds: self.kinds.clone(),
-            values: self.values.iter().map(|v| rows.iter().map(|&r| v[r]).collect()).collect(),
+            values: self.values.iter().map(of).collect(),
             class: rows.iter().map(|&r| self.class[r]).collect(),
-            weights: rows.iter().map(|&r| self.weights[r]).collect(),
+            weights: of(&self.weights),
             ..*self
         }
     }

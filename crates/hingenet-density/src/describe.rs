@@ -82,21 +82,16 @@ impl DensityClassifier {
         let used = self.units.used();
         let curve = |(i, line): (usize, &LineTable)| {
             let positions = self.positions(line, ALONG);
-            let mut t = vec![0.0; self.n_classes];
             let (mut scores, mut density) = (Vec::new(), Vec::new());
             for &x in &positions {
-                line.log_densities(x, &mut t);
-                let mut out = vec![0.0; line.outputs()];
+                let t = self.log_densities_at(line, x);
+                let mut out = vec![0.0; line.centre.len()];
                 line.add(x, &t, &mut out);
                 scores.push(relative(&out, &line.centre));
                 density.push(mixture(&t));
             }
-            Curve {
-                column: used[i],
-                positions: self.original(i, positions),
-                scores,
-                share: normalised(density),
-            }
+            let (column, positions) = (used[i], self.original(i, positions));
+            Curve { column, positions, scores, share: normalised(density) }
         };
         self.lines.iter().enumerate().map(curve).collect()
     }
@@ -109,15 +104,10 @@ impl DensityClassifier {
     fn surface(&self, table: &PairTable) -> Surface {
         let (used, (i, j)) = (self.units.used(), table.pair);
         let (first, second) = (self.positions(&self.lines[i], SIDE), self.positions(&self.lines[j], SIDE));
-        let log_densities = |line: &LineTable, x: f64| {
-            let mut t = vec![0.0; self.n_classes];
-            line.log_densities(x, &mut t);
-            t
-        };
-        let along: Vec<Vec<f64>> = second.iter().map(|y| log_densities(&self.lines[j], *y)).collect();
+        let along: Vec<Vec<f64>> = second.iter().map(|y| self.log_densities_at(&self.lines[j], *y)).collect();
         let (mut scores, mut density) = (Vec::new(), Vec::new());
         for &x in &first {
-            let alone = log_densities(&self.lines[i], x);
+            let alone = self.log_densities_at(&self.lines[i], x);
             for (&y, other) in second.iter().zip(&along) {
                 let mut out = vec![0.0; table.centre.len()];
                 table.add(x, y, &mut out);
@@ -139,18 +129,20 @@ impl DensityClassifier {
         }
     }
 
+    /// Log densities of one feature in all classes.
+    pub(crate) fn log_densities_at(&self, line: &LineTable, x: f64) -> Vec<f64> {
+        let mut t = vec![0.0; self.n_classes];
+        line.log_densities(x, &mut t);
+        t
+    }
+
     /// Codes of a discrete feature, or `n` evenly spaced values between the tails of its density.
     fn positions(&self, line: &LineTable, n: usize) -> Vec<f64> {
         let nodes = line.axis.nodes();
         if matches!(line.axis, Axis::Levels(_)) {
             return nodes;
         }
-        let mut t = vec![0.0; self.n_classes];
-        let mut density_at = |x: &f64| {
-            line.log_densities(*x, &mut t);
-            mixture(&t)
-        };
-        let density: Vec<f64> = nodes.iter().map(&mut density_at).collect();
+        let density: Vec<f64> = nodes.iter().map(|x| mixture(&self.log_densities_at(line, *x))).collect();
         let cells = nodes.windows(2).zip(density.windows(2));
         let mass: Vec<f64> = cells.map(|(x, p)| 0.5 * (x[1] - x[0]) * (p[0] + p[1])).collect();
         let total: f64 = mass.iter().sum();
@@ -162,7 +154,7 @@ impl DensityClassifier {
 
     /// Positions of feature `i` in the units of its table column.
     fn original(&self, i: usize, positions: Vec<f64>) -> Vec<f64> {
-        match &self.units.units()[self.units.used()[i]] {
+        match &self.units.units[self.units.used()[i]] {
             Unit::Standard(standard) => positions.iter().map(|z| standard.undo(*z)).collect(),
             Unit::Levels(values) => values.clone(),
             Unit::Categories(_) | Unit::Dropped => positions,

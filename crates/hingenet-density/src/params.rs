@@ -61,10 +61,10 @@ pub enum Threshold {
 /// Candidates of the cross-validated fraction.
 pub const FRACTIONS: [f64; 10] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0];
 
-/// Class weights of the SVM.
+/// Class weights of the SVM; of generative classifiers the factors of the class frequencies in the prior.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClassWeights {
-    /// None or balanced, chosen by cross-validation.
+    /// None or balanced, chosen by cross-validation; none for generative classifiers.
     CrossValidated,
     /// 1 for every class.
     None,
@@ -116,17 +116,6 @@ pub enum Augment {
     RawAndProducts,
 }
 
-/// Class prior of the generative classifiers.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Prior {
-    /// Class frequencies.
-    Empirical,
-    /// Equal.
-    Uniform,
-    /// Given probabilities.
-    Given(Vec<f64>),
-}
-
 /// Params of a density classifier; [`Params::new`] gives the recommended ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Params {
@@ -154,18 +143,8 @@ pub struct Params {
     pub anchor: Anchor,
     /// Raw columns of the SVM.
     pub augment: Augment,
-    /// Class weights of the SVM.
+    /// Class weights.
     pub class_weights: ClassWeights,
-    /// Class prior.
-    pub prior: Prior,
-    /// Pseudo-count α of discrete tables.
-    pub pseudo_count: f64,
-    /// Weight κ of the marginal density in the densities given a discrete value.
-    pub shrinkage: f64,
-    /// Numeric columns with at most this many distinct values are discrete.
-    pub discrete_values: usize,
-    /// Folds of the inner cross-validation; `None` means 5, or fewer in small classes.
-    pub folds: Option<usize>,
     /// Whether classes with fewer than 4 rows are allowed; their bandwidths come from the spread of all rows.
     pub tiny_classes: bool,
     /// Whether classes with fewer than 20 rows may have pair densities.
@@ -195,11 +174,6 @@ impl Params {
             anchor: Anchor::None,
             augment: Augment::None,
             class_weights: ClassWeights::CrossValidated,
-            prior: Prior::Empirical,
-            pseudo_count: 1.0,
-            shrinkage: 5.0,
-            discrete_values: 10,
-            folds: None,
             tiny_classes: false,
             pairs_in_small_classes: false,
             seed: 0,
@@ -212,33 +186,14 @@ impl Params {
         self.floor.check()?;
         positive("C", self.cost)?;
         positive("gap", self.gap)?;
-        positive("pseudo-count", self.pseudo_count)?;
-        require(
-            "shrinkage",
-            self.shrinkage,
-            "a finite number >= 0",
-            self.shrinkage >= 0.0 && self.shrinkage.is_finite(),
-        )?;
-        if let Some(folds) = self.folds {
-            require("folds", folds, "a number >= 2", folds >= 2)?;
-        }
         self.check_threshold()?;
         self.check_augment()?;
         self.check_penalty(n_classes)?;
-        match &self.class_weights {
-            ClassWeights::Given(w) => {
-                require_len("class weights", n_classes, w.len())?;
-                w.iter().try_for_each(|w| positive("class weight", *w))?;
-            }
-            ClassWeights::CrossValidated | ClassWeights::None | ClassWeights::Balanced => {}
+        if let ClassWeights::Given(w) = &self.class_weights {
+            require_len("class weights", n_classes, w.len())?;
+            w.iter().try_for_each(|w| positive("class weight", *w))?;
         }
-        match &self.prior {
-            Prior::Given(p) => {
-                require_len("class priors", n_classes, p.len())?;
-                p.iter().try_for_each(|p| positive("class prior", *p))
-            }
-            Prior::Empirical | Prior::Uniform => Ok(()),
-        }
+        Ok(())
     }
 
     fn check_augment(&self) -> Result<()> {

@@ -3,11 +3,12 @@
 //! exact log densities without itself, because a kernel on top of the row would make it look too typical.
 
 use crate::classifier::DensityClassifier;
-use crate::columns::Columns;
+use crate::columns::{Columns, Unit};
 use crate::compile::Scratch;
-use crate::estimate::features::{ClassFeatures, Densities, Features};
+use crate::estimate::features::Densities;
 use crate::params::Params;
 use crate::structure::Kept;
+use crate::terms::PerTerm;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::sum::ordered_chunks;
@@ -29,9 +30,12 @@ pub struct LogDensity {
 /// Log densities of the training rows, each without the row itself; rows in order, to be found by content.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OwnDensities {
-    cells: Vec<f64>,
-    values: Vec<f64>,
-    n_rows: usize,
+    /// The cells, row by row.
+    pub cells: Vec<f64>,
+    /// The log densities, row by row.
+    pub values: Vec<f64>,
+    /// Number of rows.
+    pub n_rows: usize,
 }
 
 impl OwnDensities {
@@ -42,21 +46,6 @@ impl OwnDensities {
             return Err(Error::data("the log densities of the training rows are not complete", ""));
         }
         Ok(OwnDensities { cells, values, n_rows })
-    }
-
-    /// The cells, row by row.
-    pub fn cells(&self) -> &[f64] {
-        &self.cells
-    }
-
-    /// The log densities, row by row.
-    pub fn values(&self) -> &[f64] {
-        &self.values
-    }
-
-    /// Number of rows.
-    pub fn n_rows(&self) -> usize {
-        self.n_rows
     }
 
     fn part<'a>(&self, of: &'a [f64], r: usize) -> &'a [f64] {
@@ -153,11 +142,8 @@ impl DensityClassifier {
 
     /// What turns a log density of each feature into one of its column; 0 where the cell is missing.
     fn log_scales(&self, row: &[f64]) -> Vec<f64> {
-        let units = self.units.units();
-        let scale = |(i, column): (usize, usize)| {
-            if row[i].is_nan() { 0.0 } else { units[column].log_scale() }
-        };
-        self.units.used().into_iter().enumerate().map(scale).collect()
+        let used = self.units.units.iter().filter(|unit| **unit != Unit::Dropped);
+        row.iter().zip(used).map(|(x, unit)| if x.is_nan() { 0.0 } else { unit.log_scale() }).collect()
     }
 
     /// Exact log densities of the training rows, each row left out of its own class. `rows` are those
@@ -170,13 +156,13 @@ impl DensityClassifier {
         let of_class = |pairs: &Vec<usize>| pairs.iter().map(|&p| self.pairs[p].pair).collect();
         let kept = Kept { of_class: self.class_pairs.iter().map(of_class).collect() };
         let densities = Densities::estimate(&columns, &kept, params, control)?;
-        let features = densities.features(columns.features(), true, control)?;
+        let features = densities.features(&columns.values, true, control)?;
         Ok(self.by_content(&columns, &features))
     }
 
     /// Rows of equal cells in one entry: of every class that has such a row, the densities without it.
-    fn by_content(&self, columns: &Columns, features: &Features) -> OwnDensities {
-        let row = |r: usize| columns.features().iter().map(|f| f[r]).collect::<Vec<f64>>();
+    fn by_content(&self, columns: &Columns, features: &PerTerm) -> OwnDensities {
+        let row = |r: usize| columns.values.iter().map(|f| f[r]).collect::<Vec<f64>>();
         let mut order: Vec<(Vec<f64>, usize)> = (0..columns.n_rows()).map(|r| (row(r), r)).collect();
         order.sort_by(|a, b| compare(&a.0, &b.0).then(a.1.cmp(&b.1)));
         let mut own = OwnDensities::default();
@@ -185,25 +171,16 @@ impl DensityClassifier {
             let scale = self.log_scales(cells);
             own.cells.extend(cells);
             for (y, class) in features.classes.iter().enumerate() {
-                let of_class = equal.iter().find(|(_, r)| columns.class()[*r] == y);
+                let of_class = equal.iter().find(|(_, r)| columns.class[*r] == y);
                 let r = of_class.map_or(*first, |(_, r)| *r);
-                own.values.extend(self.class_values(class, y, r, &scale));
+                own.values.extend(class.marginals.iter().zip(&scale).map(|(t, shift)| t[r] + shift));
+                for (t, &p) in class.pairs.iter().zip(&self.class_pairs[y]) {
+                    let (i, j) = self.pairs[p].pair;
+                    own.values.push(t[r] + scale[i] + scale[j]);
+                }
             }
             own.n_rows += 1;
         }
         own
-    }
-
-    fn class_values<'a>(
-        &'a self,
-        class: &'a ClassFeatures,
-        y: usize,
-        r: usize,
-        scale: &'a [f64],
-    ) -> impl Iterator<Item = f64> + 'a {
-        let single = class.marginals.iter().zip(scale).map(move |(t, shift)| t[r] + shift);
-        let shift = move |p: &usize| scale[self.pairs[*p].pair.0] + scale[self.pairs[*p].pair.1];
-        let pairs = class.pairs.iter().zip(&self.class_pairs[y]);
-        single.chain(pairs.map(move |(t, p)| t[r] + shift(p)))
     }
 }

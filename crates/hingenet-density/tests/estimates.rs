@@ -5,7 +5,7 @@ use hingenet_base::numeric::random::Random;
 use hingenet_density::estimate::bandwidth::{
     PilotStages, PlaneBandwidth, Symmetric, plug_in_criterion, plug_in_plane,
 };
-use hingenet_density::estimate::kernel::{LineKde, Own, PlaneKde};
+use hingenet_density::estimate::kernel::{LineKde, PlaneKde};
 use hingenet_density::estimate::sample::{PairSample, Sample};
 
 fn normal_sample(n: usize, seed: u64) -> Vec<f64> {
@@ -19,7 +19,7 @@ fn densities_integrate_to_one() {
     let y = normal_sample(30, 5);
     let line = LineKde::new(&Sample::new(x.clone()), 0.3).unwrap();
     let grid = |k: i32| -7.0 + 0.02 * f64::from(k);
-    let total: f64 = (0..700).map(|k| line.log_density(grid(k)).exp() * 0.02).sum();
+    let total: f64 = (0..700).map(|k| line.log_densities([&[grid(k)]], |_| None)[0].exp() * 0.02).sum();
     assert!((total - 1.0).abs() < 1e-6, "{total}");
     let h = Symmetric { a: 0.2, b: 0.1, c: 0.3 };
     let plane = PlaneKde::new(&PairSample::new(x.clone(), y.clone()), h).unwrap();
@@ -27,15 +27,16 @@ fn densities_integrate_to_one() {
     let mut total = 0.0;
     for i in 0..160 {
         for j in 0..160 {
-            total += plane.log_density(coarse(i), coarse(j)).exp() * 0.01;
+            total += plane.log_densities([&[coarse(i)], &[coarse(j)]], |_| None)[0].exp() * 0.01;
         }
     }
     assert!((total - 1.0).abs() < 1e-6, "{total}");
     // The marginal of the estimate is the estimate with h = sqrt(H_11).
     let marginal = LineKde::new(&Sample::new(x), h.a.sqrt()).unwrap();
     for at in [-1.0, 0.3, 2.0] {
-        let along: f64 = (0..160).map(|j| plane.log_density(at, coarse(j)).exp() * 0.1).sum();
-        assert!((along.ln() - marginal.log_density(at)).abs() < 1e-6);
+        let along: f64 =
+            (0..160).map(|j| plane.log_densities([&[at], &[coarse(j)]], |_| None)[0].exp() * 0.1).sum();
+        assert!((along.ln() - marginal.log_densities([&[at]], |_| None)[0]).abs() < 1e-6);
     }
 }
 
@@ -49,8 +50,8 @@ fn leaving_a_row_out_is_the_estimate_without_it() {
         let without: Vec<usize> = (0..25).filter(|&k| k != i).collect();
         let rest =
             PairSample::new(without.iter().map(|&k| x[k]).collect(), without.iter().map(|&k| y[k]).collect());
-        let want = PlaneKde::new(&rest, h).unwrap().log_density(x[i], y[i]);
-        let got = all.log_densities(&[x[i]], &[y[i]], |_| Own::Omit(i))[0];
+        let want = PlaneKde::new(&rest, h).unwrap().log_densities([&[x[i]], &[y[i]]], |_| None)[0];
+        let got = all.log_densities([&[x[i]], &[y[i]]], |_| Some(i))[0];
         assert!((got - want).abs() < 1e-12, "{got} {want}");
     }
 }
@@ -64,10 +65,10 @@ fn a_diagonal_matrix_gives_products_of_kernels() {
     let phi = |u: f64, h: f64| (-0.5 * u * u / (h * h)).exp() / (h * std::f64::consts::TAU.sqrt());
     for (a, b) in [(0.0, 0.0), (1.5, -2.0), (4.0, 4.0)] {
         let direct: f64 = x.iter().zip(&y).map(|(u, v)| phi(a - u, h1) * phi(b - v, h2)).sum::<f64>() / 20.0;
-        assert!((plane.log_density(a, b) - direct.ln()).abs() < 1e-10);
+        assert!((plane.log_densities([&[a], &[b]], |_| None)[0] - direct.ln()).abs() < 1e-10);
     }
     // Far away the direct sum is zero and the logarithm still right to the largest kernel.
-    let far = plane.log_density(500.0, 0.0);
+    let far = plane.log_densities([&[500.0], &[0.0]], |_| None)[0];
     assert!(far.is_finite() && far < -1e5);
 }
 
@@ -145,9 +146,9 @@ fn many_rows_give_the_digits_of_sums_kernel_by_kernel() {
     let h = PlaneBandwidth::Normal.choose(&sample);
     let (plane, line) =
         (PlaneKde::new(&sample, h).unwrap(), LineKde::new(&Sample::new(x.clone()), 0.1).unwrap());
-    let (of_plane, of_line) = (plane.log_densities(&x, &y, Own::Omit), line.log_densities(&x, Own::Omit));
-    let floor = plane.log_peak() - (n as f64).ln() - 8.0;
-    let above = plane.log_densities_above(floor, &x, &y, Own::Omit);
+    let (of_plane, of_line) = (plane.log_densities([&x, &y], Some), line.log_densities([&x], Some));
+    let floor = plane.log_peak - (n as f64).ln() - 8.0;
+    let above = plane.log_densities_above(floor, [&x, &y], Some);
     let others = |q: usize| (0..n).filter(move |i| *i != q);
     let log_mean = |exponents: Vec<f64>| {
         let top = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -159,10 +160,10 @@ fn many_rows_give_the_digits_of_sums_kernel_by_kernel() {
             let (u, v) = (x[q] - x[i], y[q] - y[i]);
             -0.5 * (h.c * u * u - 2.0 * h.b * u * v + h.a * v * v) / h.det()
         };
-        let want = plane.log_peak() + log_mean(others(q).map(exponent).collect());
+        let want = plane.log_peak + log_mean(others(q).map(exponent).collect());
         assert!((of_plane[q] - want).abs() < 1e-9, "{q}: {} {want}", of_plane[q]);
         assert!((above[q].max(floor) - want.max(floor)).abs() < 1e-9, "{q}: {} {want}", above[q]);
-        let want = line.log_peak() + log_mean(others(q).map(|i| -50.0 * (x[q] - x[i]).powi(2)).collect());
+        let want = line.log_peak + log_mean(others(q).map(|i| -50.0 * (x[q] - x[i]).powi(2)).collect());
         assert!((of_line[q] - want).abs() < 1e-9, "{q}: {} {want}", of_line[q]);
     }
     assert!(of_plane[0] < floor && above[0] <= floor);

@@ -10,14 +10,13 @@ use hingenet_data::classifier::Classifier;
 use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_density::columns::{Columns, Kind};
-use hingenet_density::estimate::features::{ClassFeatures, Features};
 use hingenet_density::estimate::sample::Sample;
 use hingenet_density::fit::fit_exact;
 use hingenet_density::generate::{Dependence as Shape, Networks};
 use hingenet_density::params::{ClassWeights, Penalty, Threshold, TrainingFeatures};
 use hingenet_density::structure::hsic::{DependenceKernel, all_pairs};
 use hingenet_density::structure::{Dependence, Kept};
-use hingenet_density::terms::Scores;
+use hingenet_density::terms::{ClassTerms, PerTerm, Scores};
 use hingenet_density::{Params, Variant};
 use support::{classes, columns_of, correct, draw, exact, exact_hsic, normal_sample, two_class_table};
 
@@ -155,18 +154,17 @@ fn known_forests_give_the_exact_log_likelihood_ratio() {
     let column = |f: &dyn Fn(&[f64; 3]) -> f64| rows.iter().map(f).collect::<Vec<f64>>();
     let marginals =
         |variances: [f64; 3]| (0..3).map(|i| column(&|r| phi(r[i], 0.0, variances[i]))).collect::<Vec<_>>();
-    let features = Features {
-        n_rows: 50,
+    let features = PerTerm {
         classes: vec![
-            ClassFeatures {
+            ClassTerms {
                 marginals: marginals([1.0, 2.0, 3.0]),
                 pairs: vec![column(&pair01), column(&pair12)],
             },
-            ClassFeatures { marginals: marginals([1.0, 2.0, 1.0]), pairs: vec![column(&pair01)] },
+            ClassTerms { marginals: marginals([1.0, 2.0, 1.0]), pairs: vec![column(&pair01)] },
         ],
         raw: vec![],
     };
-    let scores = Scores::of_forests(&[0.3f64.ln(), 0.7f64.ln()], 3, &kept).evaluate(&features);
+    let scores = Scores::of_forests(&[0.3f64.ln(), 0.7f64.ln()], 3, &kept, &kept).evaluate(&features);
     for (row, score) in rows.iter().zip(&scores) {
         let zero = phi(row[0], 0.0, 1.0) + phi(row[1], row[0], 1.0) + phi(row[2], row[1], 1.0) + 0.3f64.ln();
         let one = phi(row[0], 0.0, 1.0) + phi(row[1], row[0], 1.0) + phi(row[2], 0.0, 1.0) + 0.7f64.ln();
@@ -260,7 +258,7 @@ fn tables_agree_with_exact_scores_on_new_rows() {
         let names = classes();
         let rows = Rows::new(&table, &class, &names, None).unwrap();
         let model = hingenet_density::fit(&rows, &params, &control).unwrap().model;
-        assert!(model.summary().table_error <= 1e-3, "{}", model.summary().table_error);
+        assert!(model.summary.table_error <= 1e-3, "{}", model.summary.table_error);
         model.check().unwrap();
         let (units, columns) = Columns::learn(&rows, &params, &control).unwrap();
         let exact = fit_exact(&columns, &params, &control).unwrap();
@@ -409,7 +407,7 @@ fn an_inner_node_is_integrated_out() {
     let integrated = model.decision_values(&row(vec![f64::NAN])).unwrap();
     let grid: Vec<f64> = (0..2000).map(|k| -8.0 + 0.01 * f64::from(k)).collect();
     let dense = model.decision_values(&row(grid)).unwrap();
-    let sd = match &model.units().units()[1] {
+    let sd = match &model.units.units[1] {
         hingenet_density::columns::Unit::Standard(standard) => standard.sd,
         other => panic!("{other:?}"),
     };
@@ -481,7 +479,7 @@ fn the_search_runs_and_every_kind_of_training_feature_works() {
     let names = classes();
     let rows = Rows::new(&table, &class, &names, None).unwrap();
     let model = hingenet_density::fit(&rows, &Params::new(Variant::Slb), &Control::default()).unwrap().model;
-    assert!(model.summary().fraction.is_some());
+    assert!(model.summary.fraction.is_some());
     for kind in [TrainingFeatures::Resubstitution, TrainingFeatures::CrossFit, TrainingFeatures::Split] {
         let params = Params { training_features: kind, ..fixed(0.5) };
         let model = hingenet_density::fit(&rows, &params, &Control::default()).unwrap().model;
@@ -579,7 +577,6 @@ fn bad_input_is_refused_with_a_clear_error() {
     assert!(bad(&|s| s.threshold = Threshold::Fraction(1.5)).contains("fraction = 1.5"));
     assert!(bad(&|s| s.threshold = Threshold::Lambda(f64::NAN)).contains("lambda"));
     assert!(bad(&|s| s.threshold = Threshold::Lambda(-1.0)).contains("lambda"));
-    assert!(bad(&|s| s.folds = Some(31)).contains("folds = 31"));
     assert!(bad(&|s| s.class_weights = ClassWeights::Given(vec![1.0])).contains("class weights"));
     let rows = Rows::new(&table, &class, &names, None).unwrap();
     let model = hingenet_density::fit(&rows, &fixed(0.0), &control).unwrap().model;

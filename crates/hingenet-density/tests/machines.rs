@@ -8,8 +8,9 @@ use hingenet_data::classifier::Classifier;
 use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_density::columns::Columns;
-use hingenet_density::fit::fit_exact;
+use hingenet_density::fit::{ExactModel, fit_exact};
 use hingenet_density::params::{Anchor, Augment, ClassWeights, Multiclass, Penalty, Threshold};
+use hingenet_density::terms::raw::RawTerm;
 use hingenet_density::{DensityClassifier, Params, Variant};
 use support::{classes, columns_of, correct, two_class_table};
 
@@ -26,6 +27,12 @@ fn fit(table: &Table, class: &Codes, params: &Params) -> DensityClassifier {
     let names = classes();
     let rows = Rows::new(table, class, &names, None).unwrap();
     hingenet_density::fit(&rows, params, &Control::default()).unwrap().model
+}
+
+/// Whether a score uses the raw term.
+fn raw_in_use(exact: &ExactModel, wanted: impl Fn(&RawTerm) -> bool) -> bool {
+    let weights = exact.densities.raw.iter().zip(&exact.scores.weights.raw).filter(|(t, _)| wanted(t));
+    weights.flat_map(|(_, w)| w).any(|w| *w != 0.0)
 }
 
 fn augmented() -> Params {
@@ -57,7 +64,7 @@ fn raw_terms_are_part_of_the_curves_and_maps_and_explanations_add_up() {
     let (table, class) = two_class_table(60, 3, 40);
     let model = fit(&table, &class, &augmented());
     model.check().unwrap();
-    assert!(model.summary().table_error <= 1e-3);
+    assert!(model.summary.table_error <= 1e-3);
     let proba = model.log_proba(&table).unwrap();
     for row in [0, 31, 100] {
         let explanation = model.explain(&table, row).unwrap();
@@ -80,7 +87,7 @@ fn tables_with_raw_terms_agree_with_exact_scores() {
     let (units, columns) = Columns::learn(&rows, &augmented(), &Control::default()).unwrap();
     let exact = fit_exact(&columns, &augmented(), &Control::default()).unwrap();
     // Two numbers and at most their product; the code has no raw term.
-    assert!((2..=3).contains(&exact.densities.raw.terms.len()));
+    assert!((2..=3).contains(&exact.densities.raw.len()));
     let want = exact.outputs(&units.encode(&test).unwrap(), &Control::default()).unwrap();
     let got = fit(&table, &class, &augmented()).decision_values(&test).unwrap();
     for (a, b) in got.iter().zip(&want) {
@@ -171,14 +178,20 @@ fn the_group_penalty_selects_columns_and_pairs_as_a_whole() {
     let scores = &exact.scores;
     let mut selected = 0;
     for i in 0..5 {
-        let in_use: Vec<bool> = (0..2).map(|y| scores.marginals[y][i][0] != 0.0).collect();
-        assert!(in_use[0] == in_use[1] && in_use[0] == exact.linear_term(i).is_some());
+        let in_use: Vec<bool> = (0..2).map(|y| scores.weights.classes[y].marginals[i][0] != 0.0).collect();
+        assert!(
+            in_use[0] == in_use[1]
+                && in_use[0] == raw_in_use(&exact, |t| matches!(t, RawTerm::Linear(f, _) if *f == i))
+        );
         selected += usize::from(in_use[0]);
     }
     for p in 0..10 {
-        let in_use: Vec<bool> = (0..2).map(|y| scores.pairs[y][p][0] != 0.0).collect();
+        let in_use: Vec<bool> = (0..2).map(|y| scores.weights.classes[y].pairs[p][0] != 0.0).collect();
         let pair = exact.kept.of_class[0][p];
-        assert!(in_use[0] == in_use[1] && in_use[0] == exact.product_term(pair).is_some());
+        assert!(
+            in_use[0] == in_use[1]
+                && in_use[0] == raw_in_use(&exact, |t| matches!(t, RawTerm::Product(p, _) if *p == pair))
+        );
         selected += usize::from(in_use[0]);
     }
     assert!((1..15).contains(&selected), "{selected}");
@@ -277,7 +290,7 @@ fn every_way_to_tell_three_classes_apart_is_a_sum_of_terms() {
         for anchor in [Anchor::None, Anchor::NaiveBayes] {
             let params = Params { multiclass, anchor, augment: Augment::Raw, ..fixed(0.3) };
             let model = hingenet_density::fit(&rows, &params, &Control::default()).unwrap().model;
-            assert!(model.summary().reports.iter().all(|r| r.converged), "{:?}", model.summary().reports);
+            assert!(model.summary.reports.iter().all(|r| r.converged), "{:?}", model.summary.reports);
             let p = model.log_proba(&table).unwrap();
             let found = |r: usize| hingenet_base::numeric::log::argmax(&p[3 * r..3 * r + 3]);
             let right = (0..180).filter(|&r| Some(found(r)) == class.get(r)).count();

@@ -204,11 +204,11 @@ fn small_classes_get_pairs_only_when_asked() {
     let control = Control::default().on_warning(move |text| drop(send.send(text.to_string())));
     let params = Params::new(Variant::SlbAll);
     let without = hingenet_density::fit(&rows, &params, &control).unwrap().model;
-    assert_eq!(without.summary().kept, 0);
+    assert_eq!(without.summary.kept, 0);
     assert!(warnings.try_iter().any(|w| w.contains("fewer than 20 rows")));
     let asked = Params { pairs_in_small_classes: true, ..params };
     let with = hingenet_density::fit(&rows, &asked, &Control::default()).unwrap().model;
-    assert_eq!(with.summary().kept, 6);
+    assert_eq!(with.summary.kept, 6);
     assert!(with.log_proba(&table).unwrap().iter().all(|p| p.is_finite()));
 }
 

@@ -183,10 +183,10 @@ fn kernel_trees_are_the_sums_of_their_log_densities() {
     let (table, class) = two_class_table(45, 4, 68);
     let params = Params::new(Variant::KdeTan);
     let columns: Columns = columns_of(&table, &class, &params);
-    assert!(columns.kinds().iter().all(|k| *k == Kind::Continuous));
+    assert!(columns.kinds.iter().all(|k| *k == Kind::Continuous));
     let model = fit_exact(&columns, &params, &Control::default()).unwrap();
-    let features = model.densities.features(columns.features(), false, &Control::default()).unwrap();
-    let got = model.outputs(columns.features(), &Control::default()).unwrap();
+    let features = model.densities.features(&columns.values, false, &Control::default()).unwrap();
+    let got = model.outputs(&columns.values, &Control::default()).unwrap();
     for r in [0, 20, 80] {
         for y in 0..2 {
             let degree = |i: usize| model.kept.of_class[y].iter().filter(|(a, b)| *a == i || *b == i).count();

@@ -73,9 +73,9 @@ impl LogDensities {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Parts<'py>)> {
         let (py, this) = (slf.py(), slf.get());
         let bytes = this.model.0.to_bytes().map_err(to_python)?;
-        let cells = this.own.cells().to_vec().into_pyarray(py);
-        let values = this.own.values().to_vec().into_pyarray(py);
-        let parts = (PyBytes::new(py, &bytes), cells, values, this.own.n_rows());
+        let cells = this.own.cells.clone().into_pyarray(py);
+        let values = this.own.values.clone().into_pyarray(py);
+        let parts = (PyBytes::new(py, &bytes), cells, values, this.own.n_rows);
         Ok((slf.get_type().getattr("from_parts")?, parts))
     }
 

@@ -6,7 +6,7 @@ use hingenet_base::control::Control;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::Classifier;
 use hingenet_data::table::{Codes, Column, Table, UnseenPolicy};
-use hingenet_density::estimate::kernel::{LineKde, Own, PlaneKde};
+use hingenet_density::estimate::kernel::{LineKde, PlaneKde};
 use hingenet_density::estimate::sample::{PairSample, Sample};
 use hingenet_density::transform::OwnDensities;
 
@@ -42,16 +42,13 @@ fn leaving_out_one_of_equal_rows_leaves_the_others() {
     let repeated = LineKde::new(&Sample::new(x.clone()), 0.7).unwrap();
     let merged = LineKde::new(&Sample::weighted(mx.clone(), w.clone()), 0.7).unwrap();
     let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
-    close(
-        repeated.log_densities(&[0.3], |_| Own::Omit(1))[0],
-        merged.log_densities(&[0.3], |_| Own::Omit(0))[0],
-    );
+    close(repeated.log_densities([&[0.3]], |_| Some(1))[0], merged.log_densities([&[0.3]], |_| Some(0))[0]);
     let h = hingenet_density::estimate::bandwidth::Symmetric { a: 0.5, b: 0.1, c: 0.4 };
     let repeated = PlaneKde::new(&PairSample::new(x, y), h).unwrap();
     let merged = PlaneKde::new(&PairSample::weighted(mx, my, w), h).unwrap();
     close(
-        repeated.log_densities(&[0.3], &[1.0], |_| Own::Omit(2))[0],
-        merged.log_densities(&[0.3], &[1.0], |_| Own::Omit(0))[0],
+        repeated.log_densities([&[0.3], &[1.0]], |_| Some(2))[0],
+        merged.log_densities([&[0.3], &[1.0]], |_| Some(0))[0],
     );
 }
 
@@ -121,7 +118,7 @@ fn training_rows_are_measured_without_themselves_and_new_rows_with_all() {
     let data = blobs(30, 2);
     let spec = "slb,fraction=0.5,class_weights=none".parse().unwrap();
     let (model, own) = fit_log_densities(&spec, &data, FitOptions::default(), &Control::default()).unwrap();
-    assert_eq!(own.n_rows(), data.n_rows());
+    assert_eq!(own.n_rows, data.n_rows());
     let of = |own: &OwnDensities| model.log_densities(&data.features, own, UnseenPolicy::Missing).unwrap();
     let (without, with) = (of(&own), of(&OwnDensities::default()));
     let list = model.log_density_list().unwrap();
@@ -134,7 +131,7 @@ fn training_rows_are_measured_without_themselves_and_new_rows_with_all() {
             assert!((a - b).abs() < 0.05, "{a} {b}");
         }
     }
-    let parts = OwnDensities::new(own.cells().to_vec(), own.values().to_vec(), own.n_rows()).unwrap();
+    let parts = OwnDensities::new(own.cells.clone(), own.values.clone(), own.n_rows).unwrap();
     assert_eq!(of(&parts), without);
     assert!(OwnDensities::new(vec![1.0; 5], vec![1.0; 4], 2).is_err());
     assert!(

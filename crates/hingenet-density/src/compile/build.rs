@@ -4,10 +4,10 @@
 use super::{Axis, Group, Layer, LineTable, PairTable, Scratch};
 use crate::columns::{Columns, Kind};
 use crate::estimate::Joint;
-use crate::estimate::features::Features;
 use crate::estimate::kernel::Floor;
 use crate::fit::ExactModel;
-use crate::terms::raw::Weighted;
+use crate::terms::PerTerm;
+use crate::terms::raw::{Product, RawTerm, Weighted};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::random::Random;
@@ -43,11 +43,15 @@ pub struct Compiled {
     pub error: f64,
 }
 
+/// Most builds, each finer than the one before.
+const BUILDS: usize = 4;
+
 /// Context shared by all tables.
 struct Builder<'a> {
     model: &'a ExactModel,
     columns: &'a Columns,
-    features: &'a Features,
+    features: &'a PerTerm,
+    /// Training rows at which tables are compared with exact values.
     probes: Vec<usize>,
     reach: f64,
     seed: u64,
@@ -61,31 +65,25 @@ pub fn compile(
     seed: u64,
     control: &Control,
 ) -> Result<Compiled> {
-    let features = model.densities.features(columns.features(), false, control)?;
-    let outputs = model.scores.evaluate(&features);
-    let spread = output_spread(&outputs, model.scores.outputs());
+    let features = model.densities.features(&columns.values, false, control)?;
+    let spread = output_spread(&model.scores.evaluate(&features), model.scores.base.len());
     let stride = columns.n_rows().div_ceil(PROBES).max(1);
-    let builder = Builder {
-        model,
-        columns,
-        features: &features,
-        probes: (0..columns.n_rows()).step_by(stride).collect(),
-        reach: reach(floor, columns),
-        seed,
-    };
-    let pairs = pair_members(model);
+    let probes = (0..columns.n_rows()).step_by(stride).collect();
+    let builder = Builder { model, columns, features: &features, probes, reach: reach(floor, columns), seed };
+    let pairs = pair_uses(model, &features);
+    let rows = builder.probe_rows();
+    let exact = model.outputs(&rows, control)?;
     let tables = (columns.n_features() + pairs.len()).max(1) as f64;
     let mut tolerance = 0.5 * TOLERANCE * spread / tables.sqrt();
     let mut compiled = builder.build(&pairs, tolerance, control)?;
-    for _ in 0..3 {
-        compiled.error = builder.error(&compiled, control)? / spread;
-        if compiled.error <= TOLERANCE {
+    for build in 1.. {
+        compiled.error = builder.error(&compiled, &rows, &exact) / spread;
+        if compiled.error <= TOLERANCE || build == BUILDS {
             break;
         }
         tolerance *= 0.4;
         compiled = builder.build(&pairs, tolerance, control)?;
     }
-    compiled.error = builder.error(&compiled, control)? / spread;
     Ok(compiled)
 }
 
@@ -106,27 +104,38 @@ struct PairWidth {
     narrow: [f64; 2],
 }
 
-/// A class that uses a pair: the place of the pair in its list, and the weights of its density in the outputs.
+/// A class that uses a pair: its density, the values of that at the training rows, and its weights in the outputs.
 struct Use<'a> {
     class: usize,
-    place: usize,
-    weights: &'a [f64],
+    joint: &'a Joint,
+    values: &'a Vec<f64>,
+    weights: &'a Vec<f64>,
 }
 
-/// For each pair the classes that keep it and its place in their lists.
-type Members = BTreeMap<(usize, usize), Vec<(usize, usize)>>;
+/// The classes that use each pair.
+type Uses<'a> = BTreeMap<(usize, usize), Vec<Use<'a>>>;
 
-fn pair_members(model: &ExactModel) -> Members {
-    let mut members = Members::new();
-    for (y, class) in model.densities.classes.iter().enumerate() {
-        for (p, pair) in class.pairs.iter().enumerate() {
-            let in_use = model.scores.pairs[y][p].iter().any(|v| *v != 0.0);
-            if in_use || model.product_term(*pair).is_some() {
-                members.entry(*pair).or_default().push((y, p));
+fn pair_uses<'a>(model: &'a ExactModel, features: &'a PerTerm) -> Uses<'a> {
+    let mut uses = Uses::new();
+    for (class, densities) in model.densities.classes.iter().enumerate() {
+        let (values, weights) = (&features.classes[class].pairs, &model.scores.weights.classes[class].pairs);
+        for (p, pair) in densities.pairs.iter().enumerate() {
+            if weights[p].iter().any(|v| *v != 0.0) || product_term(model, *pair).is_some() {
+                let joint = &densities.joints[p];
+                let of_class = Use { class, joint, values: &values[p], weights: &weights[p] };
+                uses.entry(*pair).or_default().push(of_class);
             }
         }
     }
-    members
+    uses
+}
+
+/// The product of a pair and its place among the raw terms, if a score uses it.
+fn product_term(model: &ExactModel, pair: (usize, usize)) -> Option<(usize, Weighted<Product>)> {
+    model.raw_term(|term| match term {
+        RawTerm::Product(p, product) if *p == pair => Some(*product),
+        _ => None,
+    })
 }
 
 /// Smallest standard deviation of an output; 1 if an output does not vary.
@@ -147,132 +156,111 @@ fn largest_rms(differences: &[Vec<f64>]) -> f64 {
         .fold(0.0, f64::max)
 }
 
+/// By how much smaller steps should be: the error falls with their fourth power.
+fn refinement(wanted: f64, error: f64) -> f64 {
+    (0.9 * (wanted / error.max(f64::MIN_POSITIVE)).sqrt().sqrt()).clamp(0.4, 0.85)
+}
+
 impl Builder<'_> {
-    fn n_outputs(&self) -> usize {
-        self.model.scores.outputs()
+    fn build(&self, uses: &Uses<'_>, tolerance: f64, control: &Control) -> Result<Compiled> {
+        let line = |i: usize| control.check().map(|()| self.line(i, tolerance));
+        let pair = |(pair, uses): (&(usize, usize), &Vec<Use<'_>>)| {
+            control.check().map(|()| self.pair(*pair, uses, tolerance))
+        };
+        Ok(Compiled {
+            lines: (0..self.columns.n_features()).into_par_iter().map(line).collect::<Result<_>>()?,
+            pairs: uses.par_iter().map(pair).collect::<Result<_>>()?,
+            error: 0.0,
+        })
     }
 
-    fn n_classes(&self) -> usize {
-        self.columns.n_classes()
+    /// Probes of whole rows, feature by feature: training rows, and the same moved by a kernel draw in every continuous
+    /// feature.
+    fn probe_rows(&self) -> Vec<Vec<f64>> {
+        let mut random = Random::stream(self.seed, 0x7ab1e);
+        let width = |i: usize, r: usize| {
+            let class = self.columns.class[r];
+            self.model.densities.classes[class].marginals[i].bandwidth().unwrap_or(0.0)
+        };
+        let column = |(i, column): (usize, &Vec<f64>)| {
+            let moved = self.probes.iter().map(|&r| column[r] + width(i, r) * random.normal());
+            self.probes.iter().map(|&r| column[r]).chain(moved).collect()
+        };
+        self.columns.values.iter().enumerate().map(column).collect()
     }
 
-    fn build(&self, members: &Members, tolerance: f64, control: &Control) -> Result<Compiled> {
-        let lines = (0..self.columns.n_features())
-            .into_par_iter()
-            .map(|i| {
-                control.check()?;
-                Ok(self.line(i, tolerance))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let list: Vec<_> = members.iter().collect();
-        let pairs = list
-            .par_iter()
-            .map(|(pair, classes)| {
-                control.check()?;
-                Ok(self.pair(**pair, classes, tolerance))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        Ok(Compiled { lines, pairs, error: 0.0 })
-    }
-
-    /// Outputs of the tables against exact outputs on probes of whole rows.
-    fn error(&self, compiled: &Compiled, control: &Control) -> Result<f64> {
-        let mut rows = self.columns.subset(&self.probes).features().to_vec();
-        let drawn = self.drawn_rows();
-        rows.iter_mut().zip(drawn).for_each(|(column, more)| column.extend(more));
-        let exact = self.model.outputs(&rows, control)?;
-        let mut scratch = Scratch::sized(compiled.lines.len(), self.n_classes());
+    /// Outputs of the tables at probe rows against exact ones.
+    fn error(&self, compiled: &Compiled, rows: &[Vec<f64>], exact: &[Vec<f64>]) -> f64 {
+        let mut scratch = Scratch::sized(compiled.lines.len(), self.columns.n_classes);
         let difference = |(r, want): (usize, &Vec<f64>)| -> Vec<f64> {
             scratch.read(&compiled.lines, |i| rows[i][r]);
             let out = scratch.outputs(&self.model.scores.base, &compiled.lines, &compiled.pairs);
             out.iter().zip(want).map(|(a, b)| a - b).collect()
         };
-        let differences: Vec<Vec<f64>> = exact.iter().enumerate().map(difference).collect();
-        Ok(largest_rms(&differences))
-    }
-
-    /// Probe rows moved by a kernel draw in every continuous feature.
-    fn drawn_rows(&self) -> Vec<Vec<f64>> {
-        let mut random = Random::stream(self.seed, 0x7ab1e);
-        let width = |i: usize, r: usize| {
-            let class = self.columns.class()[r];
-            self.model.densities.classes[class].marginals[i].kde().map_or(0.0, |k| k.h())
-        };
-        (0..self.columns.n_features())
-            .map(|i| {
-                let column = self.columns.feature(i);
-                self.probes.iter().map(|&r| column[r] + width(i, r) * random.normal()).collect()
-            })
-            .collect()
+        largest_rms(&exact.iter().enumerate().map(difference).collect::<Vec<_>>())
     }
 
     fn line(&self, i: usize, tolerance: f64) -> LineTable {
-        let k = self.n_classes();
+        let k = self.columns.n_classes;
         let marginals: Vec<_> = self.model.densities.classes.iter().map(|c| &c.marginals[i]).collect();
-        let weights: Vec<f64> =
-            self.model.scores.marginals.iter().flat_map(|class| class[i].iter().copied()).collect();
+        let weights = || self.model.scores.weights.classes.iter().map(|c| &c.marginals[i]);
         let widths: Vec<(usize, f64)> =
-            marginals.iter().enumerate().filter_map(|(y, m)| Some((y, m.kde()?.h()))).collect();
-        let narrowest = widths.iter().map(|(_, h)| *h).fold(f64::INFINITY, f64::min);
+            marginals.iter().enumerate().filter_map(|(y, m)| Some((y, m.bandwidth()?))).collect();
         let evaluate = |x: &[f64]| -> Vec<f64> {
             let columns: Vec<Vec<f64>> =
                 marginals.iter().map(|m| m.log_densities_above(f64::NEG_INFINITY, x, |_| None)).collect();
             (0..x.len()).flat_map(|q| columns.iter().map(move |c| c[q])).collect()
         };
-        let raw = self.model.linear_term(i);
-        let values = self.features.classes.iter().map(|class| &class.marginals[i][..]);
-        let centre = self.centre(values.zip(self.model.scores.marginals.iter().map(|u| &u[i][..])), &raw);
-        let floors: Vec<f64> = marginals.iter().map(|m| m.floor().max(NO_FLOOR)).collect();
-        let make = |axis: Axis| {
-            let values = evaluate(&axis.nodes());
-            LineTable {
-                axis,
-                values,
-                floors: floors.clone(),
-                weights: weights.clone(),
-                raw: raw.as_ref().map(|(_, term)| term.clone()),
-                centre: centre.clone(),
-            }
+        let raw = self.model.raw_term(|term| match term {
+            RawTerm::Linear(f, linear) if *f == i => Some(*linear),
+            _ => None,
+        });
+        let values = self.features.classes.iter().map(|class| &class.marginals[i]);
+        let empty = LineTable {
+            axis: Axis::Levels(0),
+            values: Vec::new(),
+            floors: marginals.iter().map(|m| m.floor().max(NO_FLOOR)).collect(),
+            weights: weights().flatten().copied().collect(),
+            centre: self.centre(values.zip(weights()), &raw),
+            raw: raw.map(|(_, term)| term),
         };
-        if let Kind::Discrete(levels) = self.columns.kinds()[i] {
+        let make = |axis: Axis| LineTable { values: evaluate(&axis.nodes()), axis, ..empty.clone() };
+        if let Kind::Discrete(levels) = self.columns.kinds[i] {
             return make(Axis::Levels(levels));
         }
+        let narrowest = widths.iter().map(|(_, h)| *h).fold(f64::INFINITY, f64::min);
         let probes = self.moved(i, narrowest);
-        let exact: Vec<f64> =
-            evaluate(&probes).iter().enumerate().map(|(q, t)| t.max(floors[q % k])).collect();
-        let largest_weight = weights.iter().fold(1e-9f64, |m, w| m.max(w.abs()));
-        let group = |(y, h): &(usize, f64), scale: f64| Group {
-            values: self.class_values(*y, |r| self.columns.feature(i)[r]),
-            reach: self.reach * h,
-            step: scale * h,
-        };
+        let exact = evaluate(&probes);
+        let largest_weight = empty.weights.iter().fold(1e-9f64, |m, w| m.max(w.abs()));
+        // In log units a table is never coarser than 1e-2, also where its weight is small: other rules read it.
+        let wanted = (tolerance / largest_weight).min(1e-2);
         let mut scale = 0.5;
         loop {
-            let groups: Vec<Group> = widths.iter().map(|w| group(w, scale)).collect();
-            let table = make(Axis::around(&groups));
+            let group = |&(y, h): &(usize, f64)| Group {
+                values: self.class_values(y, |r| self.columns.values[i][r]),
+                reach: self.reach * h,
+                step: scale * h,
+            };
+            let table = make(Axis::around(&widths.iter().map(group).collect::<Vec<_>>()));
             let mut t = vec![0.0; k];
-            let errors: Vec<Vec<f64>> = probes
-                .iter()
-                .enumerate()
-                .map(|(q, x)| {
-                    table.log_densities(*x, &mut t);
-                    (0..k).map(|y| t[y] - exact[q * k + y]).collect()
-                })
-                .collect();
-            let error = largest_rms(&errors);
-            // In log units a table is never coarser than 1e-2, also where its weight is small: other rules read it.
-            let wanted = (tolerance / largest_weight).min(1e-2);
+            let mut difference = |(x, exact): (&f64, &[f64])| -> Vec<f64> {
+                table.log_densities(*x, &mut t);
+                (0..k).map(|y| t[y] - exact[y].max(table.floors[y])).collect()
+            };
+            let differences: Vec<Vec<f64>> =
+                probes.iter().zip(exact.chunks_exact(k)).map(&mut difference).collect();
+            let error = largest_rms(&differences);
             if error <= wanted || 2 * table.axis.len() > MOST_LINE_NODES {
                 return table;
             }
-            scale *= (0.9 * (wanted / error).sqrt().sqrt()).clamp(0.4, 0.85);
+            scale *= refinement(wanted, error);
         }
     }
 
     /// Observed values of the rows of class `y`; of all rows where the class has none.
     fn class_values(&self, y: usize, at: impl Fn(usize) -> f64) -> Vec<f64> {
         let seen = |own: bool| -> Vec<f64> {
-            let rows = (0..self.columns.n_rows()).filter(|&r| !own || self.columns.class()[r] == y);
+            let rows = (0..self.columns.n_rows()).filter(|&r| !own || self.columns.class[r] == y);
             rows.map(&at).filter(|v| !v.is_nan()).collect()
         };
         let own = seen(true);
@@ -282,15 +270,16 @@ impl Builder<'_> {
     /// Mean contribution of the training rows to each output: of densities, given as their values with their weights,
     /// and of the raw term beside them.
     fn centre<'b, T>(
-        &self,
-        densities: impl Iterator<Item = (&'b [f64], &'b [f64])>,
-        raw: &Option<(usize, Weighted<T>)>,
+        &'b self,
+        densities: impl Iterator<Item = (&'b Vec<f64>, &'b Vec<f64>)>,
+        raw: &'b Option<(usize, Weighted<T>)>,
     ) -> Vec<f64> {
-        let mut centre = vec![0.0; self.n_outputs()];
-        densities
-            .for_each(|(values, weights)| add_mean(&mut centre, values, weights, self.columns.weights()));
-        if let Some((place, term)) = raw {
-            add_mean(&mut centre, &self.features.raw[*place], &term.weights, self.columns.weights());
+        let raw = raw.iter().map(|(place, term)| (&self.features.raw[*place], &term.weights));
+        let total: f64 = self.columns.weights.iter().sum();
+        let mut centre = vec![0.0; self.model.scores.base.len()];
+        for (values, weights) in densities.chain(raw) {
+            let mean = values.iter().zip(&self.columns.weights).map(|(t, w)| t * w).sum::<f64>() / total;
+            centre.iter_mut().zip(weights).for_each(|(c, v)| *c += v * mean);
         }
         centre
     }
@@ -298,26 +287,19 @@ impl Builder<'_> {
     /// Probe values of one feature: training values, and the same moved by a kernel draw.
     fn moved(&self, i: usize, width: f64) -> Vec<f64> {
         let mut random = Random::stream(self.seed, i as u64);
-        let at = self.probes.iter().map(|&r| self.columns.feature(i)[r]).filter(|x| !x.is_nan());
+        let at = self.probes.iter().map(|&r| self.columns.values[i][r]).filter(|x| !x.is_nan());
         at.flat_map(|x| [x, x + width * random.normal()]).collect()
     }
 
-    fn pair(&self, (i, j): (usize, usize), classes: &[(usize, usize)], tolerance: f64) -> PairTable {
-        let of_class = |&(class, place): &(usize, usize)| Use {
-            class,
-            place,
-            weights: &self.model.scores.pairs[class][place],
-        };
-        let uses: Vec<Use<'_>> = classes.iter().map(of_class).collect();
-        let raw = self.model.product_term((i, j));
-        let values = |u: &Use<'_>| &self.features.classes[u.class].pairs[u.place][..];
-        let centre = self.centre(uses.iter().map(|u| (values(u), u.weights)), &raw);
+    fn pair(&self, (i, j): (usize, usize), uses: &[Use<'_>], tolerance: f64) -> PairTable {
+        let raw = product_term(self.model, (i, j));
+        let centre = self.centre(uses.iter().map(|u| (u.values, u.weights)), &raw);
         let raw = raw.map(|(_, term)| term);
-        let (probe_x, probe_y) = self.pair_probes((i, j), &uses);
+        let (probe_x, probe_y) = self.pair_probes((i, j), uses);
         let exact: Vec<Vec<f64>> =
-            uses.iter().map(|u| self.pair_values((i, j), u, &probe_x, &probe_y, true)).collect();
-        let shear = self.shear(&uses);
-        let widths = self.pair_widths((i, j), &uses, shear);
+            uses.iter().map(|u| self.pair_values((i, j), u, &probe_x, &probe_y, u.joint.floor())).collect();
+        let shear = shear(uses);
+        let widths = self.pair_widths((i, j), uses, shear);
         let (mut scale, mut capped) = (1.0, false);
         loop {
             let first = self.pair_axis((i, j), 0, 0.0, &widths, scale);
@@ -331,21 +313,21 @@ impl Builder<'_> {
             let (nx, ny) = (first.nodes(), second.nodes());
             let (grid_x, grid_y): (Vec<f64>, Vec<f64>) =
                 nx.iter().flat_map(|x| ny.iter().map(move |v| (*x, v + shear * x))).unzip();
-            let layer = |u: &Use<'_>| Layer {
-                class: u.class,
-                floor: self.joint(u).floor().max(NO_FLOOR),
-                weights: u.weights.to_vec(),
-                values: self
-                    .pair_values((i, j), u, &grid_x, &grid_y, false)
-                    .iter()
-                    .map(|v| *v as f32)
-                    .collect(),
+            let layer = |u: &Use<'_>| {
+                let floor = u.joint.floor();
+                let values = self.pair_values((i, j), u, &grid_x, &grid_y, floor - BELOW_FLOOR);
+                Layer {
+                    class: u.class,
+                    floor: floor.max(NO_FLOOR),
+                    weights: u.weights.clone(),
+                    values: values.iter().map(|v| *v as f32).collect(),
+                }
             };
             let layers = uses.iter().map(layer).collect();
             let (raw, centre) = (raw.clone(), centre.clone());
             let table = PairTable { pair: (i, j), first, second, shear, layers, raw, centre };
             let error = pair_error(&table, &probe_x, &probe_y, &exact);
-            let factor = (0.9 * (tolerance / error.max(f64::MIN_POSITIVE)).sqrt().sqrt()).clamp(0.4, 0.85);
+            let factor = refinement(tolerance, error);
             let next = size as f64 / (factor * factor);
             if error <= tolerance || capped || next > MOST_PAIR_NODES as f64 {
                 return table;
@@ -354,50 +336,14 @@ impl Builder<'_> {
         }
     }
 
-    /// Log densities of one class at complete queries, with the floor or without (down to well below it).
-    fn pair_values(
-        &self,
-        (i, j): (usize, usize),
-        u: &Use<'_>,
-        x: &[f64],
-        y: &[f64],
-        floored: bool,
-    ) -> Vec<f64> {
-        let joint = self.joint(u);
+    /// Log densities of one class at complete queries, those below `least` raised to it.
+    fn pair_values(&self, (i, j): (usize, usize), u: &Use<'_>, x: &[f64], y: &[f64], least: f64) -> Vec<f64> {
         // Only the product of marginals needs them; complete queries never fall back.
-        let marginals = if matches!(joint, Joint::Independent) {
-            let marginals = &self.model.densities.classes[u.class].marginals;
-            let t = |f: usize, q: &[f64]| marginals[f].features(q, |_| None);
-            (t(i, x), t(j, y))
-        } else {
-            (vec![0.0; x.len()], vec![0.0; y.len()])
+        let alone = |f: usize, q: &[f64]| match u.joint {
+            Joint::Independent => self.model.densities.classes[u.class].marginals[f].features(q, |_| None),
+            _ => vec![0.0; q.len()],
         };
-        if floored {
-            return joint.features((x, y), (&marginals.0, &marginals.1), |_| None);
-        }
-        let least = joint.floor() - BELOW_FLOOR;
-        let mut values = joint.log_densities_above(least, (x, y), (&marginals.0, &marginals.1), |_| None);
-        values.iter_mut().for_each(|v| *v = v.max(least));
-        values
-    }
-
-    fn joint(&self, u: &Use<'_>) -> &Joint {
-        &self.model.densities.classes[u.class].joints[u.place]
-    }
-
-    /// Slope of the kernels' ridge where some class's kernel is strongly correlated, else 0.
-    fn shear(&self, uses: &[Use<'_>]) -> f64 {
-        let (mut strongest, mut slope) = (0.8, 0.0);
-        for u in uses {
-            if let Joint::Plane { kde, .. } = self.joint(u) {
-                let h = kde.h();
-                let correlation = (h.b / (h.a * h.c).sqrt()).abs();
-                if correlation > strongest {
-                    (strongest, slope) = (correlation, h.b / h.a);
-                }
-            }
-        }
-        slope
+        u.joint.log_densities_above(least, (x, y), (&alone(i, x), &alone(j, y)), |_| None)
     }
 
     /// Nodes of one side of a pair; the second side holds `y - shear x`.
@@ -410,10 +356,10 @@ impl Builder<'_> {
         scale: f64,
     ) -> Axis {
         let feature = if side == 0 { pair.0 } else { pair.1 };
-        if let Kind::Discrete(levels) = self.columns.kinds()[feature] {
+        if let Kind::Discrete(levels) = self.columns.kinds[feature] {
             return Axis::Levels(levels);
         }
-        let (x, y) = (self.columns.feature(pair.0), self.columns.feature(feature));
+        let (x, y) = (&self.columns.values[pair.0], &self.columns.values[feature]);
         // Without shear the first feature may be missing; 0 · NaN must not hide the second.
         let at = |r: usize| if shear == 0.0 { y[r] } else { y[r] - shear * x[r] };
         let group = |w: &PairWidth| Group {
@@ -426,24 +372,19 @@ impl Builder<'_> {
 
     /// Widths of the kernels of each class along each axis (the second sheared).
     fn pair_widths(&self, pair: (usize, usize), uses: &[Use<'_>], shear: f64) -> Vec<PairWidth> {
-        let width = |u: &Use<'_>| {
-            let class = u.class;
-            match self.joint(u) {
-                Joint::Plane { kde, .. } => {
-                    let h = kde.h();
-                    let across = h.c - 2.0 * shear * h.b + shear * shear * h.a;
-                    let narrow = [(h.det() / across).sqrt(), (h.det() / h.a).sqrt()];
-                    PairWidth { class, wide: [h.a.sqrt(), across.sqrt()], narrow }
+        let width = |&Use { class, joint, .. }: &Use<'_>| match joint {
+            Joint::Plane { h, .. } => {
+                let across = h.c - 2.0 * shear * h.b + shear * shear * h.a;
+                let narrow = [(h.det() / across).sqrt(), (h.det() / h.a).sqrt()];
+                PairWidth { class, wide: [h.a.sqrt(), across.sqrt()], narrow }
+            }
+            other => {
+                let marginals = &self.model.densities.classes[class].marginals;
+                let mut narrow = [pair.0, pair.1].map(|f| marginals[f].bandwidth().unwrap_or(1.0));
+                if let Joint::Mixed(mixed) = other {
+                    narrow[usize::from(mixed.discrete_first)] = mixed.least_bandwidth();
                 }
-                other => {
-                    let marginals = &self.model.densities.classes[class].marginals;
-                    let h = |f: usize| marginals[f].kde().map_or(1.0, |k| k.h());
-                    let mut narrow = [h(pair.0), h(pair.1)];
-                    if let Joint::Mixed(mixed) = other {
-                        narrow[usize::from(mixed.discrete_first())] = mixed.least_bandwidth();
-                    }
-                    PairWidth { class, wide: narrow.map(|l| 4.0 * l), narrow }
-                }
+                PairWidth { class, wide: narrow.map(|l| 4.0 * l), narrow }
             }
         };
         uses.iter().map(width).collect()
@@ -453,13 +394,13 @@ impl Builder<'_> {
     fn pair_probes(&self, (i, j): (usize, usize), uses: &[Use<'_>]) -> (Vec<f64>, Vec<f64>) {
         let mut random = Random::stream(self.seed, (i * self.columns.n_features() + j) as u64 + (1 << 32));
         let widths = self.pair_widths((i, j), uses, 0.0);
-        let width = |f: usize, side: usize| match self.columns.kinds()[f] {
+        let width = |f: usize, side: usize| match self.columns.kinds[f] {
             Kind::Continuous => widths.iter().map(|w| w.narrow[side]).fold(f64::INFINITY, f64::min),
             Kind::Discrete(_) => 0.0,
         };
         let (mut xs, mut ys) = (Vec::new(), Vec::new());
         for &r in &self.probes {
-            let (x, y) = (self.columns.feature(i)[r], self.columns.feature(j)[r]);
+            let (x, y) = (self.columns.values[i][r], self.columns.values[j][r]);
             if !x.is_nan() && !y.is_nan() {
                 xs.extend([x, x + width(i, 0) * random.normal()]);
                 ys.extend([y, y + width(j, 1) * random.normal()]);
@@ -467,6 +408,20 @@ impl Builder<'_> {
         }
         (xs, ys)
     }
+}
+
+/// Slope of the kernels' ridge where some class's kernel is strongly correlated, else 0.
+fn shear(uses: &[Use<'_>]) -> f64 {
+    let (mut strongest, mut slope) = (0.8, 0.0);
+    for u in uses {
+        if let Joint::Plane { h, .. } = u.joint {
+            let correlation = (h.b / (h.a * h.c).sqrt()).abs();
+            if correlation > strongest {
+                (strongest, slope) = (correlation, h.b / h.a);
+            }
+        }
+    }
+    slope
 }
 
 /// Largest root mean square error of the densities' contributions to an output.
@@ -482,11 +437,4 @@ fn pair_error(table: &PairTable, x: &[f64], y: &[f64], exact: &[Vec<f64>]) -> f6
         })
         .collect();
     largest_rms(&differences)
-}
-
-/// Adds the weighted mean of a feature times its uses.
-fn add_mean(centre: &mut [f64], column: &[f64], uses: &[f64], weights: &[f64]) {
-    let total: f64 = weights.iter().sum();
-    let mean = column.iter().zip(weights).map(|(t, w)| t * w).sum::<f64>() / total;
-    centre.iter_mut().zip(uses).for_each(|(c, v)| *c += v * mean);
 }

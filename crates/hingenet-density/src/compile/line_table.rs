@@ -22,11 +22,6 @@ pub struct LineTable {
 }
 
 impl LineTable {
-    /// Number of outputs.
-    pub fn outputs(&self) -> usize {
-        self.centre.len()
-    }
-
     /// Writes the log densities of all classes at `x`.
     #[inline]
     pub fn log_densities(&self, x: f64, out: &mut [f64]) {

@@ -5,7 +5,8 @@ use super::{Joint, Marginal};
 use crate::columns::Columns;
 use crate::params::Params;
 use crate::structure::Kept;
-use crate::terms::raw::RawTerms;
+use crate::terms::raw::{RawTerm, raw_terms};
+use crate::terms::{ClassTerms, PerTerm};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use rayon::prelude::*;
@@ -27,65 +28,13 @@ pub struct Densities {
     /// One for each class.
     pub classes: Vec<ClassDensities>,
     /// Raw terms.
-    pub raw: RawTerms,
-}
-
-/// Feature values of rows, class by class.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Features {
-    /// Number of rows.
-    pub n_rows: usize,
-    /// One for each class.
-    pub classes: Vec<ClassFeatures>,
-    /// Raw terms, term by term.
-    pub raw: Vec<Vec<f64>>,
-}
-
-/// Which feature.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FeatureId {
-    /// `log p_y(x_i)`.
-    Marginal {
-        /// The class y.
-        class: usize,
-        /// The feature i.
-        feature: usize,
-    },
-    /// `log p_y(x_i, x_j)`.
-    Pair {
-        /// The class y.
-        class: usize,
-        /// Place of the pair among the pairs of the class.
-        place: usize,
-    },
-    /// A raw term.
-    Raw(usize),
-}
-
-/// Feature values of one class's densities.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClassFeatures {
-    /// `log p_y(x_i)`, feature by feature.
-    pub marginals: Vec<Vec<f64>>,
-    /// `log p_y(x_i, x_j)`, kept pair by kept pair.
-    pub pairs: Vec<Vec<f64>>,
-}
-
-impl Features {
-    /// The values of one feature.
-    pub fn column(&self, id: FeatureId) -> &[f64] {
-        match id {
-            FeatureId::Marginal { class, feature } => &self.classes[class].marginals[feature],
-            FeatureId::Pair { class, place } => &self.classes[class].pairs[place],
-            FeatureId::Raw(term) => &self.raw[term],
-        }
-    }
+    pub raw: Vec<RawTerm>,
 }
 
 impl Densities {
     /// Estimates all univariate and the kept bivariate densities of every class, and the raw terms.
     pub fn estimate(columns: &Columns, kept: &Kept, params: &Params, control: &Control) -> Result<Self> {
-        let classes = (0..columns.n_classes())
+        let classes = (0..columns.n_classes)
             .map(|y| {
                 let rows = columns.rows_of(y);
                 let marginals = (0..columns.n_features())
@@ -101,19 +50,24 @@ impl Densities {
                 Ok(ClassDensities { marginals, pairs, joints })
             })
             .collect::<Result<Vec<_>>>()?;
-        Ok(Densities { classes, raw: RawTerms::learn(columns, kept, params.augment) })
+        Ok(Densities { classes, raw: raw_terms(columns, kept, params.augment) })
+    }
+
+    /// Values of the raw terms at queries given feature by feature.
+    pub(crate) fn raw_values(&self, queries: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        self.raw.iter().map(|term| term.values(queries)).collect()
     }
 
     /// Feature values of queries, given feature by feature. With `leave_one_out` query q is training row q and its own
     /// kernel is left out. Its share of a count is not: all rows with a value have the same count, so one less in the
     /// own class would tell a machine the class of the row, upside down.
-    pub fn features(&self, queries: &[Vec<f64>], leave_one_out: bool, control: &Control) -> Result<Features> {
+    pub fn features(&self, queries: &[Vec<f64>], leave_one_out: bool, control: &Control) -> Result<PerTerm> {
         self.evaluate(queries, |q| leave_one_out.then_some(q), |_| None, control)
     }
 
     /// Feature values of the training rows, each left out of kernels and counts: what a score that was not trained on them
     /// would be for new rows.
-    pub fn held_out_features(&self, rows: &[Vec<f64>], control: &Control) -> Result<Features> {
+    pub fn held_out_features(&self, rows: &[Vec<f64>], control: &Control) -> Result<PerTerm> {
         self.evaluate(rows, Some, Some, control)
     }
 
@@ -123,8 +77,7 @@ impl Densities {
         own_kernel: impl Fn(usize) -> Option<usize> + Sync,
         own_count: impl Fn(usize) -> Option<usize> + Sync,
         control: &Control,
-    ) -> Result<Features> {
-        let n_rows = queries.first().map_or(0, Vec::len);
+    ) -> Result<PerTerm> {
         let single = |(p, x): (&Marginal, &Vec<f64>)| match p {
             Marginal::Kernel { .. } => p.features(x, &own_kernel),
             Marginal::Frequencies(_) => p.features(x, &own_count),
@@ -145,9 +98,9 @@ impl Densities {
                 };
                 let pairs =
                     class.pairs.par_iter().zip(&class.joints).map(value).collect::<Result<Vec<_>>>()?;
-                Ok(ClassFeatures { marginals, pairs })
+                Ok(ClassTerms { marginals, pairs })
             })
             .collect::<Result<Vec<_>>>()?;
-        Ok(Features { n_rows, classes, raw: self.raw.values(queries) })
+        Ok(PerTerm { classes, raw: self.raw_values(queries) })
     }
 }

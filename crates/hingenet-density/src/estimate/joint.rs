@@ -2,9 +2,9 @@
 //! floor. A missing cell leaves the density of the other feature.
 
 use super::bandwidth::{Symmetric, normal_scale, normal_scale_plane};
-use super::counts::Counts;
+use super::counts::{Counts, place};
 use super::kernel::PlaneKde;
-use super::marginal::{FEWEST_ROWS, omitted};
+use super::marginal::FEWEST_ROWS;
 use super::mixed::Mixed;
 use super::sample::{PairSample, Sample};
 use crate::columns::{Columns, Kind};
@@ -19,6 +19,8 @@ pub enum Joint {
     Plane {
         /// The estimate.
         kde: PlaneKde,
+        /// Its bandwidth matrix.
+        h: Symmetric,
         /// Smallest log density.
         floor: f64,
         /// Training rows behind it, ascending.
@@ -46,61 +48,54 @@ impl Joint {
         params: &Params,
         control: &Control,
     ) -> Result<Self> {
-        let (x, y) = (columns.feature(i), columns.feature(j));
+        let (x, y) = (&columns.values[i], &columns.values[j]);
         let complete = |r: &usize| !x[*r].is_nan() && !y[*r].is_nan();
         let rows: Vec<usize> = class_rows.iter().copied().filter(complete).collect();
-        let weights = columns.weights_of(&rows);
-        if weights.iter().sum::<f64>() < FEWEST_ROWS {
+        let sample = PairSample { axes: [i, j].map(|f| columns.sample(f, &rows)) };
+        if sample.total() < FEWEST_ROWS {
             return Ok(Joint::Independent);
         }
-        match (columns.kinds()[i], columns.kinds()[j]) {
+        Ok(match (columns.kinds[i], columns.kinds[j]) {
             (Kind::Continuous, Kind::Continuous) => {
-                let at = |v: &[f64]| rows.iter().map(|&r| v[r]).collect::<Vec<f64>>();
-                let sample = PairSample::weighted(at(x), at(y), weights);
-                let h = plane_bandwidth(&sample, params, columns.least_bandwidth(), control);
+                let h = plane_bandwidth(&sample, params, columns.least_bandwidth, control);
                 let kde = PlaneKde::new(&sample, h)?;
-                let floor = params.floor.log_value(kde.log_peak(), kde.total());
-                Ok(Joint::Plane { kde, floor, rows })
+                let floor = params.floor.log_value(kde.log_peak, kde.total);
+                Joint::Plane { kde, h, floor, rows }
             }
             (Kind::Discrete(a), Kind::Discrete(b)) => {
                 let cell = |r: usize| x[r] as usize * b + y[r] as usize;
-                let counts = Counts::new(a * b, rows, weights, params.pseudo_count, cell);
-                Ok(Joint::Table { counts, columns: b })
+                let counts = Counts::new(a * b, rows, sample.weights().to_vec(), cell);
+                Joint::Table { counts, columns: b }
             }
             (Kind::Discrete(levels), Kind::Continuous) => {
-                Ok(Joint::Mixed(Mixed::estimate(columns, (i, levels), j, rows, params)?))
+                Joint::Mixed(Mixed::estimate(columns, (i, levels), j, rows, params)?)
             }
             (Kind::Continuous, Kind::Discrete(levels)) => {
-                Ok(Joint::Mixed(Mixed::estimate(columns, (j, levels), i, rows, params)?))
+                Joint::Mixed(Mixed::estimate(columns, (j, levels), i, rows, params)?)
             }
-        }
+        })
     }
 
     /// Feature values at the queries `(x, y)`; `tx`, `ty` are the values of the two marginals there, used where
     /// the other cell is missing.
     pub fn features(
         &self,
-        (x, y): (&[f64], &[f64]),
-        (tx, ty): (&[f64], &[f64]),
+        at: (&[f64], &[f64]),
+        alone: (&[f64], &[f64]),
         own: impl Fn(usize) -> Option<usize>,
     ) -> Vec<f64> {
-        let floor = self.floor();
-        let mut values = self.log_densities_above(floor, (x, y), (tx, ty), own);
-        let seen = |q: usize| !x[q].is_nan() && !y[q].is_nan();
-        values.iter_mut().enumerate().filter(|(q, _)| seen(*q)).for_each(|(_, v)| *v = v.max(floor));
-        values
+        self.log_densities_above(self.floor(), at, alone, own)
     }
 
     /// Smallest log density.
     pub fn floor(&self) -> f64 {
         match self {
-            Joint::Plane { floor, .. } => *floor,
-            Joint::Mixed(mixed) => mixed.floor(),
+            Joint::Plane { floor, .. } | Joint::Mixed(Mixed { floor, .. }) => *floor,
             Joint::Table { .. } | Joint::Independent => f64::NEG_INFINITY,
         }
     }
 
-    /// [`Self::features`] without the floor, for a reader that does not tell values below `least` apart.
+    /// [`Self::features`] with the floor `least` in place of its own.
     pub(crate) fn log_densities_above(
         &self,
         least: f64,
@@ -113,9 +108,9 @@ impl Joint {
         let seen: Vec<usize> = (0..x.len()).filter(|&q| !x[q].is_nan() && !y[q].is_nan()).collect();
         let at = |v: &[f64]| seen.iter().map(|&q| v[q]).collect::<Vec<f64>>();
         let values = match self {
-            Joint::Independent => return out,
+            Joint::Independent => at(&out),
             Joint::Plane { kde, rows, .. } => {
-                kde.log_densities_above(least, &at(x), &at(y), |k| omitted(rows, own(seen[k])))
+                kde.log_densities_above(least, [&at(x), &at(y)], |k| place(rows, own(seen[k])))
             }
             Joint::Mixed(mixed) => mixed.log_densities(&at(x), &at(y), |k| own(seen[k])),
             Joint::Table { counts, columns } => {
@@ -123,7 +118,7 @@ impl Joint {
                 seen.iter().map(|&q| counts.log_share(cell(q), own(q))).collect()
             }
         };
-        seen.iter().zip(values).for_each(|(&q, v)| out[q] = v);
+        seen.iter().zip(values).for_each(|(&q, v)| out[q] = v.max(least));
         out
     }
 }
@@ -132,11 +127,9 @@ impl Joint {
 /// collinear pair the normal scale of a slightly widened covariance.
 fn plane_bandwidth(sample: &PairSample, params: &Params, least: f64, control: &Control) -> Symmetric {
     let bounded = |h: Symmetric| h.with_eigenvalues_at_least(least * least);
-    let [a, b] = sample.axes();
-    if a.is_constant() || b.is_constant() {
-        let spread = |s: &Sample| normal_scale(s).max(least).max(1e-12);
-        let (h1, h2) = (spread(a), spread(b));
-        return Symmetric { a: h1 * h1, b: 0.0, c: h2 * h2 };
+    if sample.axes.iter().any(Sample::is_constant) {
+        let [a, c] = sample.axes.each_ref().map(|s| normal_scale(s).max(least).max(1e-12).powi(2));
+        return Symmetric { a, b: 0.0, c };
     }
     let [s11, s12, s22] = sample.covariance();
     if s12.abs() > (1.0 - 1e-10) * (s11 * s22).sqrt() {

@@ -14,107 +14,45 @@ const SAFE: f64 = 1e-250;
 /// `ln √(2π)`.
 const LOG_ROOT_TAU: f64 = 0.918_938_533_204_672_7;
 
-/// Which values of an estimate are asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Own {
-    /// The query is no training row, or counts as such: all kernels.
-    Keep,
-    /// The query is training row i: its kernel is left out (one copy of it, if the row has a weight above 1).
-    Omit(usize),
-}
-
-/// Gaussian kernels in D dimensions, in units of the bandwidth and measured from the first one: a large common shift costs
-/// no digits.
+/// Gaussian kernel density estimate in D dimensions with the bandwidth matrix `H = L L'`. Centres and queries are
+/// `L⁻¹ (x - x_0)`: measured from the first one, a large common shift costs no digits.
 #[derive(Debug, Clone, PartialEq)]
-struct Kernels<const D: usize> {
+pub struct Kde<const D: usize> {
     /// Centres, coordinate by coordinate.
     centres: [Vec<f64>; D],
     weights: Vec<f64>,
-    total: f64,
-    /// `log K(0)` in the units of the data.
-    log_peak: f64,
+    /// Total weight m of the rows behind the estimate.
+    pub total: f64,
+    /// `log K(0)`, the kernel's peak: no value of the estimate is above it.
+    pub log_peak: f64,
+    origin: [f64; D],
+    /// `l11, l21, l22`; of one variable the bandwidth alone.
+    factor: [f64; 3],
 }
 
 /// Density estimate of one variable.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LineKde {
-    kernels: Kernels<1>,
-    origin: f64,
-    h: f64,
-}
+pub type LineKde = Kde<1>;
 
-impl LineKde {
+/// Density estimate of two variables.
+pub type PlaneKde = Kde<2>;
+
+impl Kde<1> {
     /// The estimate with bandwidth h > 0.
     pub fn new(sample: &Sample, h: f64) -> Result<Self> {
         require("bandwidth", h, "a finite number > 0", h.is_finite() && h > 0.0)?;
         if sample.is_empty() {
             return Err(Error::data("a density needs at least one value", "drop the column"));
         }
-        let origin = sample.values()[0];
-        let centres = [sample.values().iter().map(|x| (x - origin) / h).collect()];
-        let log_peak = -LOG_ROOT_TAU - h.ln();
-        let kernels =
-            Kernels { centres, weights: sample.weights().to_vec(), total: sample.total(), log_peak };
-        Ok(LineKde { kernels, origin, h })
+        Ok(Self::around([sample], [h, 0.0, 1.0], -LOG_ROOT_TAU - h.ln()))
     }
 
     /// The bandwidth.
     pub fn h(&self) -> f64 {
-        self.h
-    }
-
-    /// Total weight m of the rows behind the estimate.
-    pub fn total(&self) -> f64 {
-        self.kernels.total
-    }
-
-    /// `log K(0)`, the kernel's peak: no value of the estimate is above it.
-    pub fn log_peak(&self) -> f64 {
-        self.kernels.log_peak
-    }
-
-    /// `log p(x)`.
-    pub fn log_density(&self, x: f64) -> f64 {
-        self.log_densities(&[x], |_| Own::Keep)[0]
-    }
-
-    /// `log p` at every query; `own` says which query is which training row.
-    pub fn log_densities(&self, queries: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
-        self.log_densities_above(f64::NEG_INFINITY, queries, own)
-    }
-
-    /// As [`Self::log_densities`] for readers that do not tell values below `least` apart: those come out no higher.
-    pub fn log_densities_above(&self, least: f64, queries: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
-        let at = [queries.iter().map(|x| (x - self.origin) / self.h).collect()];
-        Reader { kernels: &self.kernels, at, least }.values(own)
+        self.factor[0]
     }
 }
 
-/// Density estimate of two variables with a full bandwidth matrix `H = L L'`; centres and queries are `L⁻¹ (x - x_0)`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlaneKde {
-    kernels: Kernels<2>,
-    whitening: Whitening,
-    h: Symmetric,
-}
-
-/// `x_0` and `L` of the units of two variables.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Whitening {
-    origin: (f64, f64),
-    factor: [f64; 3],
-}
-
-impl Whitening {
-    fn apply(&self, x: &[f64], y: &[f64]) -> [Vec<f64>; 2] {
-        let first: Vec<f64> = x.iter().map(|x| (x - self.origin.0) / self.factor[0]).collect();
-        let across = |(y, s): (&f64, &f64)| (y - self.origin.1 - self.factor[1] * s) / self.factor[2];
-        let second = y.iter().zip(&first).map(across).collect();
-        [first, second]
-    }
-}
-
-impl PlaneKde {
+impl Kde<2> {
     /// The estimate with a positive definite bandwidth matrix.
     pub fn new(sample: &PairSample, h: Symmetric) -> Result<Self> {
         let shown = format!("[[{}, {}], [{}, {}]]", h.a, h.b, h.b, h.c);
@@ -125,50 +63,50 @@ impl PlaneKde {
         let l11 = h.a.sqrt();
         let l21 = h.b / l11;
         let l22 = (h.c - l21 * l21).sqrt();
-        let whitening = Whitening { origin: (sample.x()[0], sample.y()[0]), factor: [l11, l21, l22] };
-        let centres = whitening.apply(sample.x(), sample.y());
         // log K(0) = -log(2π |H|^½).
         let log_peak = -2.0 * LOG_ROOT_TAU - l11.ln() - l22.ln();
-        let kernels =
-            Kernels { centres, weights: sample.weights().to_vec(), total: sample.total(), log_peak };
-        Ok(PlaneKde { kernels, whitening, h })
+        Ok(Self::around(sample.axes.each_ref(), [l11, l21, l22], log_peak))
+    }
+}
+
+impl<const D: usize> Kde<D> {
+    fn around(axes: [&Sample; D], factor: [f64; 3], log_peak: f64) -> Self {
+        let origin = axes.map(|axis| axis.values[0]);
+        Kde {
+            centres: whitened(axes.map(|axis| &axis.values[..]), origin, factor),
+            weights: axes[0].weights.clone(),
+            total: axes[0].total,
+            log_peak,
+            origin,
+            factor,
+        }
     }
 
-    /// The bandwidth matrix.
-    pub fn h(&self) -> Symmetric {
-        self.h
-    }
-
-    /// Total weight m of the rows behind the estimate.
-    pub fn total(&self) -> f64 {
-        self.kernels.total
-    }
-
-    /// `log K(0)`, the kernel's peak: no value of the estimate is above it.
-    pub fn log_peak(&self) -> f64 {
-        self.kernels.log_peak
-    }
-
-    /// `log p(x, y)`.
-    pub fn log_density(&self, x: f64, y: f64) -> f64 {
-        self.log_densities(&[x], &[y], |_| Own::Keep)[0]
-    }
-
-    /// `log p` at every query; `own` says which query is which training row.
-    pub fn log_densities(&self, x: &[f64], y: &[f64], own: impl Fn(usize) -> Own) -> Vec<f64> {
-        self.log_densities_above(f64::NEG_INFINITY, x, y, own)
+    /// `log p` at every query, given coordinate by coordinate; `own` says which training row a query is: its kernel is left out
+    /// (one copy of it, if the row has a weight above 1).
+    pub fn log_densities(&self, at: [&[f64]; D], own: impl Fn(usize) -> Option<usize>) -> Vec<f64> {
+        self.log_densities_above(f64::NEG_INFINITY, at, own)
     }
 
     /// As [`Self::log_densities`] for readers that do not tell values below `least` apart: those come out no higher.
     pub fn log_densities_above(
         &self,
         least: f64,
-        x: &[f64],
-        y: &[f64],
-        own: impl Fn(usize) -> Own,
+        at: [&[f64]; D],
+        own: impl Fn(usize) -> Option<usize>,
     ) -> Vec<f64> {
-        Reader { kernels: &self.kernels, at: self.whitening.apply(x, y), least }.values(own)
+        Reader { kde: self, at: whitened(at, self.origin, self.factor), least }.values(own)
     }
+}
+
+/// `L⁻¹ (x - x_0)` of every point.
+fn whitened<const D: usize>(at: [&[f64]; D], origin: [f64; D], [l11, l21, l22]: [f64; 3]) -> [Vec<f64>; D] {
+    let mut out = at.map(<[f64]>::to_vec);
+    out[0].iter_mut().for_each(|x| *x = (*x - origin[0]) / l11);
+    if let [first, second] = &mut out[..] {
+        second.iter_mut().zip(first).for_each(|(y, s)| *y = (*y - origin[D - 1] - l21 * *s) / l22);
+    }
+    out
 }
 
 /// What leaving a row out takes from the weight of the merged row it belongs to: one row, so that the other
@@ -181,7 +119,7 @@ pub fn one_row(weight: f64) -> f64 {
 
 /// Values of an estimate at some queries, read off its sums of kernels.
 struct Reader<'a, const D: usize> {
-    kernels: &'a Kernels<D>,
+    kde: &'a Kde<D>,
     /// The queries in units of the bandwidth, coordinate by coordinate.
     at: [Vec<f64>; D],
     /// Values below it are not told apart.
@@ -190,8 +128,8 @@ struct Reader<'a, const D: usize> {
 
 impl<const D: usize> Reader<'_, D> {
     /// Values from sums over the nodes of a grid where these have enough digits, else from direct sums.
-    fn values(&self, own: impl Fn(usize) -> Own) -> Vec<f64> {
-        let Kernels { weights, total, log_peak, .. } = self.kernels;
+    fn values(&self, own: impl Fn(usize) -> Option<usize>) -> Vec<f64> {
+        let Kde { weights, total, log_peak, .. } = self.kde;
         let queries = self.at[0].len();
         let sums = match self.stencil() {
             SHORT => self.sums_on_nodes::<SHORT>(),
@@ -203,10 +141,7 @@ impl<const D: usize> Reader<'_, D> {
         let mut out = vec![0.0; queries];
         let mut again = Vec::new();
         for (q, sum) in sums.into_iter().enumerate() {
-            let less = match own(q) {
-                Own::Keep => 0.0,
-                Own::Omit(i) => one_row(weights[i]),
-            };
+            let less = own(q).map_or(0.0, |i| one_row(weights[i]));
             // Of a sum that is mostly the own kernel, leaving it out would leave mostly the error.
             if sum >= 2.0 * less && (sum >= least_sum || too_low_to_matter) {
                 out[q] = log_peak + ((sum - less) / (total - less)).ln();
@@ -220,18 +155,21 @@ impl<const D: usize> Reader<'_, D> {
 
     /// Sums at all queries by way of nodes; `None` where direct sums are cheaper.
     fn sums_on_nodes<const N: usize>(&self) -> Option<Vec<f64>> {
-        match (&self.kernels.centres[..], &self.at[..]) {
-            ([centres], [at]) => line_sums::<N>(centres, &self.kernels.weights, at),
-            ([first, second], [s, t]) => plane_sums::<N>((first, second), &self.kernels.weights, (s, t)),
+        match (&self.kde.centres[..], &self.at[..]) {
+            ([centres], [at]) => line_sums::<N>(centres, &self.kde.weights, at),
+            ([first, second], [s, t]) => plane_sums::<N>((first, second), &self.kde.weights, (s, t)),
             _ => None,
         }
     }
 
     /// The values of some queries, kernel by kernel.
-    fn direct(&self, some: &[usize], own: impl Fn(usize) -> Own) -> Vec<f64> {
+    fn direct(&self, some: &[usize], own: impl Fn(usize) -> Option<usize>) -> Vec<f64> {
         let mut out = vec![0.0; some.len()];
-        let mut terms = self.terms();
-        let (first, second) = (&self.kernels.centres[0][..], &self.kernels.centres[D - 1][..]);
+        let Kde { weights, total, log_peak, .. } = self.kde;
+        let digits_matter = self.least < log_peak + SAFE.ln() - total.ln();
+        let safe = if digits_matter { SAFE } else { -1.0 };
+        let mut terms = Terms { weights: weights.clone(), total: *total, safe, left_out: None };
+        let (first, second) = (&self.kde.centres[0][..], &self.kde.centres[D - 1][..]);
         // Plain loops: what is called through iterators is not compiled for the wide instructions.
         vectorised(
             #[inline(always)]
@@ -245,7 +183,7 @@ impl<const D: usize> Reader<'_, D> {
                             *d = if D == 1 { u * u } else { u.mul_add(u, v * v) };
                         }
                     };
-                    *value = self.kernels.log_peak + terms.log_mean(m, squares);
+                    *value = self.kde.log_peak + terms.log_mean(m, squares);
                 }
             },
         );
@@ -254,20 +192,12 @@ impl<const D: usize> Reader<'_, D> {
 
     /// Whether all values that are told apart are precise on such stencils.
     fn reached_by(&self, stencil: usize) -> bool {
-        self.least > self.kernels.log_peak + (2.0 * least_share(stencil)).ln()
+        self.least > self.kde.log_peak + (2.0 * least_share(stencil)).ln()
     }
 
     /// The short stencil, unless the long one saves direct sums.
     fn stencil(&self) -> usize {
         if self.reached_by(LONG) && !self.reached_by(SHORT) { LONG } else { SHORT }
-    }
-
-    /// The terms of direct sums.
-    fn terms(&self) -> Terms {
-        let Kernels { weights, total, log_peak, .. } = self.kernels;
-        let digits_matter = self.least < log_peak + SAFE.ln() - total.ln();
-        let safe = if digits_matter { SAFE } else { -1.0 };
-        Terms { weights: weights.clone(), total: *total, safe, left_out: None }
     }
 }
 
@@ -283,19 +213,15 @@ struct Terms {
 impl Terms {
     /// Total weight of the kernels that remain.
     #[inline(always)]
-    fn leave_out(&mut self, own: Own) -> f64 {
+    fn leave_out(&mut self, own: Option<usize>) -> f64 {
         if let Some((i, w)) = self.left_out.take() {
             self.weights[i] = w;
         }
-        match own {
-            Own::Keep => self.total,
-            Own::Omit(i) => {
-                let w = self.weights[i];
-                self.weights[i] = w - one_row(w);
-                self.left_out = Some((i, w));
-                self.total - one_row(w)
-            }
-        }
+        let Some(i) = own else { return self.total };
+        let w = self.weights[i];
+        self.weights[i] = w - one_row(w);
+        self.left_out = Some((i, w));
+        self.total - one_row(w)
     }
 
     /// `log (m⁻¹ Σ_i w_i exp(-½ d_i²))`; a sum so small that it has lost digits is computed again with the largest exponent

@@ -78,77 +78,51 @@ pub(super) fn plane_sums<const N: usize>(
     if !nodes_pay(nodes, weights.len(), queries.0.len(), POSITION_COST.0) {
         return None;
     }
-    let mut plane = Plane { width: cols.nodes as usize, grid: vec![0.0; nodes as usize] };
     let mut sums = vec![0.0; queries.0.len()];
-    wide(Add {
-        plane: &mut plane,
-        places: [&rows.places::<N>(centres.0), &cols.places::<N>(centres.1)],
+    wide(PlaneSums {
+        width: cols.nodes as usize,
+        grid: vec![0.0; nodes as usize],
+        centres: [rows.places::<N>(centres.0), cols.places::<N>(centres.1)],
         weights,
-    });
-    wide(Read {
-        plane: &plane,
-        places: [&rows.places::<N>(queries.0), &cols.places::<N>(queries.1)],
+        queries: [rows.places::<N>(queries.0), cols.places::<N>(queries.1)],
         sums: &mut sums,
     });
     Some(sums)
 }
 
-/// Nodes of both axes, those of the second one side by side.
-struct Plane {
+/// Sums in the plane by way of a grid: nodes of both axes, those of the second one side by side.
+struct PlaneSums<'a, const N: usize> {
     width: usize,
     grid: Vec<f64>,
-}
-
-/// Hands every row to the nodes around it.
-struct Add<'a, const N: usize> {
-    plane: &'a mut Plane,
-    places: [&'a Places<N>; 2],
+    centres: [Places<N>; 2],
     weights: &'a [f64],
+    queries: [Places<N>; 2],
+    sums: &'a mut [f64],
 }
 
-impl<const N: usize> WithSimd for Add<'_, N> {
+impl<const N: usize> WithSimd for PlaneSums<'_, N> {
     type Output = ();
 
+    /// Hands every row to the nodes around it, then reads the nodes around every query.
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
+    fn with_simd<S: Simd>(mut self, simd: S) {
         for (i, w) in self.weights.iter().enumerate() {
-            let (Some((row, a)), Some((col, b))) = (self.places[0].stencil(i), self.places[1].stencil(i))
-            else {
-                continue;
-            };
+            let Some([(row, a), (col, b)]) = stencils(&self.centres, i) else { continue };
             let b = S::as_simd_f64s(&b).0;
             for (k, a) in a.iter().enumerate() {
-                let cells = &mut self.plane.grid[(row + k) * self.plane.width + col..][..N];
+                let cells = &mut self.grid[(row + k) * self.width + col..][..N];
                 let share = simd.splat_f64s(w * a);
                 for (cell, b) in S::as_mut_simd_f64s(cells).0.iter_mut().zip(b) {
                     *cell = simd.mul_add_f64s(share, *b, *cell);
                 }
             }
         }
-    }
-}
-
-/// Reads the nodes around every query.
-struct Read<'a, const N: usize> {
-    plane: &'a Plane,
-    places: [&'a Places<N>; 2],
-    sums: &'a mut [f64],
-}
-
-impl<const N: usize> WithSimd for Read<'_, N> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
         for (q, sum) in self.sums.iter_mut().enumerate() {
-            let (Some((row, a)), Some((col, b))) = (self.places[0].stencil(q), self.places[1].stencil(q))
-            else {
-                continue;
-            };
+            let Some([(row, a), (col, b)]) = stencils(&self.queries, q) else { continue };
             let mut along = [0.0; N];
             let vectors = S::as_mut_simd_f64s(&mut along).0;
             for (k, a) in a.iter().enumerate() {
-                let cells = &self.plane.grid[(row + k) * self.plane.width + col..][..N];
+                let cells = &self.grid[(row + k) * self.width + col..][..N];
                 let a = simd.splat_f64s(*a);
                 for (v, cell) in vectors.iter_mut().zip(S::as_simd_f64s(cells).0) {
                     *v = simd.mul_add_f64s(a, *cell, *v);
@@ -157,6 +131,12 @@ impl<const N: usize> WithSimd for Read<'_, N> {
             *sum = scale() * scale() * product(&b, &along);
         }
     }
+}
+
+/// The stencils of a position on both axes; `None` where one is out of the grid.
+#[inline(always)]
+fn stencils<const N: usize>(places: &[Places<N>; 2], i: usize) -> Option<[(usize, [f64; N]); 2]> {
+    Some([places[0].stencil(i)?, places[1].stencil(i)?])
 }
 
 /// `Σ_k a_k b_k` of two stencils, in eight running sums so that the additions overlap.

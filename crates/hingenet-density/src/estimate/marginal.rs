@@ -2,8 +2,8 @@
 //! cell gives 0, the log of 1.
 
 use super::bandwidth::LineBandwidth;
-use super::counts::Counts;
-use super::kernel::{LineKde, Own};
+use super::counts::{Counts, place};
+use super::kernel::LineKde;
 use super::sample::Sample;
 use crate::columns::{Columns, Kind};
 use crate::params::Params;
@@ -32,25 +32,22 @@ impl Marginal {
     /// Estimates the density of feature `i` from the given rows of `columns` (those of one class). Without
     /// an observed row, all rows are used.
     pub fn estimate(columns: &Columns, i: usize, class_rows: &[usize], params: &Params) -> Result<Self> {
-        let column = columns.feature(i);
-        let observed = |rows: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
-            rows.filter(|&r| !column[r].is_nan()).collect()
-        };
-        let mut rows = observed(&mut class_rows.iter().copied());
+        let column = &columns.values[i];
+        let seen = |r: &usize| !column[*r].is_nan();
+        let mut rows: Vec<usize> = class_rows.iter().copied().filter(seen).collect();
         if rows.is_empty() {
-            rows = observed(&mut (0..columns.n_rows()));
+            rows = (0..columns.n_rows()).filter(seen).collect();
         }
-        let weights = columns.weights_of(&rows);
-        match columns.kinds()[i] {
+        let sample = columns.sample(i, &rows);
+        match columns.kinds[i] {
             Kind::Continuous => {
-                let sample = Sample::weighted(rows.iter().map(|&r| column[r]).collect(), weights);
-                let kde = LineKde::new(&sample, line_bandwidth(&sample, params, columns.least_bandwidth()))?;
-                let floor = params.floor.log_value(kde.log_peak(), kde.total());
+                let kde = LineKde::new(&sample, line_bandwidth(&sample, params, columns.least_bandwidth))?;
+                let floor = params.floor.log_value(kde.log_peak, kde.total);
                 Ok(Marginal::Kernel { kde, floor, rows })
             }
             Kind::Discrete(levels) => {
                 let level = |r: usize| column[r] as usize;
-                Ok(Marginal::Frequencies(Counts::new(levels, rows, weights, params.pseudo_count, level)))
+                Ok(Marginal::Frequencies(Counts::new(levels, rows, sample.weights, level)))
             }
         }
     }
@@ -58,10 +55,7 @@ impl Marginal {
     /// Feature values at the queries: floored log densities, 0 where the cell is missing. `own` names the
     /// training row a query is, where its own kernel is to be left out.
     pub fn features(&self, queries: &[f64], own: impl Fn(usize) -> Option<usize>) -> Vec<f64> {
-        let floor = self.floor();
-        let mut values = self.log_densities_above(floor, queries, own);
-        values.iter_mut().zip(queries).filter(|(_, x)| !x.is_nan()).for_each(|(v, _)| *v = v.max(floor));
-        values
+        self.log_densities_above(self.floor(), queries, own)
     }
 
     /// Smallest log density.
@@ -72,7 +66,7 @@ impl Marginal {
         }
     }
 
-    /// [`Self::features`] without the floor, for a reader that does not tell values below `least` apart.
+    /// [`Self::features`] with the floor `least` in place of its own.
     pub(crate) fn log_densities_above(
         &self,
         least: f64,
@@ -80,47 +74,39 @@ impl Marginal {
         own: impl Fn(usize) -> Option<usize>,
     ) -> Vec<f64> {
         let seen: Vec<usize> = (0..queries.len()).filter(|&q| !queries[q].is_nan()).collect();
-        let mut out = vec![0.0; queries.len()];
-        match self {
+        let x: Vec<f64> = seen.iter().map(|&q| queries[q]).collect();
+        let values = match self {
             Marginal::Kernel { kde, rows, .. } => {
-                let x: Vec<f64> = seen.iter().map(|&q| queries[q]).collect();
-                let values = kde.log_densities_above(least, &x, |k| omitted(rows, own(seen[k])));
-                seen.iter().zip(values).for_each(|(&q, v)| out[q] = v);
+                kde.log_densities_above(least, [&x], |k| place(rows, own(seen[k])))
             }
             Marginal::Frequencies(counts) => {
-                seen.into_iter().for_each(|q| out[q] = counts.log_share(queries[q] as usize, own(q)));
+                x.iter().zip(&seen).map(|(x, &q)| counts.log_share(*x as usize, own(q))).collect()
             }
-        }
+        };
+        let mut out = vec![0.0; queries.len()];
+        seen.iter().zip(values).for_each(|(&q, v)| out[q] = v.max(least));
         out
     }
 
-    /// The kernel estimate of a continuous feature.
-    pub fn kde(&self) -> Option<&LineKde> {
+    /// The bandwidth of a continuous feature.
+    pub fn bandwidth(&self) -> Option<f64> {
         match self {
-            Marginal::Kernel { kde, .. } => Some(kde),
+            Marginal::Kernel { kde, .. } => Some(kde.h()),
             Marginal::Frequencies(_) => None,
         }
-    }
-}
-
-/// Which kernel to leave out for a training row: its place among the rows behind the estimate.
-pub(super) fn omitted(rows: &[usize], own: Option<usize>) -> Own {
-    match own.and_then(|r| rows.binary_search(&r).ok()) {
-        Some(k) => Own::Omit(k),
-        None => Own::Keep,
     }
 }
 
 /// Bandwidth of one variable, at least `least`. Fewer than four rows say nothing about their spread: the
 /// normal scale with the spread of all rows (1 in standardised units) is used.
 pub(super) fn line_bandwidth(sample: &Sample, params: &Params, least: f64) -> f64 {
-    if sample.total() < FEWEST_ROWS {
-        return (4.0 / (3.0 * sample.total())).powf(0.2).max(least);
+    if sample.total < FEWEST_ROWS {
+        return (4.0 / (3.0 * sample.total)).powf(0.2).max(least);
     }
-    let duplicates = sample.total() - sample.n_distinct() as f64;
+    let duplicates = sample.total - sample.n_distinct() as f64;
     let rule = match params.line {
         // With many ties the criterion falls without limit as h falls.
-        LineBandwidth::LeastSquares if duplicates > sample.total() / 10.0 => LineBandwidth::Normal,
+        LineBandwidth::LeastSquares if duplicates > sample.total / 10.0 => LineBandwidth::Normal,
         rule => rule,
     };
     let h = rule.choose(sample);

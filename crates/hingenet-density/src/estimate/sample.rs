@@ -4,9 +4,12 @@
 /// Values of one variable with their weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    values: Vec<f64>,
-    weights: Vec<f64>,
-    total: f64,
+    /// The values.
+    pub values: Vec<f64>,
+    /// Their weights.
+    pub weights: Vec<f64>,
+    /// n: the total weight.
+    pub total: f64,
 }
 
 impl Sample {
@@ -21,21 +24,6 @@ impl Sample {
         debug_assert_eq!(values.len(), weights.len());
         let total = weights.iter().sum();
         Sample { values, weights, total }
-    }
-
-    /// The values.
-    pub fn values(&self) -> &[f64] {
-        &self.values
-    }
-
-    /// The weights.
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
-    }
-
-    /// n: the total weight.
-    pub fn total(&self) -> f64 {
-        self.total
     }
 
     /// Number of rows, whatever their weights.
@@ -94,9 +82,13 @@ impl Sample {
     pub fn sorted(&self) -> Sample {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_by(|&a, &b| self.values[a].total_cmp(&self.values[b]));
-        let values = order.iter().map(|&i| self.values[i]).collect();
-        let weights = order.iter().map(|&i| self.weights[i]).collect();
-        Sample { values, weights, total: self.total }
+        Sample { total: self.total, ..self.part(&order) }
+    }
+
+    /// The given rows.
+    pub(crate) fn part(&self, rows: &[usize]) -> Sample {
+        let of = |v: &[f64]| rows.iter().map(|&r| v[r]).collect();
+        Self::weighted(of(&self.values), of(&self.weights))
     }
 
     /// `(x - shift) / scale` for every value.
@@ -127,7 +119,8 @@ impl Sample {
 /// Pairs of values with their weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairSample {
-    axes: [Sample; 2],
+    /// The two variables, each alone.
+    pub axes: [Sample; 2],
 }
 
 impl PairSample {
@@ -144,22 +137,22 @@ impl PairSample {
 
     /// The first values.
     pub fn x(&self) -> &[f64] {
-        self.axes[0].values()
+        &self.axes[0].values
     }
 
     /// The second values.
     pub fn y(&self) -> &[f64] {
-        self.axes[1].values()
+        &self.axes[1].values
     }
 
     /// The weights.
     pub fn weights(&self) -> &[f64] {
-        self.axes[0].weights()
+        &self.axes[0].weights
     }
 
     /// n: the total weight.
     pub fn total(&self) -> f64 {
-        self.axes[0].total()
+        self.axes[0].total
     }
 
     /// Number of rows, whatever their weights.
@@ -170,11 +163,6 @@ impl PairSample {
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.axes[0].is_empty()
-    }
-
-    /// The two variables, each alone.
-    pub fn axes(&self) -> &[Sample; 2] {
-        &self.axes
     }
 
     /// Sample covariance `[s11, s12, s22]`, divisor n - 1.

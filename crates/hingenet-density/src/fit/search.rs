@@ -1,14 +1,14 @@
 //! Nested cross-validation of the threshold and the class weights: HSIC and densities are estimated anew in
 //! every fold, the criterion is the balanced error.
 
-use super::machines::{MachineRows, train};
-use super::training::training_set;
+use super::TrainingSet;
+use super::machines::Machines;
 use crate::columns::Columns;
 use crate::params::{Anchor, ClassWeights, Params, Threshold};
 use crate::structure::trees::trees;
 use crate::structure::{Dependence, Kept};
 use hingenet_base::control::Control;
-use hingenet_base::error::{Result, require};
+use hingenet_base::error::Result;
 use hingenet_base::numeric::log::argmax;
 use hingenet_data::select::criterion::balanced_error;
 use hingenet_data::select::folds::{at_most, split};
@@ -57,25 +57,17 @@ pub fn class_weights(rule: &ClassWeights, columns: &Columns) -> Vec<f64> {
     }
 }
 
-/// Number of folds: the given one (an error if a class has fewer rows), else 5 or what the smallest class allows.
-fn n_folds(columns: &Columns, params: &Params) -> Result<usize> {
-    let counts: Vec<usize> = (0..columns.n_classes()).map(|y| columns.rows_of(y).len()).collect();
-    match params.folds {
-        Some(folds) => {
-            let smallest = at_most(folds, &counts);
-            let expected = format!("at most {smallest}, the rows of the smallest class");
-            require("folds", folds, &expected, folds <= smallest)?;
-            Ok(folds)
-        }
-        None => Ok(at_most(5, &counts)),
-    }
+/// Number of folds: 5, or what the smallest class allows.
+fn n_folds(columns: &Columns) -> usize {
+    let counts: Vec<usize> = (0..columns.n_classes).map(|y| columns.rows_of(y).len()).collect();
+    at_most(5, &counts)
 }
 
 /// Chooses threshold and class weights; ties go to the sparsest threshold, then to no weights.
 pub fn choose(columns: &Columns, params: &Params, control: &Control) -> Result<Choice> {
     let (thresholds, weights) = candidates(params);
     let nothing_to_choose = thresholds.len() == 1 && weights.len() == 1;
-    let folds = n_folds(columns, params)?;
+    let folds = n_folds(columns);
     if nothing_to_choose || folds < 2 {
         if !nothing_to_choose {
             control.warn("a class has a single row: the threshold is not cross-validated, a tenth of the pairs is kept");
@@ -124,12 +116,12 @@ fn run_fold(
     let (learn, held) = split(fold, f);
     let (part, judge) = (columns.subset(&learn), columns.subset(&held));
     let quiet = control.quiet();
-    let Selected { kept, anchor } = select(&part, thresholds, params, &quiet)?;
+    let (kept, anchor) = select(&part, thresholds, params, &quiet)?;
     let available = union(&kept);
-    let set = training_set(&part, &available, params, &quiet)?;
-    let judged = set.densities.features(judge.features(), false, &quiet)?;
+    let set = TrainingSet::new(&part, &available, params, &quiet)?;
+    let judged = set.densities.features(&judge.values, false, &quiet)?;
     let mut run = FoldRun { held, outputs: Vec::new(), errors: Vec::new() };
-    let mut warm: Vec<Option<Vec<Vec<f64>>>> = vec![None; weights.len()];
+    let mut warm: Vec<Vec<Vec<f64>>> = vec![Vec::new(); weights.len()];
     for (t, kept_now) in kept.iter().enumerate() {
         for (w, rule) in weights.iter().enumerate() {
             if t > 0 && kept[t - 1] == *kept_now {
@@ -138,59 +130,54 @@ fn run_fold(
                 run.errors.push(run.errors[before]);
                 continue;
             }
-            let class_weights = class_weights(rule, &part);
-            let data = set.machine_rows(&part, (&available, kept_now), anchor.as_ref(), &class_weights);
-            let trained = train(data, params, SEARCH_GAP.max(params.gap), warm[w].as_deref(), &quiet)?;
+            let machines = Machines {
+                set: &set,
+                columns: &part,
+                rows: &set.rows,
+                available: &available,
+                kept: kept_now,
+                anchor: anchor.as_ref(),
+                class_weights: &class_weights(rule, &part),
+                params,
+                gap: SEARCH_GAP.max(params.gap),
+                control: &quiet,
+            };
+            let trained = machines.train(&warm[w])?;
             let outputs = trained.scores.evaluate(&judged);
-            let decided = outputs.iter().zip(judge.class()).zip(judge.weights());
+            let decided = outputs.iter().zip(&judge.class).zip(&judge.weights);
             let decided = decided.map(|((out, y), w)| (decide(out), *y, *w));
-            run.errors.push(balanced_error(decided, judge.n_classes()));
+            run.errors.push(balanced_error(decided, judge.n_classes));
             run.outputs.push(outputs);
-            warm[w] = Some(trained.multipliers);
+            warm[w] = trained.multipliers;
         }
     }
     Ok(run)
 }
 
-/// The pairs every threshold keeps, and the forests of the anchor, whose edges are among them.
-pub struct Selected {
-    /// One for each threshold.
-    pub kept: Vec<Kept>,
-    /// The forests, if there is an anchor; naive Bayes has no edges.
-    pub anchor: Option<Kept>,
-}
-
-/// Selects pairs by the thresholds and by the anchor.
+/// The pairs every threshold keeps, and the forests of the anchor, whose edges are among them; naive Bayes has no edges.
+/// Thresholds that keep none need no HSIC.
 pub fn select(
     columns: &Columns,
     thresholds: &[Threshold],
     params: &Params,
     control: &Control,
-) -> Result<Selected> {
-    let mut kept = kept_of(columns, thresholds, params, control)?;
+) -> Result<(Vec<Kept>, Option<Kept>)> {
+    let none = Kept::none(columns.n_classes);
+    let mut kept = if thresholds.iter().all(|t| *t == Threshold::Fraction(0.0)) {
+        vec![none.clone(); thresholds.len()]
+    } else {
+        let dependence = Dependence::compute(columns, params, control)?;
+        thresholds.iter().map(|t| dependence.select(t)).collect()
+    };
     let anchor = match params.anchor {
         Anchor::None => None,
-        Anchor::NaiveBayes => Some(Kept::none(columns.n_classes())),
+        Anchor::NaiveBayes => Some(none),
         Anchor::Tan => Some(trees(columns, params, control)?),
     };
     if let Some(forests) = &anchor {
         kept.iter_mut().for_each(|k| *k = union(&[k.clone(), forests.clone()]));
     }
-    Ok(Selected { kept, anchor })
-}
-
-/// The pairs every threshold keeps; thresholds that keep none need no HSIC.
-fn kept_of(
-    columns: &Columns,
-    thresholds: &[Threshold],
-    params: &Params,
-    control: &Control,
-) -> Result<Vec<Kept>> {
-    if thresholds.iter().all(|t| *t == Threshold::Fraction(0.0)) {
-        return Ok(vec![Kept::none(columns.n_classes()); thresholds.len()]);
-    }
-    let dependence = Dependence::compute(columns, params, control)?;
-    Ok(thresholds.iter().map(|t| dependence.select(t)).collect())
+    Ok((kept, anchor))
 }
 
 fn union(kept: &[Kept]) -> Kept {
@@ -216,29 +203,25 @@ fn decide(outputs: &[f64]) -> usize {
 }
 
 /// Out-of-fold outputs from features that are already there (their own kernels left out): only the SVM is
-/// trained anew in each fold.
-pub fn svm_out_of_fold(
-    columns: &Columns,
-    data: MachineRows<'_>,
-    params: &Params,
-    control: &Control,
-) -> Result<Vec<Vec<f64>>> {
-    let folds = n_folds(columns, params)?;
+/// trained anew in each fold. Empty where a class is too small to be held out.
+pub fn out_of_fold(machines: &Machines<'_>) -> Result<Vec<Vec<f64>>> {
+    let Machines { columns, params, .. } = machines;
+    let folds = n_folds(columns);
     if folds < 2 {
         return Ok(Vec::new());
     }
     let fold = columns.folds(folds, params.seed);
     let mut out = vec![Vec::new(); columns.n_rows()];
     for f in 0..folds {
-        let learn: Vec<usize> = data.rows.iter().copied().filter(|&r| fold[r] != f).collect();
-        let seen = |y: usize| learn.iter().any(|&r| columns.class()[r] == y);
-        if !(0..columns.n_classes()).all(seen) {
+        let (held, learn): (Vec<usize>, Vec<usize>) = machines.rows.iter().partition(|&&r| fold[r] == f);
+        let seen = |y: usize| learn.iter().any(|&r| columns.class[r] == y);
+        if !(0..columns.n_classes).all(seen) {
             return Ok(Vec::new());
         }
-        let part = MachineRows { rows: &learn, ..data };
-        let trained = train(part, params, SEARCH_GAP.max(params.gap), None, &control.quiet())?;
-        let outputs = trained.scores.evaluate(data.features);
-        data.rows.iter().filter(|&&r| fold[r] == f).for_each(|&r| out[r].clone_from(&outputs[r]));
+        let (gap, control) = (SEARCH_GAP.max(params.gap), &machines.control.quiet());
+        let trained = Machines { rows: &learn, gap, control, ..*machines }.train(&[])?;
+        let outputs = trained.scores.evaluate(&machines.set.features);
+        held.into_iter().for_each(|r| out[r].clone_from(&outputs[r]));
     }
     Ok(out)
 }

@@ -1,7 +1,7 @@
 //! Which pairs of features depend on each other in which class: HSIC of all pairs of every class, and the
 //! filter that keeps the largest values or the significant ones (steps 1 and 2 of SLB).
 
-use super::hsic::{AllPairs, DEFAULT_RESIDUAL, DependenceKernel, all_pairs, benjamini_hochberg, bonferroni};
+use super::hsic::{DEFAULT_RESIDUAL, DependenceKernel, all_pairs, benjamini_hochberg, bonferroni};
 use super::{pair_index, pairs};
 use crate::columns::{Columns, Kind};
 use crate::estimate::sample::Sample;
@@ -51,11 +51,13 @@ impl Dependence {
         let d = columns.n_features();
         let mut dependence =
             Dependence { d, values: Vec::new(), log_p: Vec::new(), eligible: pair_classes(columns, params) };
-        for y in 0..columns.n_classes() {
+        let all: Vec<usize> = (0..d).collect();
+        for y in 0..columns.n_classes {
             control.check()?;
             let rows = columns.rows_of(y);
-            let (values, log_p) = if rows.iter().all(|&r| (0..d).all(|i| !columns.feature(i)[r].is_nan())) {
-                complete_class(columns, &rows, control)?
+            let complete = columns.values.iter().all(|column| rows.iter().all(|&r| !column[r].is_nan()));
+            let (values, log_p) = if complete {
+                criterion(columns, &all, &rows, control)?
             } else {
                 incomplete_class(columns, &rows, control)?
             };
@@ -143,51 +145,34 @@ pub(crate) fn pair_classes(columns: &Columns, params: &Params) -> Vec<bool> {
 
 type Values = (Vec<f64>, Vec<f64>);
 
-fn complete_class(columns: &Columns, rows: &[usize], control: &Control) -> Result<Values> {
-    let d = columns.n_features();
-    let samples: Vec<Sample> = (0..d).map(|i| sample(columns, i, rows)).collect();
-    let kernels: Vec<DependenceKernel> = (0..d).map(|i| kernel(columns, i, &samples[i])).collect();
-    let all = all_pairs(&samples, &kernels, residual(rows.len()), control)?;
-    let log_p = pairs(d).map(|(i, j)| log_p(&all, i, j)).collect();
-    Ok((all.v_statistics().to_vec(), log_p))
-}
-
-fn incomplete_class(columns: &Columns, rows: &[usize], control: &Control) -> Result<Values> {
-    let (mut values, mut tests) = (Vec::new(), Vec::new());
-    for (i, j) in pairs(columns.n_features()) {
-        let seen = |r: &usize| !columns.feature(i)[*r].is_nan() && !columns.feature(j)[*r].is_nan();
-        let both: Vec<usize> = rows.iter().copied().filter(seen).collect();
-        if both.len() < 2 {
-            values.push(0.0);
-            tests.push(0.0);
-            continue;
-        }
-        let samples = [sample(columns, i, &both), sample(columns, j, &both)];
-        let kernels = [kernel(columns, i, &samples[0]), kernel(columns, j, &samples[1])];
-        let all = all_pairs(&samples, &kernels, residual(both.len()), control)?;
-        values.push(all.v_statistic(0, 1));
-        tests.push(log_p(&all, 0, 1));
-    }
-    Ok((values, tests))
-}
-
-/// Small classes afford factors that are exact to rounding.
-fn residual(rows: usize) -> f64 {
-    if rows <= 2000 { 1e-3 * DEFAULT_RESIDUAL } else { DEFAULT_RESIDUAL }
-}
-
-fn log_p(all: &AllPairs, i: usize, j: usize) -> f64 {
-    all.gamma(i, j).map_or(0.0, |g| g.log_p)
-}
-
-fn sample(columns: &Columns, i: usize, rows: &[usize]) -> Sample {
-    let values = rows.iter().map(|&r| columns.feature(i)[r]).collect();
-    Sample::weighted(values, columns.weights_of(rows))
-}
-
-fn kernel(columns: &Columns, i: usize, sample: &Sample) -> DependenceKernel {
-    match columns.kinds()[i] {
+/// HSIC and logarithms of p-values (0 where there is no test) of all pairs of some features, on rows that have them all.
+fn criterion(columns: &Columns, features: &[usize], rows: &[usize], control: &Control) -> Result<Values> {
+    let samples: Vec<Sample> = features.iter().map(|&i| columns.sample(i, rows)).collect();
+    let kernel = |(&i, sample): (&usize, &Sample)| match columns.kinds[i] {
         Kind::Discrete(_) => DependenceKernel::Equality,
         Kind::Continuous => DependenceKernel::of(sample),
+    };
+    let kernels: Vec<DependenceKernel> = features.iter().zip(&samples).map(kernel).collect();
+    // Small classes afford factors that are exact to rounding.
+    let residual = if rows.len() <= 2000 { 1e-3 * DEFAULT_RESIDUAL } else { DEFAULT_RESIDUAL };
+    let all = all_pairs(&samples, &kernels, residual, control)?;
+    let log_p = pairs(features.len()).map(|(i, j)| all.gamma(i, j).map_or(0.0, |g| g.log_p)).collect();
+    Ok((all.v_statistics, log_p))
+}
+
+/// The same of all features, each pair on the rows that have both.
+fn incomplete_class(columns: &Columns, rows: &[usize], control: &Control) -> Result<Values> {
+    let (mut values, mut log_p) = (Vec::new(), Vec::new());
+    for (i, j) in pairs(columns.n_features()) {
+        let seen = |r: &usize| !columns.values[i][*r].is_nan() && !columns.values[j][*r].is_nan();
+        let both: Vec<usize> = rows.iter().copied().filter(seen).collect();
+        let of_pair = if both.len() < 2 {
+            (vec![0.0], vec![0.0])
+        } else {
+            criterion(columns, &[i, j], &both, control)?
+        };
+        values.extend(of_pair.0);
+        log_p.extend(of_pair.1);
     }
+    Ok((values, log_p))
 }

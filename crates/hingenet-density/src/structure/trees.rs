@@ -42,7 +42,7 @@ pub fn pair_information(
     let d = columns.n_features();
     let values: Vec<Vec<f64>> = (0..d)
         .into_par_iter()
-        .map(|i| Ok(Marginal::estimate(&part, i, &all, &plain)?.features(part.feature(i), |_| None)))
+        .map(|i| Ok(Marginal::estimate(&part, i, &all, &plain)?.features(&part.values[i], |_| None)))
         .collect::<Result<_>>()?;
     let list: Vec<(usize, usize)> = pairs(d).collect();
     list.par_iter()
@@ -56,11 +56,11 @@ pub fn pair_information(
 
 /// `m⁻¹ Σ_l log [p(x_l, y_l) / (p(x_l) p(y_l))]` over the complete rows of a pair, from the log densities of its features.
 fn information_of(part: &Columns, (i, j): (usize, usize), joint: &Joint, values: &[Vec<f64>]) -> f64 {
-    let (x, y) = (part.feature(i), part.feature(j));
+    let (x, y) = (&part.values[i], &part.values[j]);
     let both: Vec<usize> = (0..part.n_rows()).filter(|&r| !x[r].is_nan() && !y[r].is_nan()).collect();
     let log_joint = joint.features((x, y), (&values[i], &values[j]), |_| None);
-    let total: f64 = both.iter().map(|&r| part.weights()[r]).sum();
-    let gain = |&r: &usize| part.weights()[r] * (log_joint[r] - values[i][r] - values[j][r]);
+    let total: f64 = both.iter().map(|&r| part.weights[r]).sum();
+    let gain = |&r: &usize| part.weights[r] * (log_joint[r] - values[i][r] - values[j][r]);
     let sum: f64 = both.iter().map(gain).sum();
     if total > 0.0 { sum / total } else { 0.0 }
 }
@@ -88,7 +88,7 @@ fn per_class(
 ) -> Result<Kept> {
     let enough = pair_classes(columns, params);
     let mut of_class = Vec::new();
-    for y in 0..columns.n_classes() {
+    for y in 0..columns.n_classes {
         let found = if enough[y] { edges(&columns.rows_of(y), y)? } else { Vec::new() };
         let mut list: Vec<(usize, usize)> = found.iter().map(|e| (e.a, e.b)).collect();
         list.sort_unstable();
@@ -114,15 +114,13 @@ fn held_out_edges(
     let tree = tree_edges(columns, &learn, params, control)?;
     let (mut gain, mut best) = (0.0, (0, 0.0));
     for (k, edge) in tree.iter().enumerate() {
-        let marginal = |i: usize| {
-            Ok::<_, hingenet_base::error::Error>(
-                Marginal::estimate(&part, i, &all, params)?.features(judge.feature(i), |_| None),
-            )
+        let marginal = |i: usize| -> Result<Vec<f64>> {
+            Ok(Marginal::estimate(&part, i, &all, params)?.features(&judge.values[i], |_| None))
         };
         let (ta, tb) = (marginal(edge.a)?, marginal(edge.b)?);
         let joint = Joint::estimate(&part, (edge.a, edge.b), &all, params, control)?;
-        let both = joint.features((judge.feature(edge.a), judge.feature(edge.b)), (&ta, &tb), |_| None);
-        gain += (0..judge.n_rows()).map(|r| judge.weights()[r] * (both[r] - ta[r] - tb[r])).sum::<f64>();
+        let both = joint.features((&judge.values[edge.a], &judge.values[edge.b]), (&ta, &tb), |_| None);
+        gain += (0..judge.n_rows()).map(|r| judge.weights[r] * (both[r] - ta[r] - tb[r])).sum::<f64>();
         if gain > best.1 {
             best = (k + 1, gain);
         }

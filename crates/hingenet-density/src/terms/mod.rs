@@ -3,8 +3,45 @@
 
 pub mod raw;
 
-use crate::estimate::features::{FeatureId, Features};
 use crate::structure::Kept;
+
+/// A list of numbers for each term: the values of a feature, or its weights.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PerTerm {
+    /// Of the densities of each class.
+    pub classes: Vec<ClassTerms>,
+    /// Of the raw terms.
+    pub raw: Vec<Vec<f64>>,
+}
+
+/// The lists of one class's densities.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassTerms {
+    /// Of `log p_y(x_i)`, feature by feature.
+    pub marginals: Vec<Vec<f64>>,
+    /// Of `log p_y(x_i, x_j)`, kept pair by kept pair.
+    pub pairs: Vec<Vec<f64>>,
+}
+
+impl PerTerm {
+    /// Lists of so many zeros.
+    pub fn zeros(length: usize, n_features: usize, kept: &Kept, n_raw: usize) -> Self {
+        let lists = |n: usize| vec![vec![0.0; length]; n];
+        let of_class =
+            |pairs: &Vec<_>| ClassTerms { marginals: lists(n_features), pairs: lists(pairs.len()) };
+        PerTerm { classes: kept.of_class.iter().map(of_class).collect(), raw: lists(n_raw) }
+    }
+
+    /// All lists, class by class, the raw ones last.
+    pub fn lists(&self) -> impl Iterator<Item = &Vec<f64>> {
+        self.classes.iter().flat_map(|c| c.marginals.iter().chain(&c.pairs)).chain(&self.raw)
+    }
+
+    /// [`Self::lists`] to be changed.
+    pub fn lists_mut(&mut self) -> impl Iterator<Item = &mut Vec<f64>> {
+        self.classes.iter_mut().flat_map(|c| c.marginals.iter_mut().chain(&mut c.pairs)).chain(&mut self.raw)
+    }
+}
 
 /// `score_s(x) = base_s + Σ_{y,i} u_{s,y,i} log p_y(x_i) + Σ_{y,ij} v_{s,y,ij} log p_y(x_i, x_j)`,
 /// and the raw terms with their weights.
@@ -14,88 +51,48 @@ use crate::structure::Kept;
 pub struct Scores {
     /// Score of each output before any term.
     pub base: Vec<f64>,
-    /// `[class][feature][output]`.
-    pub marginals: Vec<Vec<Vec<f64>>>,
-    /// `[class][kept pair][output]`.
-    pub pairs: Vec<Vec<Vec<f64>>>,
-    /// `[raw term][output]`.
-    pub raw: Vec<Vec<f64>>,
+    /// Weights of each term in the outputs.
+    pub weights: PerTerm,
 }
 
 impl Scores {
-    /// All coefficients zero.
-    pub fn zeros(outputs: usize, n_features: usize, kept: &Kept, n_raw: usize) -> Self {
-        Scores {
-            base: vec![0.0; outputs],
-            marginals: kept.of_class.iter().map(|_| vec![vec![0.0; outputs]; n_features]).collect(),
-            pairs: kept.of_class.iter().map(|p| vec![vec![0.0; outputs]; p.len()]).collect(),
-            raw: vec![vec![0.0; outputs]; n_raw],
-        }
-    }
-
-    /// Lemma 1: the log joint density of class forests, weight 1 for edges and `1 - deg(i)` for features.
-    pub fn of_forests(log_prior: &[f64], n_features: usize, forests: &Kept) -> Self {
-        Self::of_forests_among(log_prior, n_features, forests, forests)
-    }
-
-    /// The same over pairs of which the edges of the forests are a part.
-    pub fn of_forests_among(log_prior: &[f64], n_features: usize, forests: &Kept, pairs: &Kept) -> Self {
-        let mut scores = Self::zeros(log_prior.len(), n_features, pairs, 0);
-        scores.base.copy_from_slice(log_prior);
+    /// Lemma 1: the log joint density of class forests, weight 1 for edges and `1 - deg(i)` for features, over pairs of which
+    /// the edges of the forests are a part.
+    pub fn of_forests(log_prior: &[f64], n_features: usize, forests: &Kept, pairs: &Kept) -> Self {
+        let mut weights = PerTerm::zeros(log_prior.len(), n_features, pairs, 0);
         for (y, pairs) in pairs.of_class.iter().enumerate() {
-            scores.marginals[y].iter_mut().for_each(|u| u[y] = 1.0);
+            let ClassTerms { marginals, pairs: of_pairs } = &mut weights.classes[y];
+            marginals.iter_mut().for_each(|u| u[y] = 1.0);
             let is_edge = |pair: &(usize, usize)| forests.of_class[y].contains(pair);
             for (p, &(i, j)) in pairs.iter().enumerate().filter(|(_, pair)| is_edge(pair)) {
-                scores.pairs[y][p][y] = 1.0;
-                scores.marginals[y][i][y] -= 1.0;
-                scores.marginals[y][j][y] -= 1.0;
+                of_pairs[p][y] = 1.0;
+                marginals[i][y] -= 1.0;
+                marginals[j][y] -= 1.0;
             }
         }
-        scores
+        Scores { base: log_prior.to_vec(), weights }
     }
 
     /// Of two scores their difference, positive for the second class.
     pub fn second_against_first(mut self) -> Self {
-        let difference = |w: &mut Vec<f64>| {
+        for w in self.weights.lists_mut().chain([&mut self.base]) {
             if let [first, second] = w[..] {
                 *w = vec![second - first];
             }
-        };
-        difference(&mut self.base);
-        self.marginals.iter_mut().chain(&mut self.pairs).flatten().for_each(difference);
-        self.raw.iter_mut().for_each(difference);
+        }
         self
     }
 
-    /// Weights of one feature in the outputs.
-    pub fn weights_mut(&mut self, id: FeatureId) -> &mut [f64] {
-        match id {
-            FeatureId::Marginal { class, feature } => &mut self.marginals[class][feature],
-            FeatureId::Pair { class, place } => &mut self.pairs[class][place],
-            FeatureId::Raw(term) => &mut self.raw[term],
-        }
-    }
-
-    /// Number of outputs.
-    pub fn outputs(&self) -> usize {
-        self.base.len()
-    }
-
-    /// Scores of rows, output by output for each row.
-    pub fn evaluate(&self, features: &Features) -> Vec<Vec<f64>> {
-        let mut out = vec![self.base.clone(); features.n_rows];
-        let mut add = |column: &[f64], weights: &[f64]| {
-            if weights.iter().any(|w| *w != 0.0) {
-                for (row, t) in out.iter_mut().zip(column) {
-                    row.iter_mut().zip(weights).for_each(|(s, w)| *s += w * t);
-                }
+    /// Scores of rows, output by output for each row, from the values of the terms.
+    pub fn evaluate(&self, features: &PerTerm) -> Vec<Vec<f64>> {
+        let n_rows = features.lists().next().map_or(0, Vec::len);
+        let mut out = vec![self.base.clone(); n_rows];
+        let in_use = |(_, weights): &(_, &Vec<f64>)| weights.iter().any(|w| *w != 0.0);
+        for (column, weights) in features.lists().zip(self.weights.lists()).filter(in_use) {
+            for (row, t) in out.iter_mut().zip(column) {
+                row.iter_mut().zip(weights).for_each(|(s, w)| *s += w * t);
             }
-        };
-        for (y, class) in features.classes.iter().enumerate() {
-            class.marginals.iter().zip(&self.marginals[y]).for_each(|(t, w)| add(t, w));
-            class.pairs.iter().zip(&self.pairs[y]).for_each(|(t, w)| add(t, w));
         }
-        features.raw.iter().zip(&self.raw).for_each(|(t, w)| add(t, w));
         out
     }
 }

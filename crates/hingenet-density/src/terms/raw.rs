@@ -70,10 +70,10 @@ impl Product {
     }
 
     fn learn(columns: &Columns, (i, j): (usize, usize)) -> Self {
-        let (x, y) = (columns.feature(i), columns.feature(j));
+        let (x, y) = (&columns.values[i], &columns.values[j]);
         let mut product = Product { first: Range::of(x), second: Range::of(y), mean: 0.0 };
         let (mut sum, mut total) = (0.0, 0.0);
-        for ((x, y), w) in x.iter().zip(y).zip(columns.weights()) {
+        for ((x, y), w) in x.iter().zip(y).zip(&columns.weights) {
             if !x.is_nan() && !y.is_nan() {
                 sum += w * x * y;
                 total += w;
@@ -117,43 +117,35 @@ pub enum RawTerm {
     Product((usize, usize), Product),
 }
 
-/// The raw terms of a fit.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct RawTerms {
-    /// Columns first, then products in the order of their pairs.
-    pub terms: Vec<RawTerm>,
-}
-
-impl RawTerms {
-    /// All numbers, and the products of the pairs that some class keeps. Discrete features have none: their
-    /// frequencies already give every value a weight of its own.
-    pub fn learn(columns: &Columns, kept: &Kept, augment: Augment) -> Self {
-        let is_number = |i: usize| columns.kinds()[i] == Kind::Continuous;
-        let mut terms = Vec::new();
-        if augment != Augment::None {
-            let linear = |i: usize| RawTerm::Linear(i, Linear { range: Range::of(columns.feature(i)) });
-            terms.extend((0..columns.n_features()).filter(|&i| is_number(i)).map(linear));
-        }
-        if augment == Augment::RawAndProducts {
-            let mut pairs: Vec<(usize, usize)> = kept.of_class.iter().flatten().copied().collect();
-            pairs.sort_unstable();
-            pairs.dedup();
-            let product = |pair: (usize, usize)| RawTerm::Product(pair, Product::learn(columns, pair));
-            terms.extend(pairs.into_iter().filter(|p| is_number(p.0) && is_number(p.1)).map(product));
-        }
-        RawTerms { terms }
-    }
-
-    /// Values at queries given feature by feature, term by term.
-    pub fn values(&self, queries: &[Vec<f64>]) -> Vec<Vec<f64>> {
-        let of_term = |term: &RawTerm| match term {
+impl RawTerm {
+    /// Values at queries given feature by feature.
+    pub fn values(&self, queries: &[Vec<f64>]) -> Vec<f64> {
+        match self {
             RawTerm::Linear(i, linear) => queries[*i].iter().map(|x| linear.value(*x)).collect(),
             RawTerm::Product((i, j), product) => {
                 queries[*i].iter().zip(&queries[*j]).map(|(x, y)| product.value(*x, *y)).collect()
             }
-        };
-        self.terms.iter().map(of_term).collect()
+        }
     }
+}
+
+/// All numbers, then the products of the pairs that some class keeps, in their order. Discrete features have none: their
+/// frequencies already give every value a weight of its own.
+pub fn raw_terms(columns: &Columns, kept: &Kept, augment: Augment) -> Vec<RawTerm> {
+    let is_number = |i: usize| columns.kinds[i] == Kind::Continuous;
+    let mut terms = Vec::new();
+    if augment != Augment::None {
+        let linear = |i: usize| RawTerm::Linear(i, Linear { range: Range::of(&columns.values[i]) });
+        terms.extend((0..columns.n_features()).filter(|&i| is_number(i)).map(linear));
+    }
+    if augment == Augment::RawAndProducts {
+        let mut pairs: Vec<(usize, usize)> = kept.of_class.iter().flatten().copied().collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let product = |pair: (usize, usize)| RawTerm::Product(pair, Product::learn(columns, pair));
+        terms.extend(pairs.into_iter().filter(|p| is_number(p.0) && is_number(p.1)).map(product));
+    }
+    terms
 }
 
 #[cfg(test)]
@@ -166,14 +158,16 @@ mod tests {
         let kinds = vec![Kind::Continuous; 2];
         let columns = Columns::raw(kinds, vec![x.clone(), y.clone()], vec![0, 0, 1, 1], 2).unwrap();
         let kept = Kept { of_class: vec![vec![], vec![(0, 1)]] };
-        let raw = RawTerms::learn(&columns, &kept, Augment::RawAndProducts);
-        let values = raw.values(&[x, y]);
+        let raw = raw_terms(&columns, &kept, Augment::RawAndProducts);
+        let values_at =
+            |queries: &[Vec<f64>]| raw.iter().map(|term| term.values(queries)).collect::<Vec<_>>();
+        let values = values_at(&[x, y]);
         assert_eq!(values[0], [-1.0, 0.0, 1.0, 2.0]);
         assert_eq!(values[1][1], 0.0);
         assert_eq!(values[2][1], 0.0);
         assert!(values[2].iter().sum::<f64>().abs() < 1e-12);
         // Far away a value is the last one seen.
-        let far = raw.values(&[vec![1e150], vec![-1e150]]);
+        let far = values_at(&[vec![1e150], vec![-1e150]]);
         assert_eq!((far[0][0], far[1][0]), (2.0, -2.0));
     }
 }

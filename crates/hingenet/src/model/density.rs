@@ -14,7 +14,7 @@ use hingenet_data::table::{Table, UnseenPolicy};
 use hingenet_density::estimate::bandwidth::{LineBandwidth, PlaneBandwidth};
 use hingenet_density::estimate::kernel::Floor;
 use hingenet_density::params::{
-    Anchor, Augment, ClassWeights, Multiclass, Penalty, Prior, Threshold, TrainingFeatures,
+    Anchor, Augment, ClassWeights, Multiclass, Penalty, Threshold, TrainingFeatures,
 };
 use hingenet_density::transform::{LogDensity, OwnDensities};
 use hingenet_density::{DensityClassifier, Params, Variant};
@@ -103,7 +103,7 @@ pub fn fit_log_densities(
     let cells = Cells { rows: data.n_rows(), missing: data.features.n_missing() };
     let model = fit_rows(spec, &rows, cells, options, control)?;
     let fitted = model.densities()?;
-    let params = params(fitted.variant(), spec, &rows, options)?;
+    let params = params(fitted.variant, spec, &rows, options)?;
     let own = match params.training_features {
         TrainingFeatures::Resubstitution => OwnDensities::default(),
         _ => fitted.own_densities(&rows, &params, control)?,
@@ -161,7 +161,7 @@ fn params(variant: Variant, spec: &ModelSpec, rows: &Rows<'_>, options: FitOptio
         params.threshold = threshold;
     }
     if let Some(text) = CLASS_WEIGHTS.of(spec) {
-        (params.class_weights, params.prior) = class_weights(&text, spec, rows)?;
+        params.class_weights = class_weights(&text, spec, rows)?;
     }
     Ok(params)
 }
@@ -227,12 +227,12 @@ fn written_weights(text: &str) -> Option<Vec<(String, f64)>> {
     text.split(';').filter(|part| !part.trim().is_empty()).map(one).collect()
 }
 
-/// Class weights of a machine, and the class prior they mean for densities: `none`, `balanced`, or weights by
-/// name such as `ill:2;well:1`.
-fn class_weights(text: &str, spec: &ModelSpec, rows: &Rows<'_>) -> Result<(ClassWeights, Prior)> {
+/// Class weights of a machine, and factors of the class prior of densities: `none`, `balanced`, or weights by name such as
+/// `ill:2;well:1`.
+fn class_weights(text: &str, spec: &ModelSpec, rows: &Rows<'_>) -> Result<ClassWeights> {
     match text {
-        "none" => return Ok((ClassWeights::None, Prior::Empirical)),
-        "balanced" => return Ok((ClassWeights::Balanced, Prior::Uniform)),
+        "none" => return Ok(ClassWeights::None),
+        "balanced" => return Ok(ClassWeights::Balanced),
         _ => {}
     }
     let bad = || bad_value(CLASS_WEIGHTS.info.key, spec.name(), text, WEIGHTS);
@@ -240,8 +240,5 @@ fn class_weights(text: &str, spec: &ModelSpec, rows: &Rows<'_>) -> Result<(Class
     for (name, weight) in written_weights(text).ok_or_else(bad)? {
         weights[rows.classes().iter().position(|c| *c == name).ok_or_else(bad)?] = weight;
     }
-    let mut prior: Vec<f64> = rows.class_totals().iter().zip(&weights).map(|(n, w)| n * w).collect();
-    let total: f64 = prior.iter().sum();
-    prior.iter_mut().for_each(|p| *p /= total);
-    Ok((ClassWeights::Given(weights), Prior::Given(prior)))
+    Ok(ClassWeights::Given(weights))
 }

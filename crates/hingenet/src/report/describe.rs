@@ -102,7 +102,7 @@ fn about(model: &Model) -> Vec<String> {
         Fitted::Density(fitted) => vec![
             format!(
                 "The score of a class is a sum of terms made of log-densities: {} of single features, {} of pairs.",
-                fitted.units().used().len(),
+                fitted.units.used().len(),
                 fitted.pairs().len()
             ),
             "It keeps lookup tables, no training rows.".into(),
@@ -137,7 +137,7 @@ fn facts(model: &Model) -> Vec<(String, String)> {
         list.push(("parameters".to_string(), structure.n_entries().to_string()));
     }
     if let Fitted::Density(fitted) = &model.fitted {
-        let summary = fitted.summary();
+        let summary = &fitted.summary;
         list.push(("terms of pairs".to_string(), format!("{} (class, pair) combinations", summary.kept)));
         list.push(("numbers in tables".to_string(), summary.table_numbers.to_string()));
         let error = format!("{:.1e} of the standard deviation of a score", summary.table_error);

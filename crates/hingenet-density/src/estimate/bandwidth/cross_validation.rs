@@ -14,7 +14,7 @@ const SCAN: usize = 60;
 /// LSCV(h) = 1/(2√π n h) + 1/(n² h √π) Σ_{i<j} e^{-d²/(4h²)} - √8/(n² h √π) Σ_{i<j} e^{-d²/(2h²)}
 /// ```
 pub fn least_squares_criterion(sample: &Sample, h: f64) -> f64 {
-    let n = sample.total();
+    let n = sample.total;
     let root_pi = std::f64::consts::PI.sqrt();
     let wide = 2f64.sqrt() * h;
     // Twice the sum over i < j plus the diagonal, Σ w² at distance 0; equal rows count as pairs i < j.

@@ -44,7 +44,7 @@ fn kernel_derivative(r: usize, g: f64, u: f64) -> f64 {
 /// The functional `ψ_r(g)` of a sample: term by term up to 1000 rows, on fine bins above.
 pub(crate) fn functional(z: &Sample, r: usize, g: f64) -> f64 {
     let reach = (4.0 + r as f64) * g;
-    pair_sum(z, g, reach, |g, u| kernel_derivative(r, g, u)) / (z.total() * z.total())
+    pair_sum(z, g, reach, |g, u| kernel_derivative(r, g, u)) / (z.total * z.total)
 }
 
 /// `Σ_i Σ_j w_i w_j k(g, z_i - z_j)` for a symmetric kernel of width g that is negligible beyond `reach`.
@@ -52,7 +52,7 @@ pub(crate) fn pair_sum(z: &Sample, g: f64, reach: f64, kernel: impl Fn(f64, f64)
     if z.len() <= EXACT_ROWS {
         vectorised(
             #[inline(always)]
-            || exact_pair_sum(z.values(), z.weights(), |u| kernel(g, u)),
+            || exact_pair_sum(&z.values, &z.weights, |u| kernel(g, u)),
         )
     } else {
         binned_pair_sum(z, g, reach, kernel)
@@ -102,7 +102,7 @@ fn binned_pair_sum(z: &Sample, g: f64, reach: f64, kernel: impl Fn(f64, f64) -> 
 /// Linear binning on a grid of spacing `step` from the minimum, occupied points only, ascending.
 pub(crate) fn occupied_bins(z: &Sample, step: f64) -> Vec<(i64, f64)> {
     let sorted = z.sorted();
-    let origin = sorted.values().first().copied().unwrap_or(0.0);
+    let origin = sorted.values.first().copied().unwrap_or(0.0);
     let mut bins: Vec<(i64, f64)> = Vec::new();
     let mut add = |bin: i64, weight: f64| {
         // Values ascend, so a bin is one of the last two or new.
@@ -111,7 +111,7 @@ pub(crate) fn occupied_bins(z: &Sample, step: f64) -> Vec<(i64, f64)> {
             None => bins.push((bin, weight)),
         }
     };
-    for (x, w) in sorted.values().iter().zip(sorted.weights()) {
+    for (x, w) in sorted.values.iter().zip(&sorted.weights) {
         let t = (x - origin) / step;
         let low = t.floor();
         add(low as i64, w * (1.0 - (t - low)));
@@ -133,7 +133,7 @@ mod tests {
         let sample = Sample::new(values);
         for (r, g) in [(4, 0.4), (6, 0.6)] {
             let kernel = |g, u| kernel_derivative(r, g, u);
-            let exact = exact_pair_sum(sample.values(), sample.weights(), |u| kernel(g, u));
+            let exact = exact_pair_sum(&sample.values, &sample.weights, |u| kernel(g, u));
             let binned = binned_pair_sum(&sample, g, (4.0 + r as f64) * g, kernel);
             assert!((binned / exact - 1.0).abs() < 2e-4, "{r}: {binned} {exact}");
         }

@@ -40,22 +40,23 @@ impl LineBandwidth {
 
 /// The normal-scale bandwidth `(4/(3n))^(1/5) sd`.
 pub fn normal_scale(sample: &Sample) -> f64 {
-    (4.0 / (3.0 * sample.total())).powf(0.2) * sample.sd()
+    (4.0 / (3.0 * sample.total)).powf(0.2) * sample.sd()
 }
 
 /// Silverman's rule; where the smaller spread is 0, sd is used.
 pub fn silverman(sample: &Sample) -> f64 {
-    0.9 * robust_spread(sample) * sample.total().powf(-0.2)
+    0.9 * robust_spread(sample, 1.34) * sample.total.powf(-0.2)
 }
 
 /// Scott's rule; where the smaller spread is 0, sd is used.
 pub fn scott(sample: &Sample) -> f64 {
-    1.06 * robust_spread(sample) * sample.total().powf(-0.2)
+    1.06 * robust_spread(sample, 1.34) * sample.total.powf(-0.2)
 }
 
-fn robust_spread(sample: &Sample) -> f64 {
+/// The smaller of sd and IQR / `normal`, the IQR of a normal distribution in its sd; sd where the IQR is 0.
+fn robust_spread(sample: &Sample, normal: f64) -> f64 {
     let (sd, iqr) = (sample.sd(), sample.iqr());
-    if iqr > 0.0 { sd.min(iqr / 1.34) } else { sd }
+    if iqr > 0.0 { sd.min(iqr / normal) } else { sd }
 }
 
 /// Stages of the direct plug-in rule, in units of z = (x - mean) / scale.
@@ -78,7 +79,7 @@ pub struct PlugIn {
 /// The pilots annihilate the leading bias `φ^(r)(0)/(n g^(r+1)) + g² ψ_{r+2}/2`. With the diagonal terms
 /// `(-1)^(r/2) ψ_r(g)` is the integral of a square, so the signs are safe.
 pub fn plug_in(sample: &Sample) -> PlugIn {
-    let n = sample.total();
+    let n = sample.total;
     let (z, scale) = standardised(sample);
     let g6 = (2.0 * 2f64.sqrt().powi(9) / (7.0 * n)).powf(1.0 / 9.0);
     let psi6 = functional(&z, 6, g6);
@@ -89,18 +90,17 @@ pub fn plug_in(sample: &Sample) -> PlugIn {
 /// One-stage direct plug-in: normal-scale ψ₆ → g₄ → ψ₄ → h.
 pub fn plug_in_one_stage(sample: &Sample) -> PlugIn {
     let (z, scale) = standardised(sample);
-    let g4 = (2.0 * 2f64.sqrt().powi(7) / (5.0 * sample.total())).powf(1.0 / 7.0);
+    let g4 = (2.0 * 2f64.sqrt().powi(7) / (5.0 * sample.total)).powf(1.0 / 7.0);
     last_stage(&z, scale, g4)
 }
 
 fn standardised(sample: &Sample) -> (Sample, f64) {
-    let (sd, iqr) = (sample.sd(), sample.iqr());
-    let scale = if iqr > 0.0 { sd.min(iqr / 1.349) } else { sd };
+    let scale = robust_spread(sample, 1.349);
     (sample.scaled(sample.mean(), scale), scale)
 }
 
 fn last_stage(z: &Sample, scale: f64, g4: f64) -> PlugIn {
     let psi4 = functional(z, 4, g4);
-    let h = scale * (2.0 * std::f64::consts::PI.sqrt() * psi4 * z.total()).powf(-0.2);
+    let h = scale * (2.0 * std::f64::consts::PI.sqrt() * psi4 * z.total).powf(-0.2);
     PlugIn { scale, sixth: None, g4, psi4, h }
 }

@@ -5,6 +5,7 @@
 use super::functionals::kernel_derivative_at_zero;
 use super::plane_functionals::{normal_plane_functionals, plane_functionals};
 use crate::estimate::sample::PairSample;
+use hingenet_base::numeric::linalg::{Cholesky, Matrix};
 
 /// Symmetric 2 x 2 matrix `[[a, b], [b, c]]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -231,36 +232,11 @@ fn newton_step(h: &Symmetric, psi4: &[f64; 5], n: f64) -> Option<[f64; 3]> {
     let bend = [[0.0, 0.0, 1.0], [0.0, -2.0, 0.0], [1.0, 0.0, 0.0]];
     let (t, m) = ([h.a, h.b, h.c], quadratic_form(psi4));
     let (first, second) = (0.5 * k * det.powf(-1.5), 0.75 * k * det.powf(-2.5));
-    let mut gradient = [0.0; 3];
-    let mut hessian = [[0.0; 3]; 3];
-    for i in 0..3 {
-        gradient[i] = -first * v[i] + 0.5 * (0..3).map(|j| m[i][j] * t[j]).sum::<f64>();
-        for j in 0..3 {
-            hessian[i][j] = second * v[i] * v[j] - first * bend[i][j] + 0.5 * m[i][j];
-        }
-    }
-    solve3(hessian, gradient).map(|s| s.map(|x| -x))
-}
-
-/// Solves a symmetric positive definite 3 x 3 system by elimination; `None` if a pivot is not positive.
-fn solve3(mut a: [[f64; 3]; 3], mut b: [f64; 3]) -> Option<[f64; 3]> {
-    for k in 0..3 {
-        if !(a[k][k] > 0.0 && a[k][k].is_finite()) {
-            return None;
-        }
-        for i in k + 1..3 {
-            let f = a[i][k] / a[k][k];
-            for j in k..3 {
-                a[i][j] -= f * a[k][j];
-            }
-            b[i] -= f * b[k];
-        }
-    }
-    for k in (0..3).rev() {
-        let sum: f64 = (k + 1..3).map(|j| a[k][j] * b[j]).sum();
-        b[k] = (b[k] - sum) / a[k][k];
-    }
-    Some(b)
+    let slope = |i: usize| -first * v[i] + 0.5 * (0..3).map(|j| m[i][j] * t[j]).sum::<f64>();
+    let hessian = Matrix::from_fn(3, 3, |i, j| second * v[i] * v[j] - first * bend[i][j] + 0.5 * m[i][j]);
+    let mut step = [-slope(0), -slope(1), -slope(2)];
+    Cholesky::new(&hessian).ok()?.solve(&mut step);
+    Some(step)
 }
 
 /// Direct plug-in over diagonal matrices: each axis divided by its sd, ψ₄ as in the full rule, then

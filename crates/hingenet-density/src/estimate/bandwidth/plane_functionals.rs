@@ -32,21 +32,17 @@ pub(crate) fn plane_functionals(z: &PairSample, order: usize, g: f64) -> Vec<f64
 /// The sum over all pairs of rows.
 fn pairwise_functionals(z: &PairSample, order: usize, g: f64) -> Vec<f64> {
     let scale = 1.0 / (z.total() * z.total() * std::f64::consts::TAU * g.powi(order as i32 + 2));
-    let mut sums = if order == 4 {
-        vectorised(
-            #[inline(always)]
-            || exact::<5>(z.x(), z.y(), z.weights(), g),
-        )
-        .to_vec()
-    } else {
-        vectorised(
-            #[inline(always)]
-            || exact::<7>(z.x(), z.y(), z.weights(), g),
-        )
-        .to_vec()
-    };
+    let mut sums = if order == 4 { pair_sums::<5>(z, g) } else { pair_sums::<7>(z, g) };
     sums.iter_mut().for_each(|s| *s *= scale);
     sums
+}
+
+fn pair_sums<const N: usize>(z: &PairSample, g: f64) -> Vec<f64> {
+    let sums = vectorised(
+        #[inline(always)]
+        || exact::<N>(z.x(), z.y(), z.weights(), g),
+    );
+    sums.to_vec()
 }
 
 /// Sums of `He_{m-k}(t1) He_k(t2) e^{-|t|²/2}` over all pairs, k = 0..=m, N = m + 1. The odd signs of the
@@ -120,7 +116,7 @@ fn hermite_all<const N: usize>(t: &[f64; LANES]) -> [[f64; LANES]; N] {
 fn binned(z: &PairSample, order: usize, g: f64) -> Option<Vec<f64>> {
     let step = g / 8.0;
     let narrowed = (g * g - step * step / 3.0).sqrt();
-    let (rows, cols) = (axis_bins(&z.axes()[0], step), axis_bins(&z.axes()[1], step));
+    let (rows, cols) = (axis_bins(&z.axes[0], step), axis_bins(&z.axes[1], step));
     if rows.len() > MOST_BINS || cols.len() > MOST_BINS {
         return None;
     }

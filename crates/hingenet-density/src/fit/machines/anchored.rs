@@ -12,54 +12,48 @@
 //! paper's machine with one weight for each feature.
 
 use super::design::{Design, Scaling};
-use super::joint::solve;
-use super::{MachineRows, Solving, Trained, add_terms};
+use super::{Machines, Trained};
+use crate::fit::log_prior;
 use crate::structure::Kept;
 use crate::terms::Scores;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::optimise::crammer_singer::MulticlassProblem;
 
-/// Trains the machine around the classifier of these forests; no edges at all are naive Bayes.
-pub(super) fn train(
-    data: &MachineRows<'_>,
-    forests: &Kept,
-    warm: Option<&[Vec<f64>]>,
-    solving: Solving<'_>,
-) -> Result<Trained> {
-    let k = data.class_weights.len();
-    let mut scores = anchor(data, forests);
-    let given = scores.evaluate(data.features);
-    let class = data.classes_of_rows();
-    let losses = Matrix::from_fn(class.len(), k, |i, c| {
-        let row = &given[data.rows[i]];
-        if c == class[i] { 0.0 } else { 1.0 + row[c] - row[class[i]] }
-    });
-    let design = Design::new(data, Scaling::Own);
-    let p = design.columns.len();
-    let rows = Matrix::from_fn(class.len(), p + 1, |i, j| if j < p { design.x[(i, j)] } else { 1.0 });
-    let cost = if k == 2 { 0.5 * solving.params.cost } else { solving.params.cost };
-    let costs = data.costs(cost);
-    let problem =
-        MulticlassProblem { rows: &rows, class: &class, losses: &losses, costs: &costs, intercepts: false };
-    let solved = solve(problem, warm, solving)?;
-    for output in 0..k {
-        let weights = solved.weights.row(output);
-        add_terms(&mut scores, output, &design.terms(&weights[..p], weights[p]));
+impl Machines<'_> {
+    /// Trains the machine around the classifier of these forests; no edges at all are naive Bayes.
+    pub(super) fn around(&self, forests: &Kept, warm: &[Vec<f64>]) -> Result<Trained> {
+        let k = self.class_weights.len();
+        let class = self.classes_of_rows();
+        let mut totals = vec![0.0; k];
+        class.iter().zip(self.rows).for_each(|(&y, &r)| totals[y] += self.columns.weights[r]);
+        let log_prior = log_prior(&totals, self.class_weights);
+        let mut scores = Scores::of_forests(&log_prior, self.columns.n_features(), forests, self.available);
+        scores.weights.raw = self.no_scores(k).weights.raw;
+        let given = scores.evaluate(&self.set.features);
+        let losses = Matrix::from_fn(class.len(), k, |i, c| {
+            let row = &given[self.rows[i]];
+            if c == class[i] { 0.0 } else { 1.0 + row[c] - row[class[i]] }
+        });
+        let design = Design::new(self, Scaling::Own);
+        let p = design.columns.len();
+        let rows = Matrix::from_fn(class.len(), p + 1, |i, j| if j < p { design.x[(i, j)] } else { 1.0 });
+        let costs = self.costs(if k == 2 { 0.5 * self.params.cost } else { self.params.cost });
+        let solved = self.solve_jointly(
+            MulticlassProblem {
+                rows: &rows,
+                class: &class,
+                losses: &losses,
+                costs: &costs,
+                intercepts: false,
+            },
+            warm,
+        )?;
+        for output in 0..k {
+            let weights = solved.weights.row(output);
+            design.add_to(&mut scores, output, &weights[..p], weights[p]);
+        }
+        let scores = if k == 2 { scores.second_against_first() } else { scores };
+        Ok(Trained { scores, reports: vec![solved.report], multipliers: vec![solved.multipliers] })
     }
-    let scores = if k == 2 { scores.second_against_first() } else { scores };
-    Ok(Trained { scores, reports: vec![solved.report], multipliers: vec![solved.multipliers] })
-}
-
-/// Scores of the forests, with the class weights in the priors.
-fn anchor(data: &MachineRows<'_>, forests: &Kept) -> Scores {
-    let mut prior = vec![0.0; data.class_weights.len()];
-    data.rows
-        .iter()
-        .for_each(|&r| prior[data.class[r]] += data.weights[r] * data.class_weights[data.class[r]]);
-    let total: f64 = prior.iter().sum();
-    let log_prior: Vec<f64> = prior.iter().map(|p| (p / total).ln()).collect();
-    let mut scores = Scores::of_forests_among(&log_prior, data.n_features(), forests, data.available);
-    scores.raw = vec![vec![0.0; prior.len()]; data.raw.terms.len()];
-    scores
 }

@@ -35,13 +35,13 @@ impl Factor {
     /// and an exact factor.
     fn new(sample: &Sample, kernel: DependenceKernel, tolerance: f64) -> Factor {
         let (values, counts, place) = distinct(sample);
-        let n = sample.total();
+        let n = sample.total;
         let rows = vectorised(
             #[inline(always)]
             || incomplete_cholesky(&values, &counts, kernel, tolerance * n),
         );
         let means: Vec<f64> = rows.iter().map(|f| dot(f, &counts) / n).collect();
-        let share: Vec<f64> = sample.weights().iter().map(|w| (w / n).sqrt()).collect();
+        let share: Vec<f64> = sample.weights.iter().map(|w| (w / n).sqrt()).collect();
         let mut columns = Matrix::zeros(rows.len(), sample.len());
         for (r, f) in rows.iter().enumerate() {
             for (i, out) in columns.row_mut(r).iter_mut().enumerate() {
@@ -61,17 +61,17 @@ impl Factor {
 /// Distinct values, their total weights, and the place of every row among them.
 fn distinct(sample: &Sample) -> (Vec<f64>, Vec<f64>, Vec<usize>) {
     let mut order: Vec<usize> = (0..sample.len()).collect();
-    order.sort_by(|&a, &b| sample.values()[a].total_cmp(&sample.values()[b]));
+    order.sort_by(|&a, &b| sample.values[a].total_cmp(&sample.values[b]));
     let (mut values, mut counts, mut place) = (Vec::new(), Vec::new(), vec![0; sample.len()]);
     for i in order {
-        let x = sample.values()[i];
+        let x = sample.values[i];
         if values.last() != Some(&x) {
             values.push(x);
             counts.push(0.0);
         }
         place[i] = values.len() - 1;
         if let Some(count) = counts.last_mut() {
-            *count += sample.weights()[i];
+            *count += sample.weights[i];
         }
     }
     (values, counts, place)
@@ -115,7 +115,8 @@ fn incomplete_cholesky(x: &[f64], counts: &[f64], kernel: DependenceKernel, limi
 pub struct AllPairs {
     n: f64,
     d: usize,
-    v_statistics: Vec<f64>,
+    /// The V-statistics of all pairs (0,1), (0,2), ....
+    pub v_statistics: Vec<f64>,
     /// Mean entry and `|HKH|²_F/n²` of each kernel matrix.
     variables: Vec<(f64, f64)>,
 }
@@ -124,11 +125,6 @@ impl AllPairs {
     /// The V-statistic of the pair i < j; 0 below four rows.
     pub fn v_statistic(&self, i: usize, j: usize) -> f64 {
         self.v_statistics[pair_index(self.d, i, j)]
-    }
-
-    /// The V-statistics of all pairs (0,1), (0,2), ....
-    pub fn v_statistics(&self) -> &[f64] {
-        &self.v_statistics
     }
 
     /// The gamma-approximation test of a pair; `None` below six rows or for a constant variable.

@@ -47,7 +47,7 @@ impl DependenceKernel {
 /// sort, then bisect on the distance (over the bits of the number, so the result is a distance that occurs) and count
 /// pairs with two pointers.
 fn median_squared_distance(sample: &Sample) -> f64 {
-    let n = sample.total();
+    let n = sample.total;
     let pairs = n * (n - 1.0) / 2.0;
     if pairs < 1.0 {
         return 0.0;
@@ -61,7 +61,7 @@ fn median_squared_distance(sample: &Sample) -> f64 {
 
 /// The smallest pairwise distance above `reach`; `reach` if there is none.
 fn next_distance(sorted: &Sample, reach: f64) -> f64 {
-    let x = sorted.values();
+    let x = &sorted.values;
     let (mut first, mut next) = (0, f64::INFINITY);
     for i in 0..x.len() {
         while x[i] - x[first] > reach {
@@ -77,7 +77,7 @@ fn next_distance(sorted: &Sample, reach: f64) -> f64 {
 
 /// The distance at 0-based position `k` of all pairwise distances.
 fn distance_at(sorted: &Sample, k: f64) -> f64 {
-    let x = sorted.values();
+    let x = &sorted.values;
     let range = x[x.len() - 1] - x[0];
     let (mut low, mut high) = (0u64, range.to_bits());
     // Invariant: at most k pairs lie below `low`, more than k at or below `high`.
@@ -94,7 +94,7 @@ fn distance_at(sorted: &Sample, k: f64) -> f64 {
 
 /// Number of pairs (weights counting as repetitions) at distance at most `reach`.
 fn pairs_within(sorted: &Sample, reach: f64) -> f64 {
-    let (x, w) = (sorted.values(), sorted.weights());
+    let (x, w) = (&sorted.values, &sorted.weights);
     let (mut first, mut window, mut count) = (0, 0.0, 0.0);
     for i in 0..x.len() {
         while x[i] - x[first] > reach {

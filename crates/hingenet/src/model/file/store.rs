@@ -109,7 +109,7 @@ fn check(model: &Model) -> Result<()> {
         Fitted::Majority(_) => model.schema.features.len(),
         Fitted::Discrete(m) => m.coders().len(),
         Fitted::Averaged(m) => m.coders().len(),
-        Fitted::Density(m) => m.units().n_columns(),
+        Fitted::Density(m) => m.units.units.len(),
         Fitted::Gaussian(m) => m.features().columns(),
         Fitted::Pool(m) => m.n_features(),
     };

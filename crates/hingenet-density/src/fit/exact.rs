@@ -1,0 +1,131 @@
+//! The fit of a variant as exact densities and linear scores, which still holds the training rows: SLB, SLB-all and LU (HSIC
+//! filter, densities, linear SVM on the log densities: Algorithm 1 of the paper), and kernel naive Bayes, TAN and forest (log
+//! joint densities as class scores).
+
+use super::TrainingSet;
+use super::machines::Machines;
+use super::search::{Choice, choose, class_weights, out_of_fold, select};
+use crate::calibration::Calibration;
+use crate::columns::Columns;
+use crate::estimate::features::Densities;
+use crate::params::{ClassWeights, Params, Threshold, Variant};
+use crate::structure::Kept;
+use crate::structure::trees::{forests, trees};
+use crate::terms::Scores;
+use crate::terms::raw::{RawTerm, Weighted};
+use hingenet_base::control::Control;
+use hingenet_base::error::Result;
+use hingenet_base::solver::SolverReport;
+
+/// A fit that still holds the training rows, before it is compiled to tables.
+#[derive(Debug, Clone)]
+pub struct ExactModel {
+    /// Densities of all classes.
+    pub densities: Densities,
+    /// Pairs of each class.
+    pub kept: Kept,
+    /// Linear class scores.
+    pub scores: Scores,
+    /// Probabilities of the scores.
+    pub calibration: Calibration,
+    /// The threshold that was used or chosen; `None` for generative classifiers.
+    pub threshold: Option<Threshold>,
+    /// The class weights that were used or chosen; `None` for generative classifiers.
+    pub class_weights: Option<ClassWeights>,
+    /// How each SVM ended.
+    pub reports: Vec<SolverReport>,
+}
+
+impl ExactModel {
+    /// Outputs at queries given feature by feature, from the exact densities.
+    pub fn outputs(&self, queries: &[Vec<f64>], control: &Control) -> Result<Vec<Vec<f64>>> {
+        Ok(self.scores.evaluate(&self.densities.features(queries, false, control)?))
+    }
+
+    /// The wanted raw term and its place among the raw terms, if a score uses it.
+    pub(crate) fn raw_term<T>(&self, wanted: impl Fn(&RawTerm) -> Option<T>) -> Option<(usize, Weighted<T>)> {
+        let terms = self.densities.raw.iter().zip(&self.scores.weights.raw).enumerate();
+        let in_use = terms.filter(|(_, (_, weights))| weights.iter().any(|w| *w != 0.0));
+        let mut found = in_use.filter_map(|(r, (term, weights))| {
+            Some((r, Weighted { term: wanted(term)?, weights: weights.clone() }))
+        });
+        found.next()
+    }
+}
+
+/// Fits the variant that the parameters name, as exact densities and scores.
+pub fn fit_exact(columns: &Columns, params: &Params, control: &Control) -> Result<ExactModel> {
+    params.check(columns.n_classes)?;
+    if params.variant.is_generative() {
+        fit_densities(columns, params, control)
+    } else {
+        fit_machines(columns, params, control)
+    }
+}
+
+fn fit_machines(columns: &Columns, params: &Params, control: &Control) -> Result<ExactModel> {
+    control.progress("choosing the pairs", 0, 3)?;
+    let Choice { threshold, class_weights: rule, out_of_fold: mut outputs } =
+        choose(columns, params, control)?;
+    control.progress("estimating densities", 1, 3)?;
+    let (mut kept, anchor) = select(columns, std::slice::from_ref(&threshold), params, control)?;
+    let kept = kept.swap_remove(0);
+    let set = TrainingSet::new(columns, &kept, params, control)?;
+    control.progress("training", 2, 3)?;
+    let machines = Machines {
+        set: &set,
+        columns,
+        rows: &set.rows,
+        available: &kept,
+        kept: &kept,
+        anchor: anchor.as_ref(),
+        class_weights: &class_weights(&rule, columns),
+        params,
+        gap: params.gap,
+        control,
+    };
+    let trained = machines.train(&[])?;
+    if outputs.is_empty() {
+        outputs = out_of_fold(&machines)?;
+    }
+    Ok(ExactModel {
+        calibration: Calibration::fit(&outputs, &columns.class, &columns.weights),
+        densities: set.densities,
+        kept,
+        scores: trained.scores,
+        threshold: Some(threshold),
+        class_weights: Some(rule),
+        reports: trained.reports,
+    })
+}
+
+fn fit_densities(columns: &Columns, params: &Params, control: &Control) -> Result<ExactModel> {
+    control.progress("learning the structure", 0, 2)?;
+    let kept = match params.variant {
+        Variant::KdeTan => trees(columns, params, control)?,
+        Variant::KdeForest => forests(columns, params, control)?,
+        _ => Kept::none(columns.n_classes),
+    };
+    control.progress("estimating densities", 1, 2)?;
+    let densities = Densities::estimate(columns, &kept, params, control)?;
+    let prior = log_prior(&columns.class_totals(), &class_weights(&params.class_weights, columns));
+    let scores = Scores::of_forests(&prior, columns.n_features(), &kept, &kept);
+    // Scores without the row itself stand for those of new rows.
+    let held_out = scores.evaluate(&densities.held_out_features(&columns.values, control)?);
+    Ok(ExactModel {
+        calibration: Calibration::fit(&held_out, &columns.class, &columns.weights),
+        densities,
+        kept,
+        scores,
+        threshold: None,
+        class_weights: None,
+        reports: Vec::new(),
+    })
+}
+
+/// Logarithms of the shares of the classes, each class counting by its weight.
+pub(super) fn log_prior(totals: &[f64], class_weights: &[f64]) -> Vec<f64> {
+    let weighted: Vec<f64> = totals.iter().zip(class_weights).map(|(n, w)| n * w).collect();
+    let total: f64 = weighted.iter().sum();
+    weighted.iter().map(|n| (n / total).ln()).collect()
+}
