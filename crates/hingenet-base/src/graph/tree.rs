@@ -15,8 +15,13 @@ pub struct Edge {
 /// descending, ties by `(a, b)` ascending.
 pub fn maximum_spanning_tree(n: usize, mut edges: Vec<Edge>) -> Vec<Edge> {
     edges.sort_by(|x, y| y.weight.total_cmp(&x.weight).then((x.a, x.b).cmp(&(y.a, y.b))));
-    let mut sets = DisjointSets::new(n);
-    let mut tree: Vec<Edge> = edges.into_iter().filter(|e| sets.join(e.a, e.b)).collect();
+    let mut leader: Vec<usize> = (0..n).collect();
+    let mut joins = |e: &Edge| {
+        let (a, b) = (find(&mut leader, e.a), find(&mut leader, e.b));
+        leader[a.max(b)] = a.min(b);
+        a != b
+    };
+    let mut tree: Vec<Edge> = edges.into_iter().filter(|e| joins(e)).collect();
     tree.sort_by_key(|e| (e.a, e.b));
     tree
 }
@@ -47,30 +52,13 @@ pub fn orient(n: usize, edges: &[Edge], root: usize) -> Vec<Option<usize>> {
     parent
 }
 
-/// Sets of nodes that are merged, with path halving.
-struct DisjointSets {
-    leader: Vec<usize>,
-}
-
-impl DisjointSets {
-    fn new(n: usize) -> Self {
-        DisjointSets { leader: (0..n).collect() }
+/// The node that stands for the set of `i`; the way there is halved.
+fn find(leader: &mut [usize], mut i: usize) -> usize {
+    while leader[i] != i {
+        leader[i] = leader[leader[i]];
+        i = leader[i];
     }
-
-    fn find(&mut self, mut i: usize) -> usize {
-        while self.leader[i] != i {
-            self.leader[i] = self.leader[self.leader[i]];
-            i = self.leader[i];
-        }
-        i
-    }
-
-    /// Joins the sets of `a` and `b`; false if they were one already.
-    fn join(&mut self, a: usize, b: usize) -> bool {
-        let (a, b) = (self.find(a), self.find(b));
-        self.leader[a.max(b)] = a.min(b);
-        a != b
-    }
+    i
 }
 
 #[cfg(test)]

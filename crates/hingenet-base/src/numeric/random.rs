@@ -91,13 +91,13 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// The numbers come from twenty lines of Python integers, written after O'Neill's description of PCG (HMC-CS-2014-0905):
-    /// eight outputs of a 32-bit generator (increment 0xa17654e46fbe17f3) make state and increment, and
-    /// `s <- s * 0x2360ed051fc65da44385df649fccf645 + increment` with the output XSL-RR makes the stream.
     #[test]
     fn the_stream_of_a_seed_never_changes() {
+        // The numbers come from twenty lines of Python integers, written after O'Neill's description of PCG
+        // (HMC-CS-2014-0905): eight outputs of a 32-bit generator (increment 0xa17654e46fbe17f3) make state and increment,
+        // and `s <- s * 0x2360ed051fc65da44385df649fccf645 + increment` with the output XSL-RR makes the stream.
         let mut r = Random::new(1);
-        let first: Vec<u64> = (0..3).map(|_| r.bits()).collect();
+        let first = [r.bits(), r.bits(), r.bits()];
         assert_eq!(first, [0xd701_f5c8_2406_2d47, 0x046d_af9b_8aba_af57, 0x1d28_a998_490d_b5a0]);
         assert_eq!(Random::new(u64::MAX).bits(), 0xd78e_73f2_47b6_8a71);
         assert_eq!(Random::stream(1, 0).bits(), 0xa79f_f4f7_825d_359a);

@@ -2,7 +2,7 @@
 //!
 //! Nocedal, Wright: Numerical Optimization, 2nd ed., section 5.2 (PR+).
 
-use super::lbfgs::{Iterate, Minimum, largest};
+use super::lbfgs::{Along, Iterate, Minimum, Point, difference, largest, minimise};
 use crate::error::Result;
 use crate::numeric::linalg::dot;
 use crate::solver::Stopping;
@@ -12,72 +12,49 @@ use crate::solver::Stopping;
 pub fn conjugate_gradient(
     start: Vec<f64>,
     stop: Stopping,
-    mut f: impl FnMut(&[f64], &mut [f64]) -> f64,
-    mut watch: impl FnMut(Iterate<'_>) -> Result<bool>,
+    f: impl FnMut(&[f64], &mut [f64]) -> f64,
+    watch: impl FnMut(Iterate<'_>) -> Result<bool>,
 ) -> Result<Minimum> {
-    let mut x = start;
-    let mut gradient = vec![0.0; x.len()];
-    let mut value = f(&x, &mut gradient);
-    let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
-    let (mut iterations, mut evaluations) = (0, 1);
-    let mut step = 0.1 / largest(&gradient).max(f64::MIN_POSITIVE);
-    let mut converged = false;
-    loop {
-        if largest(&gradient) <= stop.tolerance
-            || watch(Iterate { iteration: iterations, evaluations, x: &x, value })?
-        {
-            converged = true;
-            break;
+    let (mut direction, mut step): (Vec<f64>, f64) = (Vec::new(), 0.0);
+    minimise(start, stop, f, watch, |at, f| {
+        let gradient = &at.gradient;
+        if direction.is_empty() {
+            direction = gradient.iter().map(|g| -g).collect();
+            step = 0.1 / largest(gradient).max(f64::MIN_POSITIVE);
         }
-        if iterations >= stop.max_iterations {
-            break;
-        }
-        let mut slope = dot(&gradient, &direction);
+        let mut slope = dot(gradient, &direction);
         if slope >= 0.0 {
             direction = gradient.iter().map(|g| -g).collect();
-            slope = -dot(&gradient, &gradient);
+            slope = -dot(gradient, gradient);
         }
-        let Some((t, at, now, next)) = search(&x, value, slope, &direction, step, &mut f, &mut evaluations)
-        else {
-            break;
-        };
-        let change: Vec<f64> = next.iter().zip(&gradient).map(|(a, b)| a - b).collect();
-        let beta = (dot(&next, &change) / dot(&gradient, &gradient)).max(0.0);
-        let old_slope = slope;
-        direction.iter_mut().zip(&next).for_each(|(d, g)| *d = beta * *d - g);
-        (x, value, gradient) = (at, now, next);
+        let (length, next) = search(at, slope, &direction, step, f)?;
+        let change = difference(&next.gradient, gradient);
+        let beta = (dot(&next.gradient, &change) / dot(gradient, gradient)).max(0.0);
+        direction.iter_mut().zip(&next.gradient).for_each(|(d, g)| *d = beta * *d - g);
         // The next step makes the same first-order change.
-        let new_slope = dot(&gradient, &direction);
-        step = if new_slope < 0.0 { (t * old_slope / new_slope).min(10.0 * t) } else { t };
-        iterations += 1;
-    }
-    Ok(Minimum { gradient_norm: largest(&gradient), x, value, iterations, evaluations, converged })
+        let new_slope = dot(&next.gradient, &direction);
+        step = if new_slope < 0.0 { (length * slope / new_slope).min(10.0 * length) } else { length };
+        Some(next)
+    })
 }
 
-type Step = (f64, Vec<f64>, f64, Vec<f64>);
-
-/// A step with enough decrease and a slope at most a tenth as steep (strong Wolfe), by secant steps.
+/// A step with enough decrease and a slope at most a tenth as steep (strong Wolfe), by secant steps; also its length.
 fn search(
-    x: &[f64],
-    value: f64,
+    from: &Point,
     slope: f64,
     direction: &[f64],
     first: f64,
-    f: &mut impl FnMut(&[f64], &mut [f64]) -> f64,
-    evaluations: &mut usize,
-) -> Option<Step> {
+    f: &mut Along<'_>,
+) -> Option<(f64, Point)> {
     let (mut low, mut low_slope, mut high, mut high_slope) = (0.0, slope, f64::INFINITY, f64::NAN);
     let mut step = first;
-    let mut best: Option<Step> = None;
+    let mut best: Option<(f64, Point)> = None;
     for _ in 0..25 {
-        let at: Vec<f64> = x.iter().zip(direction).map(|(x, d)| x + step * d).collect();
-        let mut gradient = vec![0.0; x.len()];
-        let now = f(&at, &mut gradient);
-        *evaluations += 1;
-        let now_slope = dot(&gradient, direction);
-        let fits = now.is_finite() && now <= value + 1e-4 * step * slope;
-        if fits && best.as_ref().is_none_or(|b| now < b.2) {
-            best = Some((step, at, now, gradient));
+        let at = f(step, direction);
+        let (now, now_slope) = (at.value, dot(&at.gradient, direction));
+        let fits = now.is_finite() && now <= from.value + 1e-4 * step * slope;
+        if fits && best.as_ref().is_none_or(|(_, b)| now < b.value) {
+            best = Some((step, at));
         }
         if fits && now_slope.abs() <= 0.1 * slope.abs() {
             break;

@@ -362,32 +362,35 @@ mod tests {
     use super::*;
     use crate::optimise::linear_svm::{SvmProblem, linear_svm};
 
-    fn blobs(n: usize, p: usize, k: usize, seed: u64) -> (Matrix, Vec<usize>) {
-        let mut random = Random::new(seed);
-        let class: Vec<usize> = (0..n).map(|i| i % k).collect();
-        let rows = Matrix::from_fn(n, p, |i, j| f64::from(u8::from(j % k == class[i])) + random.normal());
-        (rows, class)
+    struct Blobs {
+        rows: Matrix,
+        class: Vec<usize>,
+        losses: Matrix,
+        costs: Vec<f64>,
     }
 
-    fn with_intercepts<'a>(
-        rows: &'a Matrix,
-        class: &'a [usize],
-        losses: &'a Matrix,
-        costs: &'a [f64],
-    ) -> MulticlassProblem<'a> {
-        MulticlassProblem { rows, class, losses, costs, intercepts: true }
+    impl Blobs {
+        fn new(n: usize, p: usize, k: usize, cost: f64) -> Self {
+            let mut random = Random::new(4);
+            let class: Vec<usize> = (0..n).map(|i| i % k).collect();
+            let rows = Matrix::from_fn(n, p, |i, j| f64::from(u8::from(j % k == class[i])) + random.normal());
+            Blobs { rows, losses: MulticlassProblem::unit_losses(&class, k), class, costs: vec![cost; n] }
+        }
+
+        fn problem(&self) -> MulticlassProblem<'_> {
+            let Blobs { rows, class, losses, costs } = self;
+            MulticlassProblem { rows, class, losses, costs, intercepts: true }
+        }
     }
 
     /// With two classes `w_1 = -w_0 = u/2`, so the machine is the usual one of weights u at twice the cost.
     #[test]
     fn two_classes_are_the_usual_machine() {
-        let (rows, class) = blobs(80, 5, 2, 4);
-        let (losses, costs) = (MulticlassProblem::unit_losses(&class, 2), vec![0.5; 80]);
-        let problem = with_intercepts(&rows, &class, &losses, &costs);
-        let joint = crammer_singer(problem, 1e-9, None, &Control::default()).unwrap();
-        let labels: Vec<f64> = class.iter().map(|c| if *c == 1 { 1.0 } else { -1.0 }).collect();
+        let blobs = Blobs::new(80, 5, 2, 0.5);
+        let joint = crammer_singer(blobs.problem(), 1e-9, None, &Control::default()).unwrap();
+        let labels: Vec<f64> = blobs.class.iter().map(|c| if *c == 1 { 1.0 } else { -1.0 }).collect();
         let twice = vec![1.0; 80];
-        let usual = SvmProblem { rows: &rows, labels: &labels, costs: &twice };
+        let usual = SvmProblem { rows: &blobs.rows, labels: &labels, costs: &twice };
         let usual = linear_svm(usual, 1e-6, None, &Control::default()).unwrap();
         for (j, w) in usual.weights.iter().enumerate() {
             let u = joint.weights[(1, j)] - joint.weights[(0, j)];
@@ -399,15 +402,14 @@ mod tests {
 
     #[test]
     fn rows_without_products_in_memory_and_warm_starts_give_the_same_optimum() {
-        let (rows, class) = blobs(50, 6, 3, 5);
-        let (losses, costs) = (MulticlassProblem::unit_losses(&class, 3), vec![1.0; 50]);
-        let problem = with_intercepts(&rows, &class, &losses, &costs);
+        let blobs = Blobs::new(50, 6, 3, 1.0);
+        let problem = blobs.problem();
         let first = crammer_singer(problem, 1e-6, None, &Control::default()).unwrap();
         let start: Start<'_> = (&first.multipliers, &first.intercepts);
         let again = descend(problem, 1e-6, start, &Control::default()).unwrap();
         assert_eq!(again.report.iterations, 0);
         let mut by_weights = Descent::new(problem, (&[], &[]));
-        by_weights.scores = Scores::Weights { rows: &rows, weights: Matrix::zeros(3, 6) };
+        by_weights.scores = Scores::Weights { rows: &blobs.rows, weights: Matrix::zeros(3, 6) };
         let mut random = Random::new(1);
         (0..2000).for_each(|_| {
             by_weights.pass(&mut random);

@@ -11,6 +11,7 @@
 
 use crate::numeric::linalg::{Cholesky, Matrix};
 use crate::solver::Stopping;
+use std::borrow::Cow;
 
 /// When the lasso is solved to all digits that matter: the square makes 1e-18 about 1e-9 on the coefficients.
 pub const EXACT: Stopping = Stopping { tolerance: 1e-18, max_iterations: 100_000 };
@@ -36,24 +37,28 @@ pub fn weighted_lasso(
     stop: Stopping,
     theta: &mut [f64],
 ) -> LassoColumn {
-    let mut descent = Descent::new(gram, target, weights, theta);
-    let total = gram[(target, target)];
-    if total <= 0.0 {
+    let column = gram.row(target);
+    if column[target] <= 0.0 {
         theta.fill(0.0);
         return LassoColumn { squared_error: 0.0, converged: true, sweeps: 0 };
     }
-    let limit = stop.tolerance * total;
+    let mut descent = Descent::of_all(gram, target, weights, theta);
+    let limit = stop.tolerance * column[target];
     let mut sweeps = 0;
     let mut converged = false;
     while sweeps < stop.max_iterations {
         sweeps += 1;
-        if descent.full_sweep(theta) <= limit {
+        if descent.sweep() <= limit {
             converged = true;
             break;
         }
-        sweeps += descent.solve_active(theta, limit, stop.max_iterations.saturating_sub(sweeps));
+        sweeps += descent.settle_active(limit, stop.max_iterations.saturating_sub(sweeps));
     }
-    LassoColumn { squared_error: descent.squared_error(theta), converged, sweeps }
+    theta.copy_from_slice(&descent.x);
+    // G_jj − 2 θ'G_:j + θ'Gθ with Gθ = G_:j − rest.
+    let term = |(t, (g, rest)): (&f64, (&f64, &f64))| t * (g + rest);
+    let explained: f64 = theta.iter().zip(column.iter().zip(&descent.rest)).map(term).sum();
+    LassoColumn { squared_error: (column[target] - explained).max(0.0), converged, sweeps }
 }
 
 /// `sign(z) max(|z| − t, 0)`.
@@ -68,65 +73,63 @@ pub fn soft_threshold(z: f64, t: f64) -> f64 {
     }
 }
 
+/// Some coordinates, the others held: all of them, or those that are not zero with their own small Gram matrix.
 struct Descent<'a> {
-    gram: &'a Matrix,
-    target: usize,
-    weights: &'a [f64],
-    /// `q = G θ`.
-    q: Vec<f64>,
+    gram: Cow<'a, Matrix>,
+    /// Half of each weight; +∞ for a coordinate that stays 0.
+    half: Vec<f64>,
+    /// Half of the negative slope of the squared error: `G_:j − Gx`.
+    rest: Vec<f64>,
+    x: Vec<f64>,
 }
 
 impl<'a> Descent<'a> {
-    fn new(gram: &'a Matrix, target: usize, weights: &'a [f64], theta: &mut [f64]) -> Self {
-        let mut q = vec![0.0; theta.len()];
-        for i in 0..theta.len() {
-            if i == target || weights[i] == f64::INFINITY || gram[(i, i)] <= 0.0 {
-                theta[i] = 0.0;
+    fn of_all(gram: &'a Matrix, target: usize, weights: &[f64], start: &[f64]) -> Self {
+        let (mut x, mut rest) = (start.to_vec(), gram.row(target).to_vec());
+        let half =
+            |i: usize| if i == target || gram[(i, i)] <= 0.0 { f64::INFINITY } else { 0.5 * weights[i] };
+        let half: Vec<f64> = (0..x.len()).map(half).collect();
+        for i in 0..x.len() {
+            if half[i] == f64::INFINITY {
+                x[i] = 0.0;
             }
-            if theta[i] != 0.0 {
-                add_scaled(&mut q, theta[i], gram.row(i));
+            if x[i] != 0.0 {
+                add_scaled(&mut rest, -x[i], gram.row(i));
             }
         }
-        Descent { gram, target, weights, q }
+        Descent { gram: Cow::Borrowed(gram), half, rest, x }
     }
 
-    /// One pass over all coordinates; the largest `G_ii change²`.
-    fn full_sweep(&mut self, theta: &mut [f64]) -> f64 {
-        let column = self.gram.row(self.target);
+    /// One pass over the coordinates; the largest `G_ii change²`.
+    fn sweep(&mut self) -> f64 {
         let mut worst = 0.0f64;
-        for i in 0..theta.len() {
-            let half = 0.5 * self.weights[i];
-            let z = column[i] - self.q[i];
-            if theta[i] == 0.0 && (z.abs() <= half || i == self.target) {
+        for i in 0..self.x.len() {
+            if self.x[i] == 0.0 && self.rest[i].abs() <= self.half[i] {
                 continue;
             }
             let row = self.gram.row(i);
             let g = row[i];
-            if g <= 0.0 || half == f64::INFINITY {
-                continue;
-            }
-            let new = soft_threshold(z + g * theta[i], half) / g;
-            let change = new - theta[i];
+            let new = soft_threshold(self.rest[i] + g * self.x[i], self.half[i]) / g;
+            let change = new - self.x[i];
             if change != 0.0 {
-                theta[i] = new;
-                add_scaled(&mut self.q, change, row);
+                self.x[i] = new;
+                add_scaled(&mut self.rest, -change, row);
                 worst = worst.max(g * change * change);
             }
         }
         worst
     }
 
-    /// Sweeps over the non-zero coordinates only, on their own small Gram matrix, until they settle; before every fourth
-    /// sweep a jump, while their columns are independent.
-    fn solve_active(&mut self, theta: &mut [f64], limit: f64, max_sweeps: usize) -> usize {
-        let active: Vec<usize> = (0..theta.len()).filter(|&i| theta[i] != 0.0).collect();
-        let column = self.gram.row(self.target);
-        let start: Vec<f64> = active.iter().map(|&i| theta[i]).collect();
-        let mut inner = Active {
-            gram: self.gram.select(&active, &active),
-            half: active.iter().map(|&i| 0.5 * self.weights[i]).collect(),
-            rest: active.iter().map(|&i| column[i] - self.q[i]).collect(),
-            x: start.clone(),
+    /// Sweeps over the non-zero coordinates only until they settle; before every fourth sweep a jump, while their columns
+    /// are independent.
+    fn settle_active(&mut self, limit: f64, max_sweeps: usize) -> usize {
+        let active: Vec<usize> = (0..self.x.len()).filter(|&i| self.x[i] != 0.0).collect();
+        let of_active = |v: &[f64]| active.iter().map(|&i| v[i]).collect::<Vec<f64>>();
+        let mut inner = Descent {
+            gram: Cow::Owned(self.gram.select(&active, &active)),
+            half: of_active(&self.half),
+            rest: of_active(&self.rest),
+            x: of_active(&self.x),
         };
         let mut sweeps = 0;
         let mut independent = true;
@@ -139,53 +142,14 @@ impl<'a> Descent<'a> {
                 break;
             }
         }
-        for (a, &i) in active.iter().enumerate() {
-            if inner.x[a] != start[a] {
-                theta[i] = inner.x[a];
-                add_scaled(&mut self.q, inner.x[a] - start[a], self.gram.row(i));
+        for (&i, &x) in active.iter().zip(&inner.x) {
+            let change = x - self.x[i];
+            if change != 0.0 {
+                self.x[i] = x;
+                add_scaled(&mut self.rest, -change, self.gram.row(i));
             }
         }
         sweeps
-    }
-
-    fn squared_error(&self, theta: &[f64]) -> f64 {
-        let column = self.gram.row(self.target);
-        let mut sum = column[self.target];
-        for (i, &t) in theta.iter().enumerate() {
-            if t != 0.0 {
-                sum += t * (self.q[i] - 2.0 * column[i]);
-            }
-        }
-        sum.max(0.0)
-    }
-}
-
-/// The coordinates that are not zero, as a problem of their own.
-struct Active {
-    gram: Matrix,
-    /// Half of each weight.
-    half: Vec<f64>,
-    /// Half of the negative slope of the squared error: `G_:j − Gx`.
-    rest: Vec<f64>,
-    x: Vec<f64>,
-}
-
-impl Active {
-    /// One pass over the coordinates; the largest `G_ii change²`.
-    fn sweep(&mut self) -> f64 {
-        let mut worst = 0.0f64;
-        for a in 0..self.x.len() {
-            let row = self.gram.row(a);
-            let g = row[a];
-            let new = soft_threshold(self.rest[a] + g * self.x[a], self.half[a]) / g;
-            let change = new - self.x[a];
-            if change != 0.0 {
-                self.x[a] = new;
-                add_scaled(&mut self.rest, -change, row);
-                worst = worst.max(g * change * change);
-            }
-        }
-        worst
     }
 
     /// With the signs held the objective is a quadratic: moves to its minimiser, `G d = rest − ½ w sign(x)`. A coordinate

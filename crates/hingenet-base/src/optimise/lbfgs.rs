@@ -5,6 +5,7 @@
 
 use crate::error::Result;
 use crate::numeric::linalg::dot;
+use crate::solver::Stopping;
 use std::collections::VecDeque;
 
 /// How long to run and what to remember.
@@ -56,46 +57,79 @@ pub fn lbfgs(
     start: Vec<f64>,
     inverse_scale: Option<&[f64]>,
     settings: &LbfgsSettings,
-    mut f: impl FnMut(&[f64], &mut [f64]) -> f64,
-    mut watch: impl FnMut(Iterate<'_>) -> Result<bool>,
+    f: impl FnMut(&[f64], &mut [f64]) -> f64,
+    watch: impl FnMut(Iterate<'_>) -> Result<bool>,
 ) -> Result<Minimum> {
-    let mut x = start;
-    let mut gradient = vec![0.0; x.len()];
-    let mut value = f(&x, &mut gradient);
+    let stop = Stopping { tolerance: settings.gradient_tolerance, max_iterations: settings.max_iterations };
     let mut memory = Memory { pairs: VecDeque::new(), size: settings.memory, inverse_scale };
-    let (mut iterations, mut evaluations) = (0, 1);
-    let mut converged = false;
-    loop {
-        if largest(&gradient) <= settings.gradient_tolerance
-            || watch(Iterate { iteration: iterations, evaluations, x: &x, value })?
-        {
-            converged = true;
-            break;
-        }
-        if iterations >= settings.max_iterations {
-            break;
-        }
-        let mut direction = memory.direction(&gradient);
-        if dot(&direction, &gradient) >= 0.0 {
-            memory.pairs.clear();
-            direction = memory.direction(&gradient);
-        }
-        let first = if memory.pairs.is_empty() { first_step(&direction) } else { 1.0 };
-        let Some(found) = line_search(&x, value, &gradient, &direction, first, &mut f, &mut evaluations)
-        else {
+    minimise(start, stop, f, watch, |at, f| {
+        loop {
+            let mut direction = memory.direction(&at.gradient);
+            if dot(&direction, &at.gradient) >= 0.0 {
+                memory.pairs.clear();
+                direction = memory.direction(&at.gradient);
+            }
+            let first = if memory.pairs.is_empty() { first_step(&direction) } else { 1.0 };
+            if let Some(found) = line_search(at, &direction, first, f) {
+                memory.push(difference(&found.x, &at.x), difference(&found.gradient, &at.gradient));
+                return Some(found);
+            }
             if memory.pairs.is_empty() {
-                break;
+                return None;
             }
             memory.pairs.clear();
-            continue;
-        };
-        let step: Vec<f64> = found.x.iter().zip(&x).map(|(a, b)| a - b).collect();
-        let change: Vec<f64> = found.gradient.iter().zip(&gradient).map(|(a, b)| a - b).collect();
-        memory.push(step, change);
-        (x, value, gradient) = (found.x, found.value, found.gradient);
+        }
+    })
+}
+
+/// A point with value and gradient.
+pub(super) struct Point {
+    pub(super) x: Vec<f64>,
+    pub(super) value: f64,
+    pub(super) gradient: Vec<f64>,
+}
+
+/// The function at a step of this length along a direction.
+pub(super) type Along<'a> = dyn FnMut(f64, &[f64]) -> Point + 'a;
+
+/// Asks a method for lower points until no derivative is larger than the tolerance, the watcher is satisfied, or the
+/// method finds none.
+pub(super) fn minimise(
+    start: Vec<f64>,
+    stop: Stopping,
+    mut f: impl FnMut(&[f64], &mut [f64]) -> f64,
+    mut watch: impl FnMut(Iterate<'_>) -> Result<bool>,
+    mut method: impl FnMut(&Point, &mut Along<'_>) -> Option<Point>,
+) -> Result<Minimum> {
+    let mut evaluate = |x: Vec<f64>| {
+        let mut gradient = vec![0.0; x.len()];
+        Point { value: f(&x, &mut gradient), gradient, x }
+    };
+    let mut at = evaluate(start);
+    let (mut iterations, mut evaluations) = (0, 1);
+    let converged = loop {
+        let iterate = Iterate { iteration: iterations, evaluations, x: &at.x, value: at.value };
+        if largest(&at.gradient) <= stop.tolerance || watch(iterate)? {
+            break true;
+        }
+        if iterations >= stop.max_iterations {
+            break false;
+        }
+        let lower = method(&at, &mut |step, direction| {
+            evaluations += 1;
+            evaluate(at.x.iter().zip(direction).map(|(x, d)| x + step * d).collect())
+        });
+        let Some(lower) = lower else { break false };
+        at = lower;
         iterations += 1;
-    }
-    Ok(Minimum { gradient_norm: largest(&gradient), x, value, iterations, evaluations, converged })
+    };
+    let gradient_norm = largest(&at.gradient);
+    Ok(Minimum { x: at.x, value: at.value, gradient_norm, iterations, evaluations, converged })
+}
+
+/// `a − b`.
+pub(super) fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
 /// Largest absolute value.
@@ -155,24 +189,10 @@ impl Memory<'_> {
     }
 }
 
-struct Found {
-    x: Vec<f64>,
-    value: f64,
-    gradient: Vec<f64>,
-}
-
 /// A step with enough decrease (1e-4) and a flatter slope (0.9). Near the optimum, where values differ by
 /// rounding only, the slope alone decides.
-fn line_search(
-    x: &[f64],
-    value: f64,
-    gradient: &[f64],
-    direction: &[f64],
-    first: f64,
-    f: &mut impl FnMut(&[f64], &mut [f64]) -> f64,
-    evaluations: &mut usize,
-) -> Option<Found> {
-    let slope = dot(gradient, direction);
+fn line_search(from: &Point, direction: &[f64], first: f64, f: &mut Along<'_>) -> Option<Point> {
+    let (value, slope) = (from.value, dot(&from.gradient, direction));
     if slope.is_nan() || slope >= 0.0 {
         return None;
     }
@@ -180,17 +200,14 @@ fn line_search(
     let (mut low, mut high) = (0.0, f64::INFINITY);
     let (mut low_value, mut low_slope) = (value, slope);
     let mut step = first;
-    let mut new_gradient = vec![0.0; x.len()];
     for _ in 0..50 {
-        let at: Vec<f64> = x.iter().zip(direction).map(|(x, d)| x + step * d).collect();
-        let now = f(&at, &mut new_gradient);
-        *evaluations += 1;
-        let now_slope = dot(&new_gradient, direction);
+        let at = f(step, direction);
+        let (now, now_slope) = (at.value, dot(&at.gradient, direction));
         let decreased = now <= value + 1e-4 * step * slope;
         let level = (now - value).abs() <= rounding && now_slope.abs() <= 0.9 * slope.abs();
         if now.is_finite() && (decreased || level) {
             if now_slope >= 0.9 * slope || level {
-                return Some(Found { x: at, value: now, gradient: new_gradient });
+                return Some(at);
             }
             (low, low_value, low_slope) = (step, now, now_slope);
         } else {

@@ -48,22 +48,26 @@ pub(super) fn interior_point(
     let (p, k) = (problem.rows.cols(), problem.n_classes());
     let q = p + usize::from(problem.intercepts);
     let x = Matrix::from_fn(problem.rows.rows(), q, |i, j| if j < p { problem.rows[(i, j)] } else { 1.0 });
-    let mut path = Path { problem, x, penalised: p, point: Point::start(problem, q), gap };
-    let steps = follow(&mut path, MOST_STEPS, control)?;
-    let intercepts = (0..k).map(|c| if problem.intercepts { path.point.z[(c, p)] } else { 0.0 }).collect();
-    Ok(Interior { beta: path.beta(), intercepts, steps })
+    let mut point = Point::start(problem, x, gap);
+    let steps = follow(&mut point, MOST_STEPS, control)?;
+    let intercepts = (0..k).map(|c| if problem.intercepts { point.z[(c, p)] } else { 0.0 }).collect();
+    Ok(Interior { beta: point.beta(), intercepts, steps })
 }
 
-/// An iterate; a and s row by row, z one row for each class.
-struct Point {
+/// An iterate, with its problem and the relative gap it must reach; a and s row by row, z one row for each class.
+struct Point<'a> {
+    problem: &'a MulticlassProblem<'a>,
+    /// The rows, with a 1 for the intercept.
+    x: Matrix,
+    wanted: f64,
     a: Matrix,
     s: Matrix,
     z: Matrix,
 }
 
-impl Point {
+impl<'a> Point<'a> {
     /// All classes alike, weights zero, slacks of the size of the losses.
-    fn start(problem: &MulticlassProblem<'_>, q: usize) -> Self {
+    fn start(problem: &'a MulticlassProblem<'a>, x: Matrix, wanted: f64) -> Self {
         let (n, k) = (problem.rows.rows(), problem.n_classes());
         let a = Matrix::from_fn(n, k, |i, _| problem.costs[i] / k as f64);
         let mut s = Matrix::zeros(n, k);
@@ -72,43 +76,22 @@ impl Point {
             let highest = losses.iter().copied().fold(0.0, f64::max);
             s.row_mut(i).iter_mut().zip(losses).for_each(|(s, l)| *s = highest - l + 1.0);
         }
-        Point { a, s, z: Matrix::zeros(k, q) }
+        Point { problem, wanted, a, s, z: Matrix::zeros(k, x.cols()), x }
     }
 
     /// `Σ a s`, the duality gap once the weights fit to the multipliers.
     fn complementarity(&self) -> f64 {
         dot(self.a.data(), self.s.data())
     }
-}
 
-/// Changes of all variables.
-struct Move {
-    a: Matrix,
-    s: Matrix,
-    z: Matrix,
-}
-
-/// The Newton matrix, factorised, with θ and what the weights lack of `D z_k = Σ_i β_ik x_i`.
-struct Factored {
-    theta: Matrix,
-    cholesky: Cholesky,
-    residual: Matrix,
-}
-
-/// The iterate with its problem and what it must reach.
-struct Path<'a> {
-    problem: &'a MulticlassProblem<'a>,
-    x: Matrix,
     /// Number of penalised columns.
-    penalised: usize,
-    point: Point,
-    gap: f64,
-}
+    fn penalised(&self) -> usize {
+        self.problem.rows.cols()
+    }
 
-impl Path<'_> {
     fn beta(&self) -> Matrix {
-        let a = &self.point.a;
-        Matrix::from_fn(a.rows(), a.cols(), |i, k| self.problem.upper(i, k) - a[(i, k)])
+        let (n, k) = (self.a.rows(), self.a.cols());
+        Matrix::from_fn(n, k, |i, c| self.problem.upper(i, c) - self.a[(i, c)])
     }
 
     /// `D z_k - Σ_i β_ik x_i`, one row for each class.
@@ -116,7 +99,7 @@ impl Path<'_> {
         let mut out = self.beta().transpose_mul(&self.x);
         for k in 0..out.rows() {
             for j in 0..out.cols() {
-                let kept = if j < self.penalised { self.point.z[(k, j)] } else { 0.0 };
+                let kept = if j < self.penalised() { self.z[(k, j)] } else { 0.0 };
                 out[(k, j)] = kept - out[(k, j)];
             }
         }
@@ -148,54 +131,68 @@ impl Path<'_> {
         // A common shift of all intercepts changes nothing: a little weight keeps the matrix regular.
         let size = (0..k * q).map(|e| out[(e, e)]).fold(0.0, f64::max);
         for e in 0..k * q {
-            out[(e, e)] += if e % q < self.penalised { 1.0 } else { 1e-12 * (1.0 + size) };
+            out[(e, e)] += if e % q < self.penalised() { 1.0 } else { 1e-12 * (1.0 + size) };
         }
         out
     }
 }
 
-impl PrimalDual for Path<'_> {
+/// Changes of all variables.
+struct Move {
+    a: Matrix,
+    s: Matrix,
+    z: Matrix,
+}
+
+/// The Newton matrix, factorised, with θ and what the weights lack of `D z_k = Σ_i β_ik x_i`.
+struct Factored {
+    theta: Matrix,
+    cholesky: Cholesky,
+    residual: Matrix,
+}
+
+impl PrimalDual for Point<'_> {
     type Factor = Factored;
     type Move = Move;
 
     fn is_solved(&self) -> bool {
-        let point = &self.point;
-        let weights: f64 = (0..point.z.rows())
+        let weights: f64 = (0..self.z.rows())
             .map(|k| {
-                let w = &point.z.row(k)[..self.penalised];
+                let w = &self.z.row(k)[..self.penalised()];
                 0.5 * dot(w, w)
             })
             .sum();
         let short: f64 =
-            (0..point.s.rows()).map(|i| self.problem.costs[i] * point.s[(i, self.problem.class[i])]).sum();
+            (0..self.s.rows()).map(|i| self.problem.costs[i] * self.s[(i, self.problem.class[i])]).sum();
         let size = self.residual().data().iter().fold(0.0f64, |m, r| m.max(r.abs()));
-        point.complementarity() <= 0.1 * self.gap * (weights + short) && size <= 1e-7 * (1.0 + weights.sqrt())
+        self.complementarity() <= 0.1 * self.wanted * (weights + short)
+            && size <= 1e-7 * (1.0 + weights.sqrt())
     }
 
     fn factorise(&self) -> Result<Factored> {
-        let (a, s) = (&self.point.a, &self.point.s);
+        let (a, s) = (&self.a, &self.s);
         let theta = Matrix::from_fn(a.rows(), a.cols(), |i, c| a[(i, c)] / s[(i, c)]);
         Ok(Factored { cholesky: Cholesky::new(&self.matrix(&theta))?, theta, residual: self.residual() })
     }
 
     fn products(&self) -> (usize, f64) {
-        (self.point.a.data().len(), self.point.complementarity())
+        (self.a.data().len(), self.complementarity())
     }
 
     fn sum_after(&self, step: &Move, length: f64) -> f64 {
-        let (a, s) = (self.point.a.data(), self.point.s.data());
+        let (a, s) = (self.a.data(), self.s.data());
         let product = |e: usize| (a[e] + length * step.a.data()[e]) * (s[e] + length * step.s.data()[e]);
         (0..a.len()).map(product).sum()
     }
 
     fn aim(&self, centre: f64, predictor: Option<&Move>) -> Vec<f64> {
-        let Some(step) = predictor else { return vec![centre; self.point.a.data().len()] };
+        let Some(step) = predictor else { return vec![centre; self.a.data().len()] };
         step.a.data().iter().zip(step.s.data()).map(|(a, s)| centre - a * s).collect()
     }
 
     fn towards(&self, Factored { theta, cholesky, residual }: &Factored, aim: &[f64]) -> Move {
-        let (at, n, k, q) = (&self.point, theta.rows(), theta.cols(), self.x.cols());
-        let pull = Matrix::from_fn(n, k, |i, c| aim[i * k + c] / at.s[(i, c)] - at.a[(i, c)]);
+        let (n, k, q) = (theta.rows(), theta.cols(), self.x.cols());
+        let pull = Matrix::from_fn(n, k, |i, c| aim[i * k + c] / self.s[(i, c)] - self.a[(i, c)]);
         let totals: Vec<f64> = (0..n).map(|i| theta.row(i).iter().sum()).collect();
         let common: Vec<f64> = (0..n).map(|i| pull.row(i).iter().sum::<f64>() / totals[i]).collect();
         let right =
@@ -217,7 +214,7 @@ impl PrimalDual for Path<'_> {
         let of = |values: &Matrix, changes: &Matrix, longest: f64| {
             room(values.data(), changes.data().iter().copied(), longest)
         };
-        of(&self.point.s, &step.s, of(&self.point.a, &step.a, LONGEST))
+        of(&self.s, &step.s, of(&self.a, &step.a, LONGEST))
     }
 
     fn advance(&mut self, step: &Move, length: f64) {
@@ -225,8 +222,8 @@ impl PrimalDual for Path<'_> {
             let moved = to.data_mut().iter_mut().zip(change.data());
             moved.for_each(|(v, d)| *v = (*v + length * d).max(least));
         };
-        add(&mut self.point.a, &step.a, f64::MIN_POSITIVE);
-        add(&mut self.point.s, &step.s, f64::MIN_POSITIVE);
-        add(&mut self.point.z, &step.z, f64::NEG_INFINITY);
+        add(&mut self.a, &step.a, f64::MIN_POSITIVE);
+        add(&mut self.s, &step.s, f64::MIN_POSITIVE);
+        add(&mut self.z, &step.z, f64::NEG_INFINITY);
     }
 }

@@ -41,10 +41,9 @@ pub(super) struct Interior {
 
 /// Goes on until the relative duality gap is at most `gap`, or rounding stops progress.
 pub(super) fn interior_point(problem: &SvmProblem<'_>, gap: f64, control: &Control) -> Result<Interior> {
-    let mut path = Path { problem, system: System::new(problem), point: Point::start(problem), gap };
-    let steps = follow(&mut path, MOST_STEPS, control)?;
-    let point = path.point;
-    Ok(Interior { rounded: point.rounded(problem), inner: point.a, steps })
+    let mut point = Point::start(problem, gap);
+    let steps = follow(&mut point, MOST_STEPS, control)?;
+    Ok(Interior { rounded: point.rounded(), inner: point.a, steps })
 }
 
 /// `(X X' + Θ⁻¹) β + b 1 = g`, `Σ β = -imbalance` with β = a y, either by rows (order n) or, after elimination of β,
@@ -138,8 +137,11 @@ impl System {
     }
 }
 
-/// An iterate.
-struct Point {
+/// An iterate, with its problem and the relative gap it must reach.
+struct Point<'a> {
+    problem: &'a SvmProblem<'a>,
+    system: System,
+    wanted: f64,
     a: Vec<f64>,
     /// `C - a`, kept beside a so that neither loses digits near its bound.
     r: Vec<f64>,
@@ -159,10 +161,10 @@ struct Move {
     direction: Direction,
 }
 
-impl Point {
+impl<'a> Point<'a> {
     /// Multipliers in the middle of their range, balanced between the classes and scaled to the best dual value on
     /// that ray. (Starts near the solution of a related problem save no steps: they must be moved far inside first.)
-    fn start(problem: &SvmProblem<'_>) -> Point {
+    fn start(problem: &'a SvmProblem<'a>, wanted: f64) -> Self {
         let n = problem.costs.len();
         let half: Vec<f64> = problem.costs.iter().map(|c| 0.5 * c).collect();
         let mut a = balanced(problem, &half);
@@ -173,6 +175,9 @@ impl Point {
         a.iter_mut().for_each(|a| *a *= scale);
         let scores: Vec<f64> = problem.rows.mul_vec(&w).iter().map(|f| f * scale).collect();
         let mut point = Point {
+            problem,
+            system: System::new(problem),
+            wanted,
             r: problem.costs.iter().zip(&a).map(|(c, a)| c - a).collect(),
             a,
             s: Vec::new(),
@@ -181,7 +186,7 @@ impl Point {
             intercept: 0.0,
             half_norm: 0.5 * norm * scale * scale,
         };
-        let violation = point.violation(problem);
+        let violation = point.violation();
         // ξ s = κ² with κ of the size of the violations.
         let kappa = (violation.iter().map(|m| m.abs()).sum::<f64>() / n as f64).max(1e-3);
         let positive = |m: f64| 0.5 * (m.abs() + (m * m + 4.0 * kappa * kappa).sqrt());
@@ -194,23 +199,13 @@ impl Point {
     }
 
     /// `1 - y_i (w·x_i + b)`.
-    fn violation(&self, problem: &SvmProblem<'_>) -> Vec<f64> {
+    fn violation(&self) -> Vec<f64> {
         let of_row = |(f, y): (&f64, &f64)| 1.0 - y * (f + self.intercept);
-        self.scores.iter().zip(problem.labels).map(of_row).collect()
+        self.scores.iter().zip(self.problem.labels).map(of_row).collect()
     }
 
     fn gap(&self) -> f64 {
         dot(&self.a, &self.s) + dot(&self.r, &self.xi)
-    }
-
-    fn primal(&self, problem: &SvmProblem<'_>) -> f64 {
-        self.half_norm + dot(problem.costs, &self.xi)
-    }
-
-    /// Θ: `1 / (ξ_i / r_i + s_i / a_i)`.
-    fn inverse_diagonal(&self) -> Vec<f64> {
-        let of_row = |i: usize| 1.0 / (self.xi[i] / self.r[i] + self.s[i] / self.a[i]);
-        (0..self.a.len()).map(of_row).collect()
     }
 
     /// `a s` and `r ξ` after a step of this length.
@@ -222,9 +217,9 @@ impl Point {
     }
 
     /// Of each complementary pair the smaller one is zero in the limit: a against s, r against ξ.
-    fn rounded(&self, problem: &SvmProblem<'_>) -> Vec<f64> {
+    fn rounded(&self) -> Vec<f64> {
         let of_row = |i: usize| {
-            let c = problem.costs[i];
+            let c = self.problem.costs[i];
             if self.a[i] < c * self.s[i] {
                 0.0
             } else if self.r[i] < c * self.xi[i] {
@@ -237,85 +232,76 @@ impl Point {
     }
 }
 
-/// The iterate with its problem and what it must reach.
-struct Path<'a> {
-    problem: &'a SvmProblem<'a>,
-    system: System,
-    point: Point,
-    gap: f64,
-}
-
 /// The products are `a s` of all rows, then `r ξ`.
-impl PrimalDual for Path<'_> {
+impl PrimalDual for Point<'_> {
     type Factor = Factored;
     type Move = Move;
 
     fn is_solved(&self) -> bool {
-        self.point.gap() <= self.gap * self.point.primal(self.problem)
+        self.gap() <= self.wanted * (self.half_norm + dot(self.problem.costs, &self.xi))
     }
 
     fn factorise(&self) -> Result<Factored> {
-        self.system.factorise(&self.point.inverse_diagonal())
+        let theta = |i: usize| 1.0 / (self.xi[i] / self.r[i] + self.s[i] / self.a[i]);
+        self.system.factorise(&(0..self.a.len()).map(theta).collect::<Vec<_>>())
     }
 
     fn products(&self) -> (usize, f64) {
-        (2 * self.point.a.len(), self.point.gap())
+        (2 * self.a.len(), self.gap())
     }
 
     fn sum_after(&self, step: &Move, length: f64) -> f64 {
-        let (s, xi) = self.point.products_after(step, length);
+        let (s, xi) = self.products_after(step, length);
         s.iter().sum::<f64>() + xi.iter().sum::<f64>()
     }
 
     fn aim(&self, centre: f64, predictor: Option<&Move>) -> Vec<f64> {
-        let Some(step) = predictor else { return vec![centre; 2 * self.point.a.len()] };
+        let Some(step) = predictor else { return vec![centre; 2 * self.a.len()] };
         let of_s = step.a.iter().zip(&step.s).map(|(a, s)| centre - a * s);
         of_s.chain(step.a.iter().zip(&step.xi).map(|(a, xi)| centre + a * xi)).collect()
     }
 
     /// The move of the multipliers with the slacks that `a s = μ_s`, `r ξ = μ_ξ`, linearised, give them.
     fn towards(&self, factor: &Factored, aim: &[f64]) -> Move {
-        let (at, y) = (&self.point, self.problem.labels);
+        let y = self.problem.labels;
         let n = y.len();
         let (mu_s, mu_xi) = aim.split_at(n);
-        let violation = at.violation(self.problem);
-        let imbalance: f64 = at.a.iter().zip(y).map(|(a, y)| a * y).sum();
+        let violation = self.violation();
+        let imbalance: f64 = self.a.iter().zip(y).map(|(a, y)| a * y).sum();
         let right: Vec<f64> =
-            (0..n).map(|i| y[i] * (violation[i] + mu_s[i] / at.a[i] - mu_xi[i] / at.r[i])).collect();
+            (0..n).map(|i| y[i] * (violation[i] + mu_s[i] / self.a[i] - mu_xi[i] / self.r[i])).collect();
         let direction = self.system.solve(factor, &right, imbalance);
         let a: Vec<f64> = direction.beta.iter().zip(y).map(|(b, y)| b * y).collect();
-        let s = (0..n).map(|i| (mu_s[i] - at.s[i] * a[i]) / at.a[i] - at.s[i]).collect();
-        let xi = (0..n).map(|i| (mu_xi[i] + at.xi[i] * a[i]) / at.r[i] - at.xi[i]).collect();
+        let s = (0..n).map(|i| (mu_s[i] - self.s[i] * a[i]) / self.a[i] - self.s[i]).collect();
+        let xi = (0..n).map(|i| (mu_xi[i] + self.xi[i] * a[i]) / self.r[i] - self.xi[i]).collect();
         Move { a, s, xi, direction }
     }
 
     fn longest(&self, step: &Move) -> f64 {
-        let at = &self.point;
-        let longest = room(&at.a, step.a.iter().copied(), LONGEST);
-        let longest = room(&at.r, step.a.iter().map(|a| -a), longest);
-        let longest = room(&at.s, step.s.iter().copied(), longest);
-        room(&at.xi, step.xi.iter().copied(), longest)
+        let longest = room(&self.a, step.a.iter().copied(), LONGEST);
+        let longest = room(&self.r, step.a.iter().map(|a| -a), longest);
+        let longest = room(&self.s, step.s.iter().copied(), longest);
+        room(&self.xi, step.xi.iter().copied(), longest)
     }
 
     fn advance(&mut self, step: &Move, length: f64) {
-        let at = &mut self.point;
         let add = |to: &mut [f64], change: &[f64], length: f64| {
             to.iter_mut().zip(change).for_each(|(v, d)| *v = (*v + length * d).max(f64::MIN_POSITIVE));
         };
         // ½|w|² from the scores: w·dw = Σ dβ_i (w·x_i), |dw|² = Σ dβ_i (dw·x_i).
         let direction = &step.direction;
-        at.half_norm += length * dot(&direction.beta, &at.scores)
+        self.half_norm += length * dot(&direction.beta, &self.scores)
             + 0.5 * length * length * dot(&direction.beta, &direction.scores);
-        add(&mut at.a, &step.a, length);
-        add(&mut at.r, &step.a, -length);
-        add(&mut at.s, &step.s, length);
-        add(&mut at.xi, &step.xi, length);
-        at.scores.iter_mut().zip(&direction.scores).for_each(|(f, d)| *f += length * d);
-        at.intercept += length * direction.intercept;
+        add(&mut self.a, &step.a, length);
+        add(&mut self.r, &step.a, -length);
+        add(&mut self.s, &step.s, length);
+        add(&mut self.xi, &step.xi, length);
+        self.scores.iter_mut().zip(&direction.scores).for_each(|(f, d)| *f += length * d);
+        self.intercept += length * direction.intercept;
     }
 
     fn recentre(&self, step: &Move, length: f64, centre: f64, aim: &mut [f64]) -> bool {
-        let (s, xi) = self.point.products_after(step, length);
+        let (s, xi) = self.products_after(step, length);
         let correction = |v: f64| (v.clamp(0.1 * centre, 10.0 * centre) - v).max(-10.0 * centre);
         aim.iter_mut().zip(s.into_iter().chain(xi)).for_each(|(mu, v)| *mu += correction(v));
         true
