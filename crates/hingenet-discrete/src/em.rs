@@ -8,24 +8,12 @@ use super::counts::{self, require_alpha};
 use super::inference::Expectation;
 use super::{Network, Samples, Structure};
 use hingenet_base::control::Control;
-use hingenet_base::error::{Error, Result, require};
+use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::sum::{add_into, ordered_chunks};
-use hingenet_base::solver::SolverReport;
+use hingenet_base::solver::{SolverReport, Stopping};
 
-/// When EM stops.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct EmParams {
-    /// Largest number of iterations, at least 1.
-    pub max_iter: usize,
-    /// Stops when the objective grows by less than this share of its size.
-    pub tolerance: f64,
-}
-
-impl Default for EmParams {
-    fn default() -> Self {
-        EmParams { max_iter: 200, tolerance: 1e-8 }
-    }
-}
+/// When EM stops in every fit: the tolerance is that of the growth of the objective, as a share of its size.
+pub const EM: Stopping = Stopping { tolerance: 1e-8, max_iterations: 200 };
 
 /// What EM found.
 #[derive(Debug, Clone)]
@@ -43,12 +31,10 @@ pub fn fit_em(
     structure: &Structure,
     samples: &Samples,
     alpha: f64,
-    params: EmParams,
+    stop: Stopping,
     control: &Control,
 ) -> Result<EmFit> {
     require_alpha(alpha)?;
-    require("max_iter", params.max_iter, "at least 1", params.max_iter >= 1)?;
-    require("tolerance", params.tolerance, "a number >= 0", params.tolerance >= 0.0)?;
     if !samples.is_complete(0) {
         return Err(Error::data("a class label is missing", "remove unlabelled rows"));
     }
@@ -63,14 +49,14 @@ pub fn fit_em(
     let rows = EmRows::new(structure, samples)?;
     let mut trace: Vec<f64> = Vec::new();
     loop {
-        control.progress("EM for missing cells", trace.len(), params.max_iter)?;
+        control.progress("EM for missing cells", trace.len(), stop.max_iterations)?;
         let (mut expected, log_likelihood) = rows.expected_counts(&network)?;
         let objective = log_likelihood + log_prior(structure, network.w(), alpha);
         let growth = trace.last().map_or(f64::INFINITY, |last| (objective - last) / (1.0 + objective.abs()));
         trace.push(objective);
         counts::smooth(structure, &mut expected, alpha);
-        let converged = growth <= params.tolerance;
-        if converged || trace.len() >= params.max_iter {
+        let converged = growth <= stop.tolerance;
+        if converged || trace.len() >= stop.max_iterations {
             let method = "EM (gap: relative growth of the log-likelihood)";
             let gap = if growth.is_finite() { growth.max(0.0) } else { 1.0 };
             let report = SolverReport::new(method, converged, trace.len(), objective, Some(gap));

@@ -1,6 +1,5 @@
 //! Options of the family: which graph, which rule for its parameters, what is chosen by inner folds.
 
-use crate::em::EmParams;
 use crate::margin::MarginParams;
 use crate::margin::bn_svm::Norm;
 use crate::margin::conditional::{ConditionalParams, Objective};
@@ -31,16 +30,14 @@ pub struct DiscreteParams {
     pub structure: StructureKind,
     /// Virtual sample size α of Eq. (4), at least 0; 0 makes what was never seen impossible.
     pub alpha: f64,
-    /// When EM stops, if cells are missing.
-    pub em: EmParams,
     /// Weight τ in [0, 1] of rows without a class, where there are any; `None`: chosen by inner folds.
     pub tau: Option<f64>,
 }
 
 impl DiscreteParams {
-    /// The structure with the defaults α = 1 and EM to 1e-8.
+    /// The structure with the default α = 1.
     pub fn new(structure: StructureKind) -> Self {
-        DiscreteParams { structure, alpha: 1.0, em: EmParams::default(), tau: None }
+        DiscreteParams { structure, alpha: 1.0, tau: None }
     }
 
     /// Virtual sample size α.

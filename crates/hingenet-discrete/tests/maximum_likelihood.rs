@@ -6,8 +6,9 @@ use hingenet_base::error::Error;
 use hingenet_base::graph::Dag;
 use hingenet_base::numeric::log::{log_normalise, log_sum_exp};
 use hingenet_base::numeric::random::Random;
+use hingenet_base::solver::Stopping;
 use hingenet_data::table::Codes;
-use hingenet_discrete::em::{EmParams, fit_em};
+use hingenet_discrete::em::{EM, fit_em};
 use hingenet_discrete::inference::{Inference, log_joint_rows};
 use hingenet_discrete::structure::{PairStatistics, Root, k_tree, tan};
 use hingenet_discrete::{Network, Samples, Structure, counts};
@@ -113,6 +114,15 @@ fn consistency_error(s: &Structure, n: &[f64]) -> f64 {
     error
 }
 
+/// A network over a tree of features or any graph, and the random numbers after it.
+fn tree_or_graph(seed: u64, tree: bool) -> (Random, Vec<usize>, Network) {
+    let mut random = Random::new(seed);
+    let card = random_card(5, &mut random);
+    let dag = if tree { random_tree(5, &mut random) } else { random_dag(6, &mut random) };
+    let network = random_network(card.clone(), dag, &mut random);
+    (random, card, network)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -134,11 +144,8 @@ proptest! {
     /// P12 for any graph: missing features are summed out exactly; nothing missing gives the plain scores.
     #[test]
     fn missing_features_equal_enumeration_on_any_graph(seed in any::<u64>(), tree: bool) {
-        let random = &mut Random::new(seed);
-        let card = random_card(5, random);
-        let dag = if tree { random_tree(5, random) } else { random_dag(6, random) };
-        let network = random_network(card.clone(), dag, random);
-        let samples = random_samples(&card, 12, true, false, random);
+        let (mut random, card, network) = tree_or_graph(seed, tree);
+        let samples = random_samples(&card, 12, true, false, &mut random);
         let got = log_joint_rows(&network, &samples.columns()[1..]).unwrap();
         for (m, scores) in got.chunks_exact(card[0]).enumerate() {
             for (c, score) in scores.iter().enumerate() {
@@ -153,10 +160,7 @@ proptest! {
     /// P12, P13: without any evidence the scores are the class marginal and the evidence is one.
     #[test]
     fn all_missing_gives_the_prior(seed in any::<u64>(), tree: bool) {
-        let random = &mut Random::new(seed);
-        let card = random_card(5, random);
-        let dag = if tree { random_tree(5, random) } else { random_dag(6, random) };
-        let network = random_network(card.clone(), dag, random);
+        let (_, card, network) = tree_or_graph(seed, tree);
         let nothing: Vec<Codes> = card[1..].iter().map(|_| Codes::U8(vec![Codes::MISSING_U8])).collect();
         let scores = log_joint_rows(&network, &nothing).unwrap();
         prop_assert!(log_sum_exp(&scores).abs() < 1e-10);
@@ -227,7 +231,7 @@ proptest! {
         let dag = if tree { random_tree(4, random) } else { random_dag(5, random) };
         let s = Structure::new(card.clone(), dag).unwrap();
         let samples = random_samples(&card, 30, missing, true, random);
-        let params = EmParams { max_iter: 30, tolerance: 0.0 };
+        let params = Stopping { tolerance: 0.0, max_iterations: 30 };
         let fit = fit_em(&s, &samples, alpha, params, &Control::default()).unwrap();
         for step in fit.trace.windows(2) {
             prop_assert!(step[1] >= step[0] - 1e-9 * (1.0 + step[0].abs()), "{step:?}");
@@ -249,7 +253,7 @@ proptest! {
         let mut card = random_card(4, random);
         let tree = random_tree(4, random);
         let samples = random_samples(&card, 25, true, false, random);
-        let params = EmParams { max_iter: 6, tolerance: 0.0 };
+        let params = Stopping { tolerance: 0.0, max_iterations: 6 };
         let s = Structure::new(card.clone(), tree.clone()).unwrap();
         let plain = fit_em(&s, &samples, 1.0, params, &Control::default()).unwrap();
         // A node of one state with two feature parents: no tree any more, the same likelihood.
@@ -275,7 +279,7 @@ fn naive_bayes_with_missing_cells_is_the_fixed_point_of_em() {
     let card = vec![2, 3, 2];
     let samples = random_samples(&card, 50, true, false, random);
     let nb = Structure::naive_bayes(card).unwrap();
-    let fit = fit_em(&nb, &samples, 1.0, EmParams::default(), &Control::default()).unwrap();
+    let fit = fit_em(&nb, &samples, 1.0, EM, &Control::default()).unwrap();
     assert!(fit.report.converged && fit.report.iterations == 0);
     // A node of one state with two feature parents forces the iterations: they end in the same parameters.
     let dag = Dag::new(vec![vec![], vec![0], vec![0], vec![1, 2]]).unwrap();
@@ -283,7 +287,7 @@ fn naive_bayes_with_missing_cells_is_the_fixed_point_of_em() {
     let mut columns = samples.columns().to_vec();
     columns.push(Codes::U8(vec![0; samples.n_rows()]));
     let samples = Samples::new(wide.card().to_vec(), columns, None).unwrap();
-    let params = EmParams { max_iter: 1000, tolerance: 1e-15 };
+    let params = Stopping { tolerance: 1e-15, max_iterations: 1000 };
     let iterated = fit_em(&wide, &samples, 1.0, params, &Control::default()).unwrap();
     for (a, b) in fit.network.w().iter().zip(iterated.network.w()) {
         assert!(close(*a, *b, 1e-6), "{a} and {b}");
@@ -451,7 +455,7 @@ fn results_have_the_same_bits_on_1_2_and_8_threads() {
         for samples in [&complete, &gaps] {
             let pairs = PairStatistics::new(samples, &control).unwrap();
             let s = tan(&pairs, Root::First).unwrap();
-            let params = EmParams { max_iter: 5, tolerance: 0.0 };
+            let params = Stopping { tolerance: 0.0, max_iterations: 5 };
             let network = if samples.has_missing() {
                 fit_em(&s, samples, 1.0, params, &control).unwrap().network
             } else {

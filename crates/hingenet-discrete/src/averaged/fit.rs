@@ -1,10 +1,11 @@
 //! Fits averaged one-dependence networks: maximum likelihood, or margins with λ and γ chosen by inner folds of
 //! the average.
 
-use super::classifier::AveragedClassifier;
+use super::AveragedClassifier;
 use super::shared::fit_shared_tables;
 use super::stars::{Stars, one_dependence};
-use crate::em::fit_em;
+use crate::classifier::CodedScores;
+use crate::em::{EM, fit_em};
 use crate::fit::prepare;
 use crate::fit::select::{ClassScores, calibrated, select_point};
 use crate::margin::MarginParams;
@@ -40,7 +41,7 @@ pub fn fit_averaged(
     let (stars, reports) = match rule {
         MemberRule::MaximumLikelihood if samples.has_missing() => {
             each_alone(samples, control, |structure, quiet| {
-                let em = fit_em(structure, samples, alpha, params.em, quiet)?;
+                let em = fit_em(structure, samples, alpha, EM, quiet)?;
                 Ok((em.network, em.report))
             })?
         }
@@ -111,6 +112,22 @@ fn each_alone(
 impl ClassScores for Stars {
     fn log_joint(&self, features: &[Codes]) -> Result<Vec<f64>> {
         self.log_joint_rows(features)
+    }
+}
+
+impl CodedScores for Stars {
+    fn card(&self) -> Vec<usize> {
+        self.card()
+    }
+
+    fn require_proper(&self) -> Result<()> {
+        (0..self.states().n_features()).try_for_each(|s| self.network(s)?.require_proper())
+    }
+
+    /// The scores of a row without any cell.
+    fn log_prior(&self) -> Result<Vec<f64>> {
+        let missing = |&r: &usize| Codes::from_options(r, std::iter::once(None));
+        self.log_joint_rows(&self.card()[1..].iter().map(missing).collect::<Vec<_>>())
     }
 }
 

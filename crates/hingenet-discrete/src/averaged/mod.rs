@@ -4,12 +4,13 @@
 //!
 //! Webb, Boughton, Wang: Not so naive Bayes, Machine Learning 58, 2005.
 
-mod classifier;
 mod fit;
 mod shared;
 mod stars;
 
-pub use classifier::AveragedClassifier;
 pub use fit::fit_averaged;
 pub use shared::fit_shared_tables;
 pub use stars::{Counts, Numbering, Smoothing, Stars, one_dependence};
+
+/// An average as a classifier (`aode`); what each observed feature adds to the log posterior are its terms.
+pub type AveragedClassifier = crate::classifier::CodedClassifier<Stars>;

@@ -230,11 +230,14 @@ impl Stars {
 
     /// Member `s` (from 0) as a network.
     pub fn network(&self, s: usize) -> Result<Network> {
-        let r = |j: usize| self.states.of(j).len();
-        let card: Vec<usize> =
-            std::iter::once(self.n_classes).chain((0..self.states.n_features()).map(r)).collect();
         let w = self.places(s).into_iter().map(|at| self.logs[at]).collect();
-        Network::new(one_dependence(&card, s + 1)?, w)
+        Network::new(one_dependence(&self.card(), s + 1)?, w)
+    }
+
+    /// Numbers of states, the class first.
+    pub(super) fn card(&self) -> Vec<usize> {
+        let r = |j: usize| self.states.of(j).len();
+        std::iter::once(self.n_classes).chain((0..self.states.n_features()).map(r)).collect()
     }
 
     /// The members as networks, one per feature.

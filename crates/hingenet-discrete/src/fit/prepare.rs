@@ -1,7 +1,7 @@
 //! Coded rows and a graph: where every way of setting parameters starts.
 
 use crate::counts::{self, require_alpha};
-use crate::em::fit_em;
+use crate::em::{EM, fit_em};
 use crate::params::{DiscreteParams, StructureKind};
 use crate::samples::code_columns;
 use crate::structure::{PairStatistics, dag_from_names, k_tree, tan};
@@ -55,7 +55,7 @@ impl Prepared {
         control: &Control,
     ) -> Result<(Network, Option<SolverReport>)> {
         if self.samples.has_missing() {
-            let em = fit_em(&self.structure, &self.samples, params.alpha, params.em, control)?;
+            let em = fit_em(&self.structure, &self.samples, params.alpha, EM, control)?;
             if !em.report.converged {
                 control.warn(&format!(
                     "EM for missing cells stopped after {} iterations before it converged",

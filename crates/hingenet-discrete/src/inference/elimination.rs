@@ -67,8 +67,24 @@ pub(super) fn relevant(network: &Network, keep: &[usize], evidence: &Evidence) -
     relevant
 }
 
-/// Eliminates every unobserved variable of `nodes` that is not kept, in the given order.
+/// Eliminates every unobserved variable of `nodes` that is not kept, in the order that suits every evidence, or, if that
+/// needs too large a table, in an order made for this evidence.
 pub(super) fn eliminate(
+    network: &Network,
+    evidence: &Evidence,
+    keep: &[usize],
+    nodes: &[bool],
+    order: &[usize],
+) -> Result<Elimination> {
+    match in_order(network, evidence, keep, nodes, order) {
+        Err(Error::TooLarge { .. }) => {
+            in_order(network, evidence, keep, nodes, &order_given(network, evidence, nodes))
+        }
+        done => done,
+    }
+}
+
+fn in_order(
     network: &Network,
     evidence: &Evidence,
     keep: &[usize],
@@ -111,26 +127,18 @@ fn union(factors: &[Factor]) -> Vec<usize> {
     vars
 }
 
-/// [`eliminate`] with sums, in the order that suits every evidence, or, if that needs too large a table,
-/// in an order made for this evidence.
+/// [`eliminate`] without the nodes that do not matter.
 pub(super) fn sum_out(
     network: &Network,
     evidence: &Evidence,
     keep: &[usize],
     order: &[usize],
 ) -> Result<Elimination> {
-    let nodes = relevant(network, keep, evidence);
-    match eliminate(network, evidence, keep, &nodes, order) {
-        Err(Error::TooLarge { .. }) => {
-            let order = order_given(network, evidence, &nodes);
-            eliminate(network, evidence, keep, &nodes, &order)
-        }
-        done => done,
-    }
+    eliminate(network, evidence, keep, &relevant(network, keep, evidence), order)
 }
 
 /// An order made for the factors that are left after the evidence.
-pub(super) fn order_given(network: &Network, evidence: &Evidence, nodes: &[bool]) -> Vec<usize> {
+fn order_given(network: &Network, evidence: &Evidence, nodes: &[bool]) -> Vec<usize> {
     let s = network.structure();
     let mut graph = UndirectedGraph::new(s.n_nodes());
     for i in (0..s.n_nodes()).filter(|&i| nodes[i]) {
@@ -145,10 +153,13 @@ impl Elimination {
     /// Draws the eliminated variables given everything else, last eliminated first.
     pub fn draw(&self, card: &[usize], state: &mut [Option<usize>], random: &mut Random) {
         for bucket in self.buckets.iter().rev() {
-            let row = bucket.row(card, state);
+            // Log weights of the variable's states, given the states of the others.
+            let (v, others) = (bucket.variable(), &bucket.message.vars);
+            let h = others.iter().fold(0, |h, &u| h * card[u] + state[u].unwrap_or(0));
+            let row = &bucket.product.table[h * card[v]..(h + 1) * card[v]];
             let max = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let weights: Vec<f64> = row.iter().map(|w| (w - max).exp()).collect();
-            state[bucket.variable()] = Some(random.weighted(&weights));
+            state[v] = Some(random.weighted(&weights));
         }
     }
 }
@@ -156,11 +167,5 @@ impl Elimination {
 impl Bucket {
     pub fn variable(&self) -> usize {
         self.product.vars[self.product.vars.len() - 1]
-    }
-
-    /// Log weights of the variable's states, given the states of the others.
-    fn row(&self, card: &[usize], state: &[Option<usize>]) -> &[f64] {
-        let start = self.product.row_of(card, |v| state[v].unwrap_or(0));
-        &self.product.table[start..start + card[self.variable()]]
     }
 }

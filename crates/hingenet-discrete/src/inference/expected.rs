@@ -3,9 +3,9 @@
 
 use super::elimination::{self, Elimination, Evidence};
 use super::expected_tree::{Scratch, TreeExpectation};
-use super::factor::{Odometer, open_family};
+use super::factor::{open_family, walk};
 use crate::Network;
-use hingenet_base::error::{Error, Result};
+use hingenet_base::error::Result;
 use std::sync::OnceLock;
 
 /// A network prepared for expected counts.
@@ -39,11 +39,8 @@ impl<'a> Expectation<'a> {
             return Ok(log_evidence);
         }
         let nodes = vec![true; evidence.len()];
-        let run = |order: &[usize]| elimination::eliminate(self.network, evidence, &[], &nodes, order);
-        let done = match run(self.order.get_or_init(|| elimination::order_of(self.network))) {
-            Err(Error::TooLarge { .. }) => run(&elimination::order_given(self.network, evidence, &nodes))?,
-            done => done?,
-        };
+        let order = self.order.get_or_init(|| elimination::order_of(self.network));
+        let done = elimination::eliminate(self.network, evidence, &[], &nodes, order)?;
         if done.kept.table[0] == f64::NEG_INFINITY {
             return Err(super::impossible());
         }
@@ -97,9 +94,9 @@ impl<'a> Expectation<'a> {
 
     /// Adds each value of a table over `vars` to the entry its strides lead to.
     fn scatter(&self, vars: &[usize], values: &[f64], strides: Vec<usize>, out: &mut [f64]) {
-        let card = vars.iter().map(|&v| self.network.structure().card()[v]).collect();
         let mut values = values.iter();
-        Odometer::new(card).walk(&[strides], |at| out[at[0]] += values.next().copied().unwrap_or(0.0));
+        let add = |at: &[usize]| out[at[0]] += values.next().copied().unwrap_or(0.0);
+        walk(vars, self.network.structure().card(), &[strides], add);
     }
 }
 

@@ -41,17 +41,10 @@ impl<'a> TreeExpectation<'a> {
     /// products.
     pub fn new(network: &'a Network) -> Option<Self> {
         let s = network.structure();
-        if !s.dag().parents(0).is_empty() || smallest_positive(network.w()) < FAR.ln() {
-            return None;
-        }
+        let parents = s.feature_parents().filter(|_| smallest_positive(network.w()) >= FAR.ln())?;
         let mut nodes = Vec::with_capacity(s.n_nodes());
         let (mut belief, mut message) = (0, 0);
-        for i in 0..s.n_nodes() {
-            let parent = match *s.dag().parents(i) {
-                [] | [0] => None,
-                [0, p] | [p] => Some(p),
-                _ => return None,
-            };
+        for (i, parent) in parents.into_iter().enumerate() {
             let (r, r_p) = (s.card()[i], parent.map_or(1, |p| s.card()[p]));
             let class_stride = if s.is_class_child(i) { r * r_p } else { 0 };
             nodes.push(Node { parent, r, class_stride, start: s.table(i).start, belief, message });

@@ -24,9 +24,8 @@ impl Factor {
         let vars: Vec<usize> = axes.iter().map(|a| a.0).collect();
         let size = vars.iter().map(|&v| s.card()[v]).product();
         let mut table = Vec::with_capacity(size);
-        let mut odometer = Odometer::new(vars.iter().map(|&v| s.card()[v]).collect());
         let strides: Vec<usize> = axes.iter().map(|a| a.1).collect();
-        odometer.walk(&[strides], |at| table.push(network.w()[start + at[0]]));
+        walk(&vars, s.card(), &[strides], |at| table.push(network.w()[start + at[0]]));
         Factor { vars, table }
     }
 
@@ -43,8 +42,7 @@ impl Factor {
         }
         let mut table = Vec::with_capacity(size as usize);
         let strides: Vec<Vec<usize>> = factors.iter().map(|f| f.strides_along(&vars, card)).collect();
-        let mut odometer = Odometer::new(vars.iter().map(|&v| card[v]).collect());
-        odometer.walk(&strides, |at| {
+        walk(&vars, card, &strides, |at| {
             table.push(factors.iter().zip(at).map(|(f, &k)| f.table[k]).sum());
         });
         Ok(Factor { vars, table })
@@ -61,13 +59,6 @@ impl Factor {
     pub(super) fn without_last(&self, r: usize, reduce: impl Fn(&[f64]) -> f64) -> Factor {
         let vars = self.vars[..self.vars.len() - 1].to_vec();
         Factor { vars, table: self.table.chunks_exact(r).map(reduce).collect() }
-    }
-
-    /// Start of the entries of the last variable, given the states of the others.
-    pub(super) fn row_of(&self, card: &[usize], state: impl Fn(usize) -> usize) -> usize {
-        let others = &self.vars[..self.vars.len() - 1];
-        let h = others.iter().fold(0, |h, &v| h * card[v] + state(v));
-        h * card[self.vars[self.vars.len() - 1]]
     }
 }
 
@@ -90,35 +81,23 @@ pub(super) fn open_family(
     (start, axes)
 }
 
-/// Counts through all joint states, the last digit fastest, and keeps positions in several tables.
-pub(super) struct Odometer {
-    card: Vec<usize>,
-    digits: Vec<usize>,
-}
-
-impl Odometer {
-    pub fn new(card: Vec<usize>) -> Self {
-        let digits = vec![0; card.len()];
-        Odometer { card, digits }
-    }
-
-    /// Calls `visit` with the positions in each table; `strides[t][d]` is the step of digit `d` in table t.
-    pub fn walk(&mut self, strides: &[Vec<usize>], mut visit: impl FnMut(&[usize])) {
-        let mut at = vec![0; strides.len()];
+/// Goes through all joint states of `vars`, the last one fastest, with the positions in several tables; `strides[t][d]`
+/// is the step of variable `vars[d]` in table t.
+pub(super) fn walk(vars: &[usize], card: &[usize], strides: &[Vec<usize>], mut visit: impl FnMut(&[usize])) {
+    let (mut at, mut state) = (vec![0; strides.len()], vec![0; vars.len()]);
+    loop {
+        visit(&at);
+        let mut d = vars.len();
         loop {
-            visit(&at);
-            let mut d = self.card.len();
-            loop {
-                let Some(next) = d.checked_sub(1) else { return };
-                d = next;
-                self.digits[d] += 1;
-                if self.digits[d] < self.card[d] {
-                    at.iter_mut().zip(strides).for_each(|(a, s)| *a += s[d]);
-                    break;
-                }
-                self.digits[d] = 0;
-                at.iter_mut().zip(strides).for_each(|(a, s)| *a -= s[d] * (self.card[d] - 1));
+            let Some(next) = d.checked_sub(1) else { return };
+            d = next;
+            state[d] += 1;
+            if state[d] < card[vars[d]] {
+                at.iter_mut().zip(strides).for_each(|(a, s)| *a += s[d]);
+                break;
             }
+            state[d] = 0;
+            at.iter_mut().zip(strides).for_each(|(a, s)| *a -= s[d] * (card[vars[d]] - 1));
         }
     }
 }

@@ -11,6 +11,7 @@ use super::tree::MISSING;
 use crate::Network;
 use crate::structure::strides;
 use hingenet_base::graph::UndirectedGraph;
+use hingenet_base::numeric::simd::vectorised;
 
 /// Most entries (of four classes each) of all potentials together; beyond, rows are eliminated one by one,
 /// where the observed cells leave smaller tables.
@@ -62,33 +63,6 @@ struct Scratch {
     top: Vec<Lanes>,
     product: Vec<Lanes>,
     score: Vec<Lanes>,
-}
-
-/// Rows of states, for [`JunctionTree::log_joint_rows`].
-struct Block<'a> {
-    tree: &'a JunctionTree,
-    rows: &'a [u16],
-    chosen: &'a [usize],
-    n_classes: usize,
-    out: &'a mut [f64],
-}
-
-impl pulp::NullaryFnOnce for Block<'_> {
-    type Output = Vec<usize>;
-
-    #[inline(always)]
-    fn call(self) -> Vec<usize> {
-        let (d, k) = (self.tree.card.len(), self.n_classes);
-        let mut scratch = self.tree.scratch();
-        let mut left = Vec::new();
-        for &m in self.chosen {
-            let out = &mut self.out[m * k..(m + 1) * k];
-            if !self.tree.log_joint(&self.rows[m * d..(m + 1) * d], &mut scratch, out) {
-                left.push(m);
-            }
-        }
-        left
-    }
 }
 
 impl JunctionTree {
@@ -149,7 +123,20 @@ impl JunctionTree {
     /// Writes `log P(c, observed)` of the chosen rows. Returns those in which numbers got too far apart:
     /// the caller must compute them in log space.
     pub fn log_joint_rows(&self, rows: &[u16], chosen: &[usize], k: usize, out: &mut [f64]) -> Vec<usize> {
-        pulp::Arch::new().dispatch(Block { tree: self, rows, chosen, n_classes: k, out })
+        let d = self.card.len();
+        let (mut scratch, mut left) = (self.scratch(), Vec::new());
+        vectorised(
+            #[inline(always)]
+            || {
+                for &m in chosen {
+                    let row = &rows[m * d..(m + 1) * d];
+                    if !self.log_joint(row, &mut scratch, &mut out[m * k..(m + 1) * k]) {
+                        left.push(m);
+                    }
+                }
+            },
+        );
+        left
     }
 
     fn scratch(&self) -> Scratch {

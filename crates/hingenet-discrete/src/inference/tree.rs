@@ -8,6 +8,7 @@
 
 use super::lanes::{self, Lanes, Range, absorb, add, in_lanes, multiply, smallest_positive};
 use crate::Network;
+use hingenet_base::numeric::simd::vectorised;
 
 /// Stands for a missing cell in a row of states.
 pub(super) const MISSING: u16 = u16::MAX;
@@ -46,47 +47,16 @@ struct Scratch {
     score: Vec<Lanes>,
 }
 
-/// A block of rows, for [`FeatureTree::log_joint_rows`].
-struct Block<'a> {
-    tree: &'a FeatureTree,
-    rows: &'a [u16],
-    n_classes: usize,
-    out: &'a mut [f64],
-}
-
-impl pulp::NullaryFnOnce for Block<'_> {
-    type Output = Vec<usize>;
-
-    #[inline(always)]
-    fn call(self) -> Vec<usize> {
-        let mut scratch = self.tree.scratch();
-        let rows = self.rows.chunks_exact(self.tree.nodes.len());
-        let mut open = Vec::new();
-        for (m, (row, out)) in rows.zip(self.out.chunks_exact_mut(self.n_classes)).enumerate() {
-            if !self.tree.log_joint(row, &mut scratch, out) {
-                open.push(m);
-            }
-        }
-        open
-    }
-}
-
 impl FeatureTree {
     /// `None` if the class has parents or a feature has two feature parents.
     pub fn new(network: &Network) -> Option<Self> {
         let s = network.structure();
-        if !s.dag().parents(0).is_empty() {
-            return None;
-        }
+        let parents = s.feature_parents()?;
         let lanes = s.n_classes().div_ceil(4);
         let mut belief_len = 0;
         let mut nodes = Vec::with_capacity(s.n_nodes() - 1);
         for i in 1..s.n_nodes() {
-            let parent = match *s.dag().parents(i) {
-                [] | [0] => None,
-                [0, p] | [p] => Some(p - 1),
-                _ => return None,
-            };
+            let parent = parents[i].map(|p| p - 1);
             let log = class_last(network, i, parent);
             let proba = log.iter().map(|w| w.map(f64::exp)).collect();
             nodes.push(Node { parent, r: s.card()[i], log, proba, belief: belief_len });
@@ -103,7 +73,19 @@ impl FeatureTree {
     /// Returns the rows in which a product vanished (a probability of zero, or numbers too far apart):
     /// the caller must compute them in log space.
     pub fn log_joint_rows(&self, rows: &[u16], n_classes: usize, out: &mut [f64]) -> Vec<usize> {
-        pulp::Arch::new().dispatch(Block { tree: self, rows, n_classes, out })
+        let (mut scratch, mut open) = (self.scratch(), Vec::new());
+        let rows = rows.chunks_exact(self.nodes.len()).zip(out.chunks_exact_mut(n_classes));
+        vectorised(
+            #[inline(always)]
+            || {
+                for (m, (row, out)) in rows.enumerate() {
+                    if !self.log_joint(row, &mut scratch, out) {
+                        open.push(m);
+                    }
+                }
+            },
+        );
+        open
     }
 
     fn scratch(&self) -> Scratch {
@@ -139,17 +121,12 @@ impl FeatureTree {
                         return false;
                     }
                 }
-                (MISSING, Some(p)) => {
-                    if !self.send(i, p, scratch) {
-                        return false;
-                    }
-                }
                 (state, None) => {
                     let at = (parent_state * node.r + state as usize) * k;
                     add(&mut scratch.score, &node.log[at..at + k]);
                 }
                 (state, Some(p)) => {
-                    if !self.send_observed(i, state as usize, p, scratch) {
+                    if !self.send(i, state, p, scratch) {
                         return false;
                     }
                 }
@@ -166,49 +143,28 @@ impl FeatureTree {
         &beliefs[node.belief..node.belief + node.r * self.lanes]
     }
 
-    /// Multiplies the message of missing node `i` into the belief of its missing parent `p`.
+    /// Multiplies the message of node `i`, or the probability of its state, into the belief of its missing parent `p`.
     #[inline(always)]
-    fn send(&self, i: usize, p: usize, scratch: &mut Scratch) -> bool {
-        let (node, parent, k) = (&self.nodes[i], &self.nodes[p], self.lanes);
-        let first = scratch.factors[p] == 0;
-        scratch.factors[p] += 1;
-        for state in 0..parent.r {
-            let table = &node.proba[state * node.r * k..][..node.r * k];
-            message(table, self.belief(i, &scratch.belief), &mut scratch.message);
-            let at = parent.belief + state * k;
-            let belief = &mut scratch.belief[at..at + k];
-            if first {
-                belief.copy_from_slice(&scratch.message);
-            } else {
-                multiply(belief, &scratch.message);
-            }
-        }
-        self.rescale(p, scratch)
-    }
-
-    /// Multiplies the probability of observed node `i` into the belief of its missing parent `p`.
-    #[inline(always)]
-    fn send_observed(&self, i: usize, state: usize, p: usize, scratch: &mut Scratch) -> bool {
+    fn send(&self, i: usize, state: u16, p: usize, scratch: &mut Scratch) -> bool {
         let (node, parent, k) = (&self.nodes[i], &self.nodes[p], self.lanes);
         let first = scratch.factors[p] == 0;
         scratch.factors[p] += 1;
         for parent_state in 0..parent.r {
-            let table = &node.proba[(parent_state * node.r + state) * k..][..k];
+            let table = &node.proba[parent_state * node.r * k..][..node.r * k];
+            let factor = if state == MISSING {
+                message(table, self.belief(i, &scratch.belief), &mut scratch.message);
+                &scratch.message[..]
+            } else {
+                &table[state as usize * k..][..k]
+            };
             let belief = &mut scratch.belief[parent.belief + parent_state * k..][..k];
             if first {
-                belief.copy_from_slice(table);
+                belief.copy_from_slice(factor);
             } else {
-                multiply(belief, table);
+                multiply(belief, factor);
             }
         }
-        self.rescale(p, scratch)
-    }
-
-    /// See [`lanes::rescale`].
-    #[inline(always)]
-    fn rescale(&self, i: usize, scratch: &mut Scratch) -> bool {
-        let node = &self.nodes[i];
-        let belief = &mut scratch.belief[node.belief..node.belief + node.r * self.lanes];
+        let belief = &mut scratch.belief[parent.belief..parent.belief + parent.r * k];
         lanes::rescale(belief, &mut scratch.message, &mut scratch.score, self.range)
     }
 }

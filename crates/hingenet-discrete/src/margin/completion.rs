@@ -5,7 +5,7 @@
 use super::ml_bn_svm::{MarginFit, MarginParams, finish, fit_margin, margin_problem, require_two_classes};
 use super::problem::Problem;
 use super::solve::{SolveSettings, solve};
-use crate::em::{EmParams, fit_em};
+use crate::em::{EM, fit_em};
 use crate::inference::Inference;
 use crate::{Network, Samples, Structure, counts};
 use hingenet_base::control::Control;
@@ -74,8 +74,7 @@ pub fn fit_incomplete(
     require("alpha", params.alpha, "above 0 with missing cells", params.alpha > 0.0)?;
     require_two_classes(samples)?;
     let settings = SolveSettings { tolerance: params.tolerance.max(ROUND_TOLERANCE), ..params.settings() };
-    let mut network =
-        fit_em(structure, samples, params.alpha, EmParams::default(), &control.quiet())?.network;
+    let mut network = fit_em(structure, samples, params.alpha, EM, &control.quiet())?.network;
     let mut trace: Vec<f64> = Vec::new();
     let mut kept: Option<MarginFit> = None;
     let mut latest: Option<MarginFit> = None;
@@ -150,7 +149,7 @@ pub(crate) fn completed(
     if !samples.has_missing() {
         return Ok(samples.clone());
     }
-    let em = fit_em(structure, samples, alpha, EmParams::default(), &control.quiet())?;
+    let em = fit_em(structure, samples, alpha, EM, &control.quiet())?;
     Ok(complete(samples, &em.network, &CompletionParams::for_search())?.0)
 }
 

@@ -119,6 +119,16 @@ impl Structure {
         self.dag.has_arc(0, i)
     }
 
+    /// The feature parent of each node, where the class has no parents and no feature has two feature parents.
+    pub(crate) fn feature_parents(&self) -> Option<Vec<Option<usize>>> {
+        let parent = |i: usize| match *self.dag.parents(i) {
+            [] | [0] => Some(None),
+            [0, p] | [p] if i > 0 => Some(Some(p)),
+            _ => None,
+        };
+        (0..self.n_nodes()).map(parent).collect()
+    }
+
     /// Condition 1: the covering parent of every class child, or an error that names the first without.
     pub fn require_c1(&self) -> Result<Vec<(usize, usize)>> {
         let problem = "is a child of the class without a covering parent, so the structure is not C1";

@@ -37,10 +37,9 @@ impl PairStatistics {
                 "remove unlabelled rows, or use a semi-supervised fit",
             ));
         }
-        let columns = Columns::new(samples);
         let keep = kept_entries(samples.card()) <= KEEP_ENTRIES as f64;
-        let n = columns.n_features();
-        let (singles, pairs) = columns.count(keep, control)?;
+        let n = samples.card().len() - 1;
+        let (singles, pairs) = count(samples, keep, control)?;
         let mut conditional = vec![0.0; n * n];
         let mut tables = vec![Vec::new(); if keep { n * n.saturating_sub(1) / 2 } else { 0 }];
         for pair in pairs {
@@ -142,99 +141,71 @@ struct Pair {
     table: Option<Vec<f64>>,
 }
 
-/// The feature columns, sorted by how they are counted.
-struct Columns<'a> {
-    samples: &'a Samples,
-    /// Features counted by bit planes.
-    narrow: Vec<usize>,
+/// The tables `n(c, a)` of all features, and all pairs.
+fn count(samples: &Samples, keep: bool, control: &Control) -> Result<(Vec<Vec<f64>>, Vec<Pair>)> {
+    let card = samples.card();
+    let n = card.len() - 1;
+    let pair = |i: usize, j: usize, table: Vec<f64>| {
+        let information = information::conditional(&table, card[i + 1], card[j + 1]);
+        Pair { i, j, information, table: keep.then_some(table) }
+    };
+    let (mut singles, mut pairs) = (vec![Vec::new(); n], Vec::new());
+    let narrow = narrow_features(samples);
+    if let Some((class, columns)) = narrow_columns(samples, &narrow) {
+        let read = |i: usize, j: usize, table| pair(narrow[i], narrow[j], table);
+        let counted = count_pairs(&class, &columns, control, read)?;
+        narrow.iter().zip(counted.singles).for_each(|(&i, table)| singles[i] = table);
+        pairs = counted.pairs;
+    }
+    let wide = singles.par_iter_mut().enumerate().filter(|(_, s)| s.is_empty());
+    wide.for_each(|(i, s)| *s = joint_counts(samples, &[0, i + 1]));
+    let is_narrow = |i: usize| narrow.binary_search(&i).is_ok();
+    let all = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+    let wide: Vec<(usize, usize)> = all.filter(|&(i, j)| !(is_narrow(i) && is_narrow(j))).collect();
+    let wide = wide.into_par_iter().map(|(i, j)| {
+        control.check()?;
+        Ok(match laid_out(samples, i, j) {
+            Some(table) => pair(i, j, table),
+            None => Pair { i, j, information: sparse_information(samples, i, j), table: None },
+        })
+    });
+    pairs.extend(wide.collect::<Result<Vec<Pair>>>()?);
+    Ok((singles, pairs))
 }
 
-impl<'a> Columns<'a> {
-    fn new(samples: &'a Samples) -> Self {
-        Columns { samples, narrow: narrow_features(samples) }
-    }
+/// `n(c, a, b)` row by row; `None` if the table would be far larger than the rows.
+fn laid_out(samples: &Samples, i: usize, j: usize) -> Option<Vec<f64>> {
+    let card = samples.card();
+    let size = card[0] as f64 * (card[i + 1] + 1) as f64 * (card[j + 1] + 1) as f64;
+    let most = f64::max(65_536.0, 8.0 * samples.n_rows() as f64).min(f64::from(u32::MAX));
+    (size <= most).then(|| joint_counts(samples, &[0, i + 1, j + 1]))
+}
 
-    fn n_features(&self) -> usize {
-        self.samples.card().len() - 1
+/// `I(X_i; X_j | C)` from the cells that occur, for tables too large to lay out.
+fn sparse_information(s: &Samples, i: usize, j: usize) -> f64 {
+    let (k, r_i, r_j) = (s.card()[0], s.card()[i + 1], s.card()[j + 1]);
+    let cell = |m: usize| {
+        let (c, a, b) = (s.column(0).get(m)?, s.column(i + 1).get(m)?, s.column(j + 1).get(m)?);
+        Some(((c, a, b), s.weight(m)))
+    };
+    let mut cells: Vec<((usize, usize, usize), f64)> = (0..s.n_rows()).filter_map(cell).collect();
+    cells.sort_by_key(|(key, _)| *key);
+    cells.dedup_by(|next, first| {
+        let same = next.0 == first.0;
+        first.1 += if same { next.1 } else { 0.0 };
+        same
+    });
+    let (mut n_c, mut n_ca, mut n_cb) = (vec![0.0; k], vec![0.0; k * r_i], vec![0.0; k * r_j]);
+    for &((c, a, b), n) in &cells {
+        n_c[c] += n;
+        n_ca[c * r_i + a] += n;
+        n_cb[c * r_j + b] += n;
     }
-
-    /// The tables `n(c, a)` of all features, and all pairs.
-    fn count(&self, keep: bool, control: &Control) -> Result<(Vec<Vec<f64>>, Vec<Pair>)> {
-        let card = self.samples.card();
-        let pair = |i: usize, j: usize, table: Vec<f64>| {
-            let information = information::conditional(&table, card[i + 1], card[j + 1]);
-            Pair { i, j, information, table: keep.then_some(table) }
-        };
-        let mut singles = vec![Vec::new(); self.n_features()];
-        let mut pairs = Vec::new();
-        if let Some((class, columns)) = narrow_columns(self.samples, &self.narrow) {
-            let read = |i: usize, j: usize, table| pair(self.narrow[i], self.narrow[j], table);
-            let counted = count_pairs(&class, &columns, control, read)?;
-            self.narrow.iter().zip(counted.singles).for_each(|(&i, table)| singles[i] = table);
-            pairs = counted.pairs;
-        }
-        singles
-            .par_iter_mut()
-            .enumerate()
-            .filter(|(_, s)| s.is_empty())
-            .for_each(|(i, s)| *s = joint_counts(self.samples, &[0, i + 1]));
-        let wide = self.wide_pairs().into_par_iter().map(|(i, j)| {
-            control.check()?;
-            Ok(match self.table(i, j) {
-                Some(table) => pair(i, j, table),
-                None => Pair { i, j, information: self.sparse_information(i, j), table: None },
-            })
-        });
-        pairs.extend(wide.collect::<Result<Vec<Pair>>>()?);
-        Ok((singles, pairs))
-    }
-
-    /// Pairs with at least one column that is not narrow.
-    fn wide_pairs(&self) -> Vec<(usize, usize)> {
-        let n = self.n_features();
-        let narrow = |i: usize| self.narrow.binary_search(&i).is_ok();
-        let all = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
-        all.filter(|&(i, j)| !(narrow(i) && narrow(j))).collect()
-    }
-
-    /// `n(c, a, b)` row by row; `None` if the table would be far larger than the rows.
-    fn table(&self, i: usize, j: usize) -> Option<Vec<f64>> {
-        let card = self.samples.card();
-        let (k, r_i, r_j) = (card[0], card[i + 1], card[j + 1]);
-        let size = k as f64 * (r_i + 1) as f64 * (r_j + 1) as f64;
-        if size > f64::max(65_536.0, 8.0 * self.samples.n_rows() as f64).min(f64::from(u32::MAX)) {
-            return None;
-        }
-        Some(joint_counts(self.samples, &[0, i + 1, j + 1]))
-    }
-
-    /// `I(X_i; X_j | C)` from the cells that occur, for tables too large to lay out.
-    fn sparse_information(&self, i: usize, j: usize) -> f64 {
-        let s = self.samples;
-        let (k, r_i, r_j) = (s.card()[0], s.card()[i + 1], s.card()[j + 1]);
-        let cell = |m: usize| {
-            let (c, a, b) = (s.column(0).get(m)?, s.column(i + 1).get(m)?, s.column(j + 1).get(m)?);
-            Some(((c, a, b), s.weight(m)))
-        };
-        let mut cells: Vec<((usize, usize, usize), f64)> = (0..s.n_rows()).filter_map(cell).collect();
-        cells.sort_by_key(|(key, _)| *key);
-        cells.dedup_by(|next, first| {
-            let same = next.0 == first.0;
-            first.1 += if same { next.1 } else { 0.0 };
-            same
-        });
-        let (mut n_c, mut n_ca, mut n_cb) = (vec![0.0; k], vec![0.0; k * r_i], vec![0.0; k * r_j]);
-        for &((c, a, b), n) in &cells {
-            n_c[c] += n;
-            n_ca[c * r_i + a] += n;
-            n_cb[c * r_j + b] += n;
-        }
-        let total: f64 = n_c.iter().sum();
-        let term = |&((c, a, b), n): &((usize, usize, usize), f64)| {
-            information::term(n, n_c[c], n_ca[c * r_i + a], n_cb[c * r_j + b])
-        };
-        if total > 0.0 { information::settle(cells.iter().map(term).sum::<f64>() / total) } else { 0.0 }
-    }
+    let total: f64 = n_c.iter().sum();
+    let term = |&((c, a, b), n): &((usize, usize, usize), f64)| {
+        information::term(n, n_c[c], n_ca[c * r_i + a], n_cb[c * r_j + b])
+    };
+    if total > 0.0 { information::settle(cells.iter().map(term).sum::<f64>() / total) } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -262,10 +233,9 @@ mod tests {
         for (n, weights) in [(1, false), (200, false), (20_000, false), (500, true)] {
             let s = samples(n, &card, &missing, weights, n as u64);
             let stats = PairStatistics::new(&s, &Control::default()).unwrap();
-            let columns = Columns::new(&s);
             for i in 0..7 {
                 for j in i + 1..7 {
-                    let want = columns.sparse_information(i, j);
+                    let want = sparse_information(&s, i, j);
                     let got = stats.conditional_information(i + 1, j + 1);
                     assert!((got - want).abs() < 1e-11, "n {n}, pair {i} {j}: {got} and {want}");
                 }

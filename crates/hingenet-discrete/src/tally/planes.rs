@@ -8,6 +8,7 @@ use hingenet_base::error::Result;
 use hingenet_base::numeric::bits::{add_common_bits, pack_planes};
 use hingenet_data::table::Codes;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Rows per block: a plane is 2 kB.
 const BLOCK: usize = 1 << 14;
@@ -97,11 +98,7 @@ impl ClassPlanes {
     }
 
     /// Adds what `count(rows, class planes, sums)` finds in every block of rows to `n_sums` sums.
-    fn sum_blocks(
-        &self,
-        n_sums: usize,
-        count: impl Fn(std::ops::Range<usize>, &[u64], &mut [u64]) + Sync,
-    ) -> Vec<u64> {
+    fn sum_blocks(&self, n_sums: usize, count: impl Fn(Range<usize>, &[u64], &mut [u64]) + Sync) -> Vec<u64> {
         let empty = || vec![0u64; n_sums];
         let add_block = |mut sums: Vec<u64>, (b, planes): (usize, &Vec<u64>)| {
             count(b * BLOCK..((b + 1) * BLOCK).min(self.n_rows), planes, &mut sums);
@@ -138,7 +135,7 @@ pub(crate) fn count_pairs<T: Send>(
     for distance in 0..groups.len() {
         for (first, second) in groups.iter().zip(&groups[distance..]) {
             control.check()?;
-            let tile = Tile::new(class.k, columns, first.clone(), second.clone());
+            let tile = Tile { k: class.k, columns, first, second };
             let common = tile.count(class);
             if distance == 0 {
                 singles.extend(tile.singles(&common, &class.counts));
@@ -187,18 +184,24 @@ fn single_tables(columns: &[Narrow<'_>], starts: &[usize], bits: &[u64], classes
     columns.iter().zip(starts.windows(2)).map(single).collect()
 }
 
-/// Consecutive columns with at most [`GROUP_PLANES`] planes together.
-fn groups(columns: &[Narrow<'_>]) -> Vec<std::ops::Range<usize>> {
+/// Consecutive columns.
+struct Group {
+    columns: Range<usize>,
+    /// Number of the first plane of each column, and the number of planes at the end.
+    starts: Vec<usize>,
+}
+
+/// Groups of at most [`GROUP_PLANES`] planes.
+fn groups(columns: &[Narrow<'_>]) -> Vec<Group> {
     let mut groups = Vec::new();
-    let (mut start, mut planes) = (0, 0);
-    for (i, column) in columns.iter().enumerate() {
-        if i > start && planes + column.n_planes() > GROUP_PLANES {
-            groups.push(start..i);
-            (start, planes) = (i, 0);
-        }
-        planes += column.n_planes();
+    let mut start = 0;
+    while start < columns.len() {
+        let starts = plane_starts(&columns[start..]);
+        let most = starts.partition_point(|planes| *planes <= GROUP_PLANES) - 1;
+        let n = most.clamp(1, columns.len() - start);
+        groups.push(Group { columns: start..start + n, starts: starts[..=n].to_vec() });
+        start += n;
     }
-    groups.push(start..columns.len());
     groups
 }
 
@@ -206,36 +209,23 @@ fn groups(columns: &[Narrow<'_>]) -> Vec<std::ops::Range<usize>> {
 struct Tile<'a> {
     k: usize,
     columns: &'a [Narrow<'a>],
-    first: std::ops::Range<usize>,
-    second: std::ops::Range<usize>,
-    /// Number of the first plane of each column in its group, and the number of planes at the end.
-    first_plane: Vec<usize>,
-    second_plane: Vec<usize>,
+    first: &'a Group,
+    second: &'a Group,
 }
 
-impl<'a> Tile<'a> {
-    fn new(
-        k: usize,
-        columns: &'a [Narrow<'a>],
-        first: std::ops::Range<usize>,
-        second: std::ops::Range<usize>,
-    ) -> Self {
-        let first_plane = plane_starts(&columns[first.clone()]);
-        let second_plane = plane_starts(&columns[second.clone()]);
-        Tile { k, columns, first, second, first_plane, second_plane }
-    }
-
+impl Tile<'_> {
     fn n_first(&self) -> usize {
-        self.first_plane[self.first.len()]
+        self.first.starts[self.first.columns.len()]
     }
 
     fn n_second(&self) -> usize {
-        self.second_plane[self.second.len()]
+        self.second.starts[self.second.columns.len()]
     }
 
     fn pairs(&self) -> Vec<(usize, usize)> {
-        let later = |i: usize| self.second.start.max(i + 1)..self.second.end;
-        self.first.clone().flat_map(|i| later(i).map(move |j| (i, j))).collect()
+        let second = &self.second.columns;
+        let later = |i: usize| second.start.max(i + 1)..second.end;
+        self.first.columns.clone().flat_map(|i| later(i).map(move |j| (i, j))).collect()
     }
 
     /// Common bits of (class, plane of the first group, plane of the second group), and at the end the
@@ -248,14 +238,13 @@ impl<'a> Tile<'a> {
     /// `n(c, a)` of the columns of the first group.
     fn singles(&self, common: &[u64], classes: &[u64]) -> Vec<Vec<f64>> {
         let bits = &common[self.k * self.n_first() * self.n_second()..];
-        single_tables(&self.columns[self.first.clone()], &self.first_plane, bits, classes)
+        single_tables(&self.columns[self.first.columns.clone()], &self.first.starts, bits, classes)
     }
 
-    fn count_block(&self, rows: std::ops::Range<usize>, class_planes: &[u64], common: &mut [u64]) {
+    fn count_block(&self, rows: Range<usize>, class_planes: &[u64], common: &mut [u64]) {
         let words = rows.len().div_ceil(64);
-        let first = self.pack(self.first.clone(), &self.first_plane, rows.clone());
-        let other = (self.first != self.second)
-            .then(|| self.pack(self.second.clone(), &self.second_plane, rows.clone()));
+        let first = self.pack(self.first, rows.clone());
+        let other = (self.first.columns != self.second.columns).then(|| self.pack(self.second, rows.clone()));
         let second = other.as_ref().unwrap_or(&first);
         let mut masked = vec![0u64; first.len()];
         let (pairs, singles) = common.split_at_mut(self.k * self.n_first() * self.n_second());
@@ -275,9 +264,10 @@ impl<'a> Tile<'a> {
         let n_second = self.n_second();
         for start in (0..n_second).step_by(CACHED_PLANES) {
             let end = (start + CACHED_PLANES).min(n_second);
-            for (i, w) in self.first.clone().zip(self.first_plane.windows(2)) {
-                let later = (i + 1).saturating_sub(self.second.start).min(self.second.len());
-                let start = start.max(self.second_plane[later]);
+            for (i, w) in self.first.columns.clone().zip(self.first.starts.windows(2)) {
+                let others = &self.second.columns;
+                let later = (i + 1).saturating_sub(others.start).min(others.len());
+                let start = start.max(self.second.starts[later]);
                 if start >= end {
                     continue;
                 }
@@ -290,15 +280,10 @@ impl<'a> Tile<'a> {
         }
     }
 
-    fn pack(
-        &self,
-        group: std::ops::Range<usize>,
-        starts: &[usize],
-        rows: std::ops::Range<usize>,
-    ) -> Vec<u64> {
+    fn pack(&self, group: &Group, rows: Range<usize>) -> Vec<u64> {
         let words = rows.len().div_ceil(64);
-        let mut planes = vec![0; words * starts[group.len()]];
-        for (column, w) in self.columns[group].iter().zip(starts.windows(2)) {
+        let mut planes = vec![0; words * group.starts[group.columns.len()]];
+        for (column, w) in self.columns[group.columns.clone()].iter().zip(group.starts.windows(2)) {
             let planes = &mut planes[w[0] * words..w[1] * words];
             pack_planes(&column.codes[rows.clone()], column.n_planes(), planes);
         }
@@ -311,8 +296,8 @@ impl<'a> Tile<'a> {
         let (ci, cj) = (&self.columns[i], &self.columns[j]);
         let (r_i, r_j) = (ci.r, cj.r);
         let (p_i, p_j) = (ci.n_planes(), cj.n_planes());
-        let first = self.first_plane[i - self.first.start];
-        let second = self.second_plane[j - self.second.start];
+        let first = self.first.starts[i - self.first.columns.start];
+        let second = self.second.starts[j - self.second.columns.start];
         let mut table = vec![0.0; self.k * r_i * r_j];
         for (c, slice) in table.chunks_exact_mut(r_i * r_j).enumerate() {
             for a in 0..p_i {

@@ -39,7 +39,7 @@ impl Stored for DiscreteClassifier {
 
 impl Stored for AveragedClassifier {
     fn store(&self, out: &mut Container) -> Result<Value> {
-        put_networks(out, self.coders(), &self.stars().networks()?, self.temperature());
+        put_networks(out, self.coders(), &self.network().networks()?, self.temperature());
         Ok(Value::Null)
     }
 
