@@ -91,12 +91,10 @@ impl Explanation {
         let next = model.next_measurements(&row)?;
         let mut explanation = Explanation { row, log_proba, kind, base, terms, scores, next };
         let class = explanation.class();
-        let mut ranked: Vec<(f64, Term)> = std::mem::take(&mut explanation.terms)
-            .into_iter()
-            .map(|t| (explanation.effect(&t, class).abs(), t))
-            .collect();
-        ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.feature.cmp(&b.1.feature)));
-        explanation.terms = ranked.into_iter().map(|(_, term)| term).collect();
+        let mut terms = std::mem::take(&mut explanation.terms);
+        let effect = |t: &Term| explanation.effect(t, class).abs();
+        terms.sort_by(|a, b| effect(b).total_cmp(&effect(a)).then(a.feature.cmp(&b.feature)));
+        explanation.terms = terms;
         Ok(explanation)
     }
 
@@ -141,11 +139,16 @@ pub fn leave_one_out<C: Classifier + ?Sized>(
     features: impl IntoIterator<Item = usize>,
 ) -> Result<ScoreTerms> {
     let observed: Vec<usize> = features.into_iter().filter(|&j| !row.column(j).is_missing(0)).collect();
-    let mut hidden = vec![Hidden::Nothing, Hidden::Everything];
-    hidden.extend(observed.iter().map(|&j| Hidden::Feature(j)));
+    // What each copy of the row does not show: nothing, everything, then one feature at a time.
+    let mut hidden: Vec<Vec<usize>> = vec![vec![], (0..row.n_columns()).collect()];
+    hidden.extend(observed.iter().map(|&j| vec![j]));
     let mut log_proba = Vec::with_capacity(hidden.len() * model.n_classes());
     for block in hidden.chunks((CELLS / row.n_columns().max(1)).max(1)) {
-        log_proba.extend(model.log_proba(&copies(row, block))?.into_iter().map(|l| l.max(FLOOR)));
+        let mut copies = row.rows(&vec![0; block.len()]);
+        for (m, features) in block.iter().enumerate() {
+            features.iter().for_each(|&j| copies.blank(m, j));
+        }
+        log_proba.extend(model.log_proba(&copies)?.into_iter().map(|l| l.max(FLOOR)));
     }
     let mut rows = log_proba.chunks_exact(model.n_classes());
     let mut next = || rows.next().unwrap_or_default();
@@ -157,26 +160,6 @@ pub fn leave_one_out<C: Classifier + ?Sized>(
     };
     let terms = observed.into_iter().map(term).collect();
     Ok(ScoreTerms { kind: ExplanationKind::LeaveOneOut, base, terms, scores })
-}
-
-/// What a copy of a row does not show.
-enum Hidden {
-    Nothing,
-    Everything,
-    Feature(usize),
-}
-
-/// A copy of the row for each entry of `hidden`.
-fn copies(row: &Table, hidden: &[Hidden]) -> Table {
-    let mut copies = row.rows(&vec![0; hidden.len()]);
-    for (m, hidden) in hidden.iter().enumerate() {
-        match hidden {
-            Hidden::Nothing => {}
-            Hidden::Everything => (0..row.n_columns()).for_each(|j| copies.blank(m, j)),
-            Hidden::Feature(j) => copies.blank(m, *j),
-        }
-    }
-    copies
 }
 
 /// `scores[c]` less the mean; an impossible class is infinitely far below the possible ones.

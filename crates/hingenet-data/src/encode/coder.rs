@@ -86,22 +86,19 @@ impl FeatureCoder {
                 let state = |x: f64| cuts.partition_point(|cut| *cut < x);
                 Ok(Codes::from_options(self.n_states(), n.iter().map(|x| x.map(state))))
             }
-            (FeatureCoder::Categories { .. }, ColumnData::Numeric(_)) => {
-                Err(wrong_type(column.name(), "numbers", "categories"))
-            }
-            (FeatureCoder::Cuts { .. }, ColumnData::Categorical(_)) => {
-                Err(wrong_type(column.name(), "categories", "numbers"))
+            (_, data) => {
+                let (found, expected) = match data {
+                    ColumnData::Numeric(_) => ("numbers", "categories"),
+                    ColumnData::Categorical(_) => ("categories", "numbers"),
+                };
+                Err(Error::column(
+                    column.name(),
+                    format!("holds {found}, but training saw {expected}"),
+                    "read the file with the column types of the training table",
+                ))
             }
         }
     }
-}
-
-fn wrong_type(column: &str, found: &str, expected: &str) -> Error {
-    Error::column(
-        column,
-        format!("holds {found}, but training saw {expected}"),
-        "read the file with the column types of the training table",
-    )
 }
 
 fn too_many_states(column: &str) -> Error {

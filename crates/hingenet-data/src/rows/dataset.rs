@@ -86,26 +86,19 @@ impl Dataset {
 
     /// Refuses rows without a class.
     pub fn require_labels(&self) -> Result<()> {
-        match (0..self.n_rows()).find(|&m| self.class.get(m).is_none()) {
-            None => Ok(()),
-            Some(m) => Err(Error::column(
-                &self.target,
-                format!("the class of row {} is missing", m + 1),
-                "remove rows without a class, fill them in, or ask for a semi-supervised fit",
-            )),
-        }
+        let Some(m) = self.class.iter().position(|c| c.is_none()) else { return Ok(()) };
+        Err(Error::column(
+            &self.target,
+            format!("the class of row {} is missing", m + 1),
+            "remove rows without a class, fill them in, or ask for a semi-supervised fit",
+        ))
     }
 
     /// Rows, features, classes and weights that can be learnt from.
     pub fn check(&self) -> Result<()> {
         let n = self.n_rows();
-        if let Some(c) = self.class.max().filter(|&c| c >= self.classes.len()) {
-            return Err(Error::Shape {
-                what: "class names".into(),
-                expected: c + 1,
-                found: self.classes.len(),
-            });
-        }
+        let needed = self.class.max().map_or(0, |c| c + 1);
+        require_len("class names", needed.max(self.classes.len()), self.classes.len())?;
         if n == 0 {
             return Err(Error::data("there are no rows", "give at least two rows of different classes"));
         }
@@ -118,13 +111,12 @@ impl Dataset {
         if let Some(weights) = &self.weights {
             check_weights(weights, n)?;
         }
-        let weight = |m: usize| self.weights.as_ref().map_or(1.0, |w| w[m]);
         let mut present = vec![false; self.classes.len()];
-        self.class.iter().enumerate().filter(|(m, _)| weight(*m) > 0.0).for_each(|(_, c)| {
-            if let Some(c) = c {
+        for (m, c) in self.class.iter().enumerate() {
+            if let Some(c) = c.filter(|_| self.weights.as_ref().is_none_or(|w| w[m] > 0.0)) {
                 present[c] = true;
             }
-        });
+        }
         if present.iter().filter(|p| **p).count() < 2 {
             let only = present.iter().position(|p| *p).map_or("", |c| self.classes[c].as_str());
             return Err(Error::column(

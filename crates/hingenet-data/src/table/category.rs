@@ -1,7 +1,5 @@
 //! The order of categories and what counts as a number: the same rules in every reader and encoder.
 
-use std::cmp::Ordering;
-
 /// The finite number a cell stands for: decimal notation with optional sign, point and exponent, spaces
 /// around it ignored. Words (`inf`, `nan`) and numbers that overflow are no finite numbers.
 pub fn parse_number(text: &str) -> Option<f64> {
@@ -13,32 +11,13 @@ pub fn parse_number(text: &str) -> Option<f64> {
 /// order never depends on the order of the rows.
 pub fn category_order(categories: &mut [String]) {
     let numbers: Option<Vec<f64>> = categories.iter().map(|text| parse_number(text)).collect();
-    if numbers.is_none() {
-        return categories.sort_unstable();
-    }
-    categories
-        .sort_by_cached_key(|text| NumberThenText(parse_number(text).unwrap_or_default(), text.clone()));
+    let Some(numbers) = numbers else { return categories.sort_unstable() };
+    let texts = categories.iter_mut().map(std::mem::take);
+    let mut keyed: Vec<(f64, String)> = numbers.into_iter().zip(texts).collect();
+    // + 0.0 makes −0 and 0 equal
+    keyed.sort_by(|a, b| (a.0 + 0.0).total_cmp(&(b.0 + 0.0)).then_with(|| a.1.cmp(&b.1)));
+    categories.iter_mut().zip(keyed).for_each(|(to, (_, text))| *to = text);
 }
-
-struct NumberThenText(f64, String);
-
-impl Ord for NumberThenText {
-    fn cmp(&self, other: &Self) -> Ordering {
-        // + 0.0 makes −0 and 0 equal
-        (self.0 + 0.0).total_cmp(&(other.0 + 0.0)).then_with(|| self.1.cmp(&other.1))
-    }
-}
-impl PartialOrd for NumberThenText {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl PartialEq for NumberThenText {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-impl Eq for NumberThenText {}
 
 #[cfg(test)]
 mod tests {

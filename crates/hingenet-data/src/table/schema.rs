@@ -150,14 +150,12 @@ impl FeatureSpec {
         match (&self.kind, column.data()) {
             (FeatureKind::Numeric, ColumnData::Numeric(_)) => Ok(column.clone()),
             (FeatureKind::Numeric, ColumnData::Categorical(c)) => self.numbers(c),
-            (FeatureKind::Categorical { categories }, ColumnData::Categorical(c)) => {
-                let codes = c.recode(categories);
-                self.count_unseen(&codes, |i| c.get(i).map(str::to_string), policy, report)?;
-                Ok(Column::categorical(&self.name, categories.clone(), codes))
-            }
-            (FeatureKind::Categorical { categories }, ColumnData::Numeric(n)) => {
-                let codes = codes_of_numbers(n, categories);
-                self.count_unseen(&codes, |i| n.get(i).map(|x| x.to_string()), policy, report)?;
+            (FeatureKind::Categorical { categories }, data) => {
+                let codes = match data {
+                    ColumnData::Categorical(c) => c.recode(categories),
+                    ColumnData::Numeric(n) => codes_of_numbers(n, categories),
+                };
+                report.unseen.extend(self.unseen(&codes, column, policy)?);
                 Ok(Column::categorical(&self.name, categories.clone(), codes))
             }
         }
@@ -182,17 +180,11 @@ impl FeatureSpec {
         Ok(Column::numeric(&self.name, numbers))
     }
 
-    /// Counts the present cells that have no code.
-    fn count_unseen(
-        &self,
-        codes: &Codes,
-        text: impl Fn(usize) -> Option<String>,
-        policy: UnseenPolicy,
-        report: &mut AlignReport,
-    ) -> Result<()> {
+    /// Counts the present cells of a column that have no code.
+    fn unseen(&self, codes: &Codes, column: &Column, policy: UnseenPolicy) -> Result<Option<Unseen>> {
         let mut found: Option<Unseen> = None;
         for i in (0..codes.len()).filter(|&i| codes.get(i).is_none()) {
-            let Some(value) = text(i) else { continue };
+            let Some(value) = column.text(i) else { continue };
             if policy == UnseenPolicy::Error {
                 return Err(Error::column(
                     &self.name,
@@ -203,8 +195,7 @@ impl FeatureSpec {
             let unseen = Unseen { column: self.name.clone(), cells: 0, first: value };
             found.get_or_insert(unseen).cells += 1;
         }
-        report.unseen.extend(found);
-        Ok(())
+        Ok(found)
     }
 }
 

@@ -6,36 +6,34 @@ use std::io::{self, Write};
 /// Writes header and rows. Reading the result gives the same cells back, provided that no category is one
 /// of the reader's missing tokens and every column is read with its type.
 pub fn write_csv(table: &Table, out: &mut impl Write) -> io::Result<()> {
-    let mut line = Vec::new();
-    for (i, column) in table.columns().iter().enumerate() {
-        push_separator(&mut line, i);
-        push_text(&mut line, column.name());
-    }
-    end_line(&mut line, out)?;
+    write_line(table, out, |line, column| {
+        push_text(line, column.name());
+        Ok(())
+    })?;
     for row in 0..table.n_rows() {
-        for (i, column) in table.columns().iter().enumerate() {
-            push_separator(&mut line, i);
-            push_cell(&mut line, column, row)?;
-        }
-        if line.is_empty() {
-            line.extend_from_slice(b"\"\""); // a blank line would be skipped
-        }
-        end_line(&mut line, out)?;
+        write_line(table, out, |line, column| push_cell(line, column, row))?;
     }
     out.flush()
 }
 
-fn end_line(line: &mut Vec<u8>, out: &mut impl Write) -> io::Result<()> {
-    line.push(b'\n');
-    out.write_all(line)?;
-    line.clear();
-    Ok(())
-}
-
-fn push_separator(line: &mut Vec<u8>, i: usize) {
-    if i > 0 {
-        line.push(b',');
+/// One line with what `push` gives of each column.
+fn write_line(
+    table: &Table,
+    out: &mut impl Write,
+    push: impl Fn(&mut Vec<u8>, &Column) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut line = Vec::new();
+    for (i, column) in table.columns().iter().enumerate() {
+        if i > 0 {
+            line.push(b',');
+        }
+        push(&mut line, column)?;
     }
+    if line.is_empty() {
+        line.extend_from_slice(b"\"\""); // a blank line would be skipped
+    }
+    line.push(b'\n');
+    out.write_all(&line)
 }
 
 fn push_cell(line: &mut Vec<u8>, column: &Column, row: usize) -> io::Result<()> {
@@ -46,9 +44,7 @@ fn push_cell(line: &mut Vec<u8>, column: &Column, row: usize) -> io::Result<()> 
             Some(x) => write!(line, "{x:e}"), // plain notation would need hundreds of digits
         },
         ColumnData::Categorical(c) => {
-            if let Some(text) = c.get(row) {
-                push_text(line, text);
-            }
+            c.get(row).into_iter().for_each(|text| push_text(line, text));
             Ok(())
         }
     }
