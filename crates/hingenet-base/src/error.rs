@@ -190,6 +190,11 @@ impl Error {
         Error::Parameter { name: name.into(), value: value.to_string(), expected: expected.into() }
     }
 
+    /// A computation above a stated limit.
+    pub fn too_large(what: impl Into<String>, size: f64, limit: f64, hint: &str) -> Self {
+        Error::TooLarge { what: what.into(), size, limit, hint: hint.into() }
+    }
+
     /// A damaged or hostile model file.
     pub fn model_file(problem: impl Into<String>) -> Self {
         Error::ModelFile {

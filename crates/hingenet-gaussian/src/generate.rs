@@ -1,8 +1,9 @@
 //! Rows of two sparse Gaussian networks, one a class, that differ in a few arcs and means: a stand-in for the imaging
 //! data of the paper's third experiment, which are not public.
 
-use crate::network::{GaussianNetwork, NetworkParts};
+use crate::network::GaussianNetwork;
 use hingenet_base::error::Result;
+use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
 
 /// Nodes of the stand-in.
@@ -37,11 +38,8 @@ impl ClassNetworks {
         let first: Vec<(usize, usize, f64)> =
             pairs.iter().map(|&(i, j)| (i, j, sign(&mut random) * (0.3 + 0.4 * random.uniform()))).collect();
         // The arcs are in random order already.
-        let second: Vec<(usize, usize, f64)> = first[LOST..]
-            .iter()
-            .enumerate()
-            .map(|(k, &(i, j, w))| (i, j, if k < FLIPPED { -w } else { w }))
-            .collect();
+        let mut second = first[LOST..].to_vec();
+        second[..FLIPPED].iter_mut().for_each(|(_, _, w)| *w = -*w);
         let mut shift = vec![0.0; NODES];
         for &j in &random.permutation(NODES)[..SHIFTED] {
             shift[j] = SHIFT * sign(&mut random);
@@ -65,18 +63,10 @@ impl ClassNetworks {
 
 /// Node k of the arcs becomes node `place[k]`.
 fn network(arcs: &[(usize, usize, f64)], bias: &[f64], place: &[usize]) -> Result<GaussianNetwork> {
-    let mut lists: Vec<Vec<(usize, f64)>> = vec![Vec::new(); NODES];
-    arcs.iter().for_each(|&(i, j, w)| lists[place[j]].push((place[i], w)));
-    lists.iter_mut().for_each(|list| list.sort_by_key(|(i, _)| *i));
-    let mut moved = vec![0.0; NODES];
+    let (mut theta, mut moved) = (Matrix::zeros(NODES, NODES), vec![0.0; NODES]);
+    arcs.iter().for_each(|&(i, j, w)| theta[(place[i], place[j])] = w);
     bias.iter().enumerate().for_each(|(k, b)| moved[place[k]] = *b);
-    NetworkParts {
-        parents: lists.iter().map(|list| list.iter().map(|(i, _)| *i).collect()).collect(),
-        weights: lists.iter().map(|list| list.iter().map(|(_, w)| *w).collect()).collect(),
-        bias: moved,
-        variance: vec![1.0; NODES],
-    }
-    .try_into()
+    GaussianNetwork::new(&theta, moved, vec![1.0; NODES])
 }
 
 #[cfg(test)]

@@ -24,6 +24,6 @@ pub mod study;
 
 pub use fisher::FisherMachine;
 pub use fit::fit;
-pub use params::{Decision, GaussianParams, Learning, Priors, SlackWeight, Variance};
+pub use params::{Decision, GaussianParams, Learning, Priors, SlackWeight, Tuning, Variance};
 pub use predict::GaussianClassifier;
 pub use structure::StructureMethod;

@@ -59,59 +59,63 @@ pub enum SlackWeight {
     Trace(f64),
 }
 
+/// Values that inner cross-validation chooses where they are `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Tuning {
+    /// Penalty λ1 > 0 of an arc (OR and H).
+    pub lambda1: Option<f64>,
+    /// Number k of free parameters of KL and MM.
+    pub free: Option<usize>,
+    /// Share ν of rows allowed below the margin in MM.
+    pub nu: Option<f64>,
+    /// Slack weight of KL and of the Fisher machine.
+    pub c: Option<SlackWeight>,
+}
+
 /// Settings of a Gaussian classifier.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GaussianParams {
     /// How graphs are learnt.
     pub structure: StructureMethod,
+    /// Settings of the order search; its seed is also that of the folds.
+    pub search: SearchParams,
+    /// Fused penalty γ >= 0 on the differences of the weights of two classes (OR only, in a common order).
+    pub fused: Option<f64>,
     /// What happens to the weights afterwards.
     pub learning: Learning,
+    /// Share by which the fitting error may grow in KL and MM.
+    pub slack: f64,
+    /// Solver of MM.
+    pub solver: MmSolver,
     /// How rows are decided.
     pub decision: Decision,
     /// How the vectors of the Fisher machine are whitened.
     pub information: Information,
-    /// Penalty λ1 > 0 of an arc (OR and H).
-    pub lambda1: Option<f64>,
-    /// Fused penalty γ >= 0 on the differences of the weights of two classes (OR only, in a common order).
-    pub fused: Option<f64>,
-    /// Settings of the order search; its seed is also that of the folds.
-    pub search: SearchParams,
     /// Variances of the nodes.
     pub variance: Variance,
     /// Class priors.
     pub priors: Priors,
-    /// Number k of free parameters of KL and MM.
-    pub free: Option<usize>,
-    /// Share by which the fitting error may grow in KL and MM.
-    pub slack: f64,
-    /// Share ν of rows allowed below the margin in MM.
-    pub nu: Option<f64>,
-    /// Solver of MM.
-    pub solver: MmSolver,
-    /// Slack weight of KL and of the Fisher machine.
-    pub c: Option<SlackWeight>,
     /// Whether a class of one row is allowed; its nodes are independent with variance 1.
     pub tiny_classes: bool,
+    /// What inner cross-validation may choose.
+    pub tuning: Tuning,
 }
 
 impl Default for GaussianParams {
     fn default() -> Self {
         GaussianParams {
             structure: StructureMethod::default(),
+            search: SearchParams { rounds: CLASSIFIER_ROUNDS, ..SearchParams::default() },
+            fused: None,
             learning: Learning::default(),
+            slack: 0.01,
+            solver: MmSolver::default(),
             decision: Decision::default(),
             information: Information::default(),
-            lambda1: None,
-            fused: None,
-            search: SearchParams { rounds: CLASSIFIER_ROUNDS, ..SearchParams::default() },
             variance: Variance::default(),
             priors: Priors::default(),
-            free: None,
-            slack: 0.01,
-            nu: None,
-            solver: MmSolver::default(),
-            c: None,
             tiny_classes: false,
+            tuning: Tuning::default(),
         }
     }
 }
@@ -119,19 +123,17 @@ impl Default for GaussianParams {
 impl GaussianParams {
     /// Refuses values outside their ranges.
     pub fn check(&self) -> Result<()> {
-        let positive = |v: f64| v.is_finite() && v > 0.0;
-        if let Some(lambda1) = self.lambda1 {
-            require("lambda1", lambda1, "a finite number > 0", positive(lambda1))?;
-        }
-        if let Some(nu) = self.nu {
+        let positive = |name: &str, v: Option<f64>| {
+            v.map_or(Ok(()), |v| require(name, v, "a finite number > 0", v.is_finite() && v > 0.0))
+        };
+        positive("lambda1", self.tuning.lambda1)?;
+        positive("C", self.tuning.c.map(|(SlackWeight::Plain(c) | SlackWeight::Trace(c))| c))?;
+        if let Some(nu) = self.tuning.nu {
             require("nu", nu, "a number between 0 and 1", nu > 0.0 && nu < 1.0)?;
         }
-        if let Some(SlackWeight::Plain(c) | SlackWeight::Trace(c)) = self.c {
-            require("C", c, "a finite number > 0", positive(c))?;
-        }
         if let Some(gamma) = self.fused {
-            require("fused", gamma, "a finite number >= 0", gamma.is_finite() && gamma >= 0.0)?;
             let or = self.structure == StructureMethod::Or;
+            require("fused", gamma, "a finite number >= 0", gamma.is_finite() && gamma >= 0.0)?;
             require("fused", gamma, "structure learning by `or`", or)?;
         }
         self.search.check()?;

@@ -11,7 +11,8 @@ use hingenet_data::table::{Codes, Column, NumberRows, Table};
 use hingenet_gaussian::network::GaussianNetwork;
 use hingenet_gaussian::structure::SearchParams;
 use hingenet_gaussian::{
-    Decision, GaussianClassifier, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Variance,
+    Decision, GaussianClassifier, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Tuning,
+    Variance,
 };
 
 struct Data {
@@ -76,13 +77,13 @@ impl Data {
     }
 }
 
+const TUNING: Tuning =
+    Tuning { lambda1: Some(5.0), free: Some(20), nu: Some(0.3), c: Some(SlackWeight::Trace(1.0)) };
+
 fn quick() -> GaussianParams {
     GaussianParams {
-        lambda1: Some(5.0),
-        free: Some(20),
-        nu: Some(0.3),
         search: SearchParams { rounds: 3, ..SearchParams::default() },
-        c: Some(SlackWeight::Trace(1.0)),
+        tuning: TUNING,
         ..GaussianParams::default()
     }
 }
@@ -186,13 +187,13 @@ fn options_that_were_chosen_give_the_same_classifier_when_they_are_set() {
             let open = GaussianParams { learning, decision, ..GaussianParams::default() };
             let chosen = fit(&train.training(), &open, &Control::default()).unwrap();
             let value = |name: &str| chosen.chosen.get(name).copied();
-            let set = GaussianParams {
+            let tuning = Tuning {
                 lambda1: value("lambda1"),
                 free: value("k").map(|k| k as usize),
                 nu: value("nu"),
                 c: value("c").map(SlackWeight::Trace),
-                ..open
             };
+            let set = GaussianParams { tuning, ..open };
             let again = fit(&train.training(), &set, &Control::default()).unwrap();
             assert!(again.chosen.is_empty());
             let (a, b) = (chosen.model.log_proba(&train.table), again.model.log_proba(&train.table));
@@ -209,11 +210,12 @@ fn kl_leaves_the_networks_alone_where_moving_them_does_not_help_on_held_out_rows
         let mut train = data(60, 2, false, seed);
         let mut random = Random::new(seed);
         train.class = Codes::from_options(2, (0..60).map(|_| Some(random.below(2))));
-        let open = GaussianParams { learning: Learning::Kl, lambda1: Some(8.0), ..GaussianParams::default() };
+        let tuning = Tuning { lambda1: Some(8.0), ..Tuning::default() };
+        let open = GaussianParams { learning: Learning::Kl, tuning, ..GaussianParams::default() };
         let kl = fit(&train.training(), &open, &Control::default()).unwrap();
         if kl.chosen["k"] == 0.0 {
             stayed += 1;
-            let or = GaussianParams { lambda1: Some(8.0), ..GaussianParams::default() };
+            let or = GaussianParams { tuning, ..GaussianParams::default() };
             let or = fit(&train.training(), &or, &Control::default()).unwrap().model;
             assert_eq!(kl.model.log_proba(&train.table).unwrap(), or.log_proba(&train.table).unwrap());
         }
@@ -366,9 +368,9 @@ fn bad_input_is_refused() {
     let train = data(30, 2, false, 15);
     let control = Control::default();
     let bad = [
-        GaussianParams { lambda1: Some(0.0), ..quick() },
-        GaussianParams { nu: Some(1.0), ..quick() },
-        GaussianParams { c: Some(SlackWeight::Plain(0.0)), ..quick() },
+        GaussianParams { tuning: Tuning { lambda1: Some(0.0), ..TUNING }, ..quick() },
+        GaussianParams { tuning: Tuning { nu: Some(1.0), ..TUNING }, ..quick() },
+        GaussianParams { tuning: Tuning { c: Some(SlackWeight::Plain(0.0)), ..TUNING }, ..quick() },
         GaussianParams { slack: -1.0, ..quick() },
         GaussianParams { search: SearchParams { penalty: 0.0, ..SearchParams::default() }, ..quick() },
     ];

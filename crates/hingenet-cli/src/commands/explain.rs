@@ -14,6 +14,12 @@ use hingenet::{Explanation, ExplanationKind, Term};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
 #[derive(Args)]
 pub struct Explain {
     /// Model file made by `hingenet fit`
@@ -31,12 +37,6 @@ pub struct Explain {
     unseen: Unseen,
     #[command(flatten)]
     reader: Reader,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    Text,
-    Json,
 }
 
 impl Explain {

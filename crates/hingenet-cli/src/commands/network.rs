@@ -140,11 +140,11 @@ impl Network {
         report.target = self.target.clone();
         report.method = self.method_words();
         for warning in warnings.lock().map(|w| w.clone()).unwrap_or_default() {
-            if !report.warnings.contains(&warning) {
-                report.warnings.push(warning);
+            if !report.origin.warnings.contains(&warning) {
+                report.origin.warnings.push(warning);
             }
         }
-        report.facts = self.facts(&table, session.seed);
+        report.origin.facts = self.facts(&table, session.seed);
         Ok(report)
     }
 

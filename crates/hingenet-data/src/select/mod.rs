@@ -20,3 +20,10 @@ pub struct Fit<M> {
     /// Options that were chosen by inner folds, by name.
     pub chosen: BTreeMap<String, f64>,
 }
+
+impl<M> Fit<M> {
+    /// The same fit with its model as part of another.
+    pub fn map<N>(self, wrap: impl FnOnce(M) -> N) -> Fit<N> {
+        Fit { model: wrap(self.model), reports: self.reports, chosen: self.chosen }
+    }
+}

@@ -85,18 +85,13 @@ impl FisherMachine {
         Ok(())
     }
 
-    /// Decision values of a row (NaN where missing), one per class: for two classes `f/2` and `−f/2`.
-    pub fn decision(&self, networks: &[GaussianNetwork], row: &[f64]) -> Result<Vec<f64>> {
+    /// Class scores of a row (NaN where missing), over the temperature: for two classes `f/2` and `−f/2`.
+    pub fn scores(&self, networks: &[GaussianNetwork], row: &[f64]) -> Result<Vec<f64>> {
         let vector = fisher_vector(networks, row, self.information)?;
         let vector = used_components(vector, self.components.as_deref());
-        let f: Vec<f64> =
-            self.directions.iter().zip(&self.biases).map(|(w, b)| dot(w, &vector) + b).collect();
+        let decisions = self.directions.iter().zip(&self.biases).map(|(w, b)| dot(w, &vector) + b);
+        let f: Vec<f64> = decisions.map(|f| self.inverse_temperature * f).collect();
         Ok(if self.classes == 2 { vec![0.5 * f[0], -0.5 * f[0]] } else { f })
-    }
-
-    /// Class scores: decision values over the temperature.
-    pub fn scores(&self, networks: &[GaussianNetwork], row: &[f64]) -> Result<Vec<f64>> {
-        Ok(self.decision(networks, row)?.into_iter().map(|f| self.inverse_temperature * f).collect())
     }
 
     /// Fits the temperature by maximum likelihood on decisions for unseen rows.
@@ -104,11 +99,6 @@ impl FisherMachine {
         let rows = decisions.iter().zip(class.iter().zip(weights));
         let rows: Vec<Judged<'_>> = rows.map(|(scores, (c, w))| (&scores[..], *c, *w)).collect();
         self.inverse_temperature = 1.0 / temperature(&rows, &Targets::Certain, (1e-4, 1e4));
-    }
-
-    /// The Fisher components in use; `None` is all.
-    pub fn components(&self) -> Option<&[usize]> {
-        self.components.as_deref()
     }
 }
 

@@ -38,11 +38,12 @@ pub(super) fn choose(sample: &Sample, params: &GaussianParams, control: &Control
     let present = counts.iter().filter(|n| **n > 0).count() as f64;
     let class_size = (sample.weights.iter().sum::<f64>() / present).max(2.0);
     let lambda1_at = |share: f64| 2.0 * (class_size - 1.0) * share;
+    let open = params.tuning;
     let mut point = Point {
-        lambda1: params.lambda1.unwrap_or_else(|| lambda1_at(LAMBDA1_SHARES[2])),
-        free: params.free.unwrap_or(100),
-        nu: params.nu.unwrap_or(0.3),
-        c: params.c.unwrap_or(SlackWeight::Trace(1.0)),
+        lambda1: open.lambda1.unwrap_or_else(|| lambda1_at(LAMBDA1_SHARES[2])),
+        free: open.free.unwrap_or(100),
+        nu: open.nu.unwrap_or(0.3),
+        c: open.c.unwrap_or(SlackWeight::Trace(1.0)),
     };
     let mut run = Selection {
         sample,
@@ -53,7 +54,7 @@ pub(super) fn choose(sample: &Sample, params: &GaussianParams, control: &Control
         known: Vec::new(),
         stage: Stage::Networks,
     };
-    if params.lambda1.is_none() && params.structure != StructureMethod::Search {
+    if open.lambda1.is_none() && params.structure != StructureMethod::Search {
         // λ1 is chosen for the networks alone: everything after starts from them.
         let grid = LAMBDA1_SHARES.map(lambda1_at);
         run.best("lambda1", &mut point, &grid, |p, v| p.lambda1 = v)?;
@@ -61,16 +62,16 @@ pub(super) fn choose(sample: &Sample, params: &GaussianParams, control: &Control
     }
     run.stage = Stage::Whole;
     let has_machine = params.decision != Decision::Network;
-    if params.free.is_none() && params.learning != Learning::Generative {
+    if open.free.is_none() && params.learning != Learning::Generative {
         let may_stay = params.learning == Learning::Kl && !has_machine;
         let grid: &[f64] = if may_stay { &FREE_OR_NONE } else { &FREE_GRID };
         run.best("k", &mut point, grid, |p, v| p.free = v as usize)?;
     }
-    if params.nu.is_none() && params.learning == Learning::Mm {
+    if open.nu.is_none() && params.learning == Learning::Mm {
         run.best("nu", &mut point, &NU_GRID, |p, v| p.nu = v)?;
     }
     let moves_by_kernel = params.learning == Learning::Kl && point.free > 0;
-    if params.c.is_none() && (has_machine || moves_by_kernel) {
+    if open.c.is_none() && (has_machine || moves_by_kernel) {
         run.best("c", &mut point, &C_GRID, |p, v| p.c = SlackWeight::Trace(v))?;
     }
     let unseen = if has_machine { run.unseen_scores(&point)? } else { None };

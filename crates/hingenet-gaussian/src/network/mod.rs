@@ -15,8 +15,9 @@ pub const VARIANCE_FLOOR: f64 = 1e-6;
 
 /// An acyclic network with its parameters.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "NetworkParts", into = "NetworkParts")]
+#[serde(try_from = "NetworkParts")]
 pub struct GaussianNetwork {
+    #[serde(rename = "parents", serialize_with = "parent_lists")]
     dag: Dag,
     /// Weights of the parents of each node, in the order of `dag.parents(j)`.
     weights: Vec<Vec<f64>>,
@@ -24,28 +25,17 @@ pub struct GaussianNetwork {
     variance: Vec<f64>,
 }
 
-/// A network as plain lists, for model files; checked when it becomes a network again.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct NetworkParts {
-    /// Parents of each node.
-    pub parents: Vec<Vec<usize>>,
-    /// Their weights.
-    pub weights: Vec<Vec<f64>>,
-    /// Bias of each node.
-    pub bias: Vec<f64>,
-    /// Variance of each node.
-    pub variance: Vec<f64>,
+fn parent_lists<S: serde::Serializer>(dag: &Dag, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(dag.parent_lists())
 }
 
-impl From<GaussianNetwork> for NetworkParts {
-    fn from(network: GaussianNetwork) -> Self {
-        NetworkParts {
-            parents: network.dag.parent_lists().to_vec(),
-            weights: network.weights,
-            bias: network.bias,
-            variance: network.variance,
-        }
-    }
+/// A network as it stands in model files, before it is checked.
+#[derive(serde::Deserialize)]
+struct NetworkParts {
+    parents: Vec<Vec<usize>>,
+    weights: Vec<Vec<f64>>,
+    bias: Vec<f64>,
+    variance: Vec<f64>,
 }
 
 impl TryFrom<NetworkParts> for GaussianNetwork {

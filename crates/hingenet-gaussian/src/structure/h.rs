@@ -7,7 +7,7 @@ use super::weights::{ArcWeights, reachable};
 use crate::moments::Moments;
 use crate::structure::{ArcRule, Constraints};
 use hingenet_base::control::Control;
-use hingenet_base::error::{Result, require, require_len};
+use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
 
 /// Learns a sparse acyclic network by sweeping over the columns with λ_dag = λ1 4^k, k = −2..7, then ∞, up to
@@ -18,9 +18,7 @@ pub fn fit_h(
     constraints: &Constraints,
     control: &Control,
 ) -> Result<StructureFit> {
-    require("lambda1", lambda1, "a finite number > 0", lambda1.is_finite() && lambda1 > 0.0)?;
-    require_len("nodes of the constraints", moments.nodes(), constraints.nodes())?;
-    let weights = ArcWeights::lasso(moments, lambda1, constraints);
+    let weights = ArcWeights::lasso(moments, lambda1, constraints)?;
     let children = weights.children(constraints.required());
     let mut run = Run { moments, lambda1, constraints, weights, children, sweeps: 0, change: 0.0 };
     let mut converged = false;

@@ -16,7 +16,7 @@ use super::weights::ArcWeights;
 use crate::moments::Moments;
 use crate::structure::{ArcRule, Constraints};
 use hingenet_base::control::Control;
-use hingenet_base::error::{Result, require, require_len};
+use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
 
 /// λ1 per row of standardised data where none is given: the value that recovers the benchmark graphs best.
@@ -38,10 +38,8 @@ pub fn fit_or(
     constraints: &Constraints,
     control: &Control,
 ) -> Result<StructureFit> {
-    require("lambda1", lambda1, "a finite number > 0", lambda1.is_finite() && lambda1 > 0.0)?;
-    require_len("nodes of the constraints", moments.nodes(), constraints.nodes())?;
-    let weights = ArcWeights::lasso(moments, lambda1, constraints);
     let level = vec![0; moments.nodes()];
+    let weights = ArcWeights::lasso(moments, lambda1, constraints)?;
     let (trace, rounds, violation, tie) = (Vec::new(), 0, 0.0, false);
     let mut run = Run { moments, lambda1, constraints, weights, level, violation, trace, rounds, tie };
     run.order_step();

@@ -3,7 +3,7 @@
 
 use super::{Constraints, StructureFit, dag_of};
 use crate::moments::Moments;
-use hingenet_base::error::Result;
+use hingenet_base::error::{Result, require, require_len};
 use hingenet_base::graph::{Pdag, Potentials, WeightedArc, smallest_potentials};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::optimise::lasso::{EXACT, weighted_lasso};
@@ -27,10 +27,12 @@ impl ArcWeights {
     }
 
     /// Where OR-SGBN and H-SGBN start: the lasso of every node on all others (the graph may have cycles).
-    pub fn lasso(moments: &Moments, lambda1: f64, constraints: &Constraints) -> Self {
+    pub fn lasso(moments: &Moments, lambda1: f64, constraints: &Constraints) -> Result<Self> {
+        require("lambda1", lambda1, "a finite number > 0", lambda1.is_finite() && lambda1 > 0.0)?;
+        require_len("nodes of the constraints", moments.nodes(), constraints.nodes())?;
         let mut weights = Self::zeros(moments);
         weights.solve(moments, |i, j| constraints.penalty(lambda1, i, j));
-        weights
+        Ok(weights)
     }
 
     /// Solves every column with weights `weight(i, j)` of the arc i -> j, warm started.

@@ -15,6 +15,7 @@ pub use network::network_page;
 use crate::chart::Figure;
 use crate::table::{Cell, DataTable};
 use digest::content_hash;
+use hingenet::report::Origin;
 use minijinja::{Environment, context};
 use serde::Serialize;
 
@@ -98,14 +99,14 @@ impl Section {
         (!items.is_empty()).then(|| Section::new(id, title, text))
     }
 
-    /// The section of facts, as (name, value), and warnings.
-    fn facts(text: String, caption: &str, warnings: &[String], facts: &[(String, String)]) -> Self {
+    /// The section of facts and warnings.
+    fn facts(text: String, caption: &str, origin: &Origin) -> Self {
         let mut section = Section::new("facts", "Facts", text);
-        section.text.extend(warnings.iter().map(|w| format!("Warning: {w}")));
+        section.text.extend(origin.warnings.iter().map(|w| format!("Warning: {w}")));
         let mut table = DataTable::new(caption, &["fact", "value"]);
         let row =
             |(name, value): &(String, String)| vec![Cell::text(name.clone()), Cell::text(value.clone())];
-        table.rows = facts.iter().map(row).collect();
+        table.rows = origin.facts.iter().map(row).collect();
         section.tables.push(table);
         section
     }

@@ -23,13 +23,19 @@ pub fn model_page(report: &ModelReport) -> Result<String, String> {
     sections.push(Section::facts(
         format!("Classes: {}.", report.classes.join(", ")),
         "How the model came about",
-        &report.warnings,
-        &report.facts,
+        &report.origin,
     ));
     let page = Page {
         title: format!("{} for {}", report.model, report.target),
         kind: "Fitted model".into(),
-        facts: report.facts.iter().skip(1).take(4).map(|(name, value)| format!("{name}: {value}")).collect(),
+        facts: report
+            .origin
+            .facts
+            .iter()
+            .skip(1)
+            .take(4)
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect(),
         verdict: String::new(),
         about: report.about.clone(),
         cards: Vec::new(),

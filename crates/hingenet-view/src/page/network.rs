@@ -18,12 +18,7 @@ const BLOCKS: usize = 400;
 pub fn network_page(report: &NetworkReport) -> Result<String, String> {
     let mut parts = sections(report);
     parts.extend(recovery(report));
-    parts.push(Section::facts(
-        "How the networks came about.".into(),
-        "Facts",
-        &report.warnings,
-        &report.facts,
-    ));
+    parts.push(Section::facts("How the networks came about.".into(), "Facts", &report.origin));
     let rows: usize = report.networks.iter().filter_map(|n| n.rows).sum();
     let mut about =
         vec![format!("{rows} rows"), format!("{} nodes", report.nodes.len()), report.method.clone()];

@@ -9,7 +9,6 @@ use super::{Dataset, FitOptions, Fitted, Model, ModelSpec};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_data::rows::Rows;
-use hingenet_data::select::Fit;
 use hingenet_data::table::{Table, UnseenPolicy};
 use hingenet_density::estimate::bandwidth::{LineBandwidth, PlaneBandwidth};
 use hingenet_density::estimate::kernel::Floor;
@@ -80,17 +79,6 @@ pub(super) const AUGMENT_OF_LU: OptionInfo = OptionInfo {
     ..AUGMENT.info
 };
 
-/// Fits a density classifier.
-pub fn fit(
-    variant: Variant,
-    spec: &ModelSpec,
-    rows: &Rows<'_>,
-    options: FitOptions,
-    control: &Control,
-) -> Result<Fit<DensityClassifier>> {
-    hingenet_density::fit(rows, &params(variant, spec, rows, options)?, control)
-}
-
 /// Fits the feature map of SLB alone: the model `slb` (whose tables give the log densities of new rows) and,
 /// unless `resubstitution` is asked for, the log densities of the training rows without themselves.
 pub fn fit_log_densities(
@@ -135,7 +123,13 @@ impl Model {
     }
 }
 
-fn params(variant: Variant, spec: &ModelSpec, rows: &Rows<'_>, options: FitOptions) -> Result<Params> {
+/// The settings of a density classifier.
+pub(super) fn params(
+    variant: Variant,
+    spec: &ModelSpec,
+    rows: &Rows<'_>,
+    options: FitOptions,
+) -> Result<Params> {
     let anchor = ANCHOR.of(spec);
     let (line, plane) = BANDWIDTH.of(spec);
     let (tiny_classes, pairs_in_small_classes) = SMALL_CLASSES.of(spec);

@@ -7,18 +7,12 @@ use super::options::{
 use super::registry::{Graph, Rule};
 use super::spec::unescaped;
 use super::{Dataset, ModelSpec};
-use hingenet_base::control::Control;
 use hingenet_base::error::Result;
-use hingenet_data::rows::Rows;
-use hingenet_data::select::Fit;
 use hingenet_discrete::margin::bn_svm::Norm;
 use hingenet_discrete::margin::conditional::{ConditionalParams, Form, Objective};
 use hingenet_discrete::margin::{MarginParams, Solver};
 use hingenet_discrete::structure::Root;
-use hingenet_discrete::{
-    AveragedClassifier, DiscreteClassifier, DiscreteParams, Grid, Learning, MemberRule, MemberTables,
-    StructureKind, fit_averaged,
-};
+use hingenet_discrete::{DiscreteParams, Grid, Learning, MemberRule, MemberTables, StructureKind};
 use std::ops::Bound;
 use std::path::Path;
 
@@ -76,34 +70,17 @@ pub(super) const POSITIVE_ALPHA: OptionInfo = OptionInfo {
     ..ALPHA.info
 };
 
-/// Fits a discrete model by the rule its name ends with; some rows may have no class.
-pub fn fit(
-    graph: Graph,
-    rule: Rule,
-    spec: &ModelSpec,
-    rows: &Rows<'_>,
-    control: &Control,
-) -> Result<Fit<DiscreteClassifier>> {
-    let params = params(graph, spec, rows.dataset())?;
-    hingenet_discrete::fit(rows, &params, learning(rule, spec).as_ref(), control)
-}
-
-/// Fits an average of one-dependence networks.
-pub fn fit_average(
-    margin: bool,
-    spec: &ModelSpec,
-    rows: &Rows<'_>,
-    control: &Control,
-) -> Result<Fit<AveragedClassifier>> {
-    let rule = if margin {
+/// How the members of an average of one-dependence networks are trained.
+pub(super) fn member_rule(margin: bool, spec: &ModelSpec) -> MemberRule {
+    if margin {
         MemberRule::MlBnSvm { tables: TABLES.of(spec), lambda: LAMBDA.of(spec), gamma: GAMMA.of(spec) }
     } else {
         MemberRule::MaximumLikelihood
-    };
-    fit_averaged(rows, ALPHA.of(spec), rule, control)
+    }
 }
 
-fn params(graph: Graph, spec: &ModelSpec, data: &Dataset) -> Result<DiscreteParams> {
+/// Graph and pseudo-counts of a discrete network.
+pub(super) fn params(graph: Graph, spec: &ModelSpec, data: &Dataset) -> Result<DiscreteParams> {
     let structure = match graph {
         Graph::Nb => StructureKind::NaiveBayes,
         Graph::Tan => StructureKind::Tan(ROOT.of(spec)),
@@ -120,7 +97,7 @@ const MARGIN_KAPPA: [f64; 3] = [0.01, 0.5, 1.0];
 const BN_SVM_LAMBDA: [f64; 6] = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0];
 
 /// The rule with its options; `None` is maximum likelihood.
-fn learning(rule: Rule, spec: &ModelSpec) -> Option<Learning> {
+pub(super) fn learning(rule: Rule, spec: &ModelSpec) -> Option<Learning> {
     match rule {
         Rule::Ml => None,
         Rule::Mcl => Some(Learning::Conditional {

@@ -8,7 +8,9 @@ use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
 use hingenet_data::rows::Rows;
+use hingenet_data::select::Fit;
 use hingenet_data::table::Schema;
+use hingenet_discrete::fit_averaged;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -68,37 +70,39 @@ pub(super) fn fit_rows(
 ) -> Result<Model> {
     let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
     let control = &control.keeping_warnings(&warnings);
-    let (fitted, solver, chosen) = match spec.info().recipe {
-        Recipe::Majority => (Fitted::Majority(Majority::fit(rows)), None, BTreeMap::new()),
+    let Fit { model: fitted, reports, chosen } = match spec.info().recipe {
+        Recipe::Majority => {
+            Fit { model: Fitted::Majority(Majority::fit(rows)), reports: Vec::new(), chosen: BTreeMap::new() }
+        }
         Recipe::Discrete(graph, rule) => {
-            let fit = discrete::fit(graph, rule, spec, rows, control)?;
-            (Fitted::Discrete(fit.model), worst(&fit.reports), fit.chosen)
-        }
-        Recipe::Density(variant) => {
-            let fit = density::fit(variant, spec, rows, options, control)?;
-            (Fitted::Density(fit.model), worst(&fit.reports), fit.chosen)
-        }
-        Recipe::Gaussian { rule, fisher } => {
-            let fit = gaussian::fit(rule, fisher, spec, rows, options, control)?;
-            (Fitted::Gaussian(fit.model), worst(&fit.reports), fit.chosen)
-        }
-        Recipe::Pool => {
-            let fitted = pool::fit(spec, rows, options, control)?;
-            let facts = fitted.facts();
-            let reports: Vec<SolverReport> =
-                facts.pool_report.iter().chain([&facts.machine_report]).cloned().collect();
-            (Fitted::Pool(Box::new(fitted)), worst(&reports), BTreeMap::new())
+            let params = discrete::params(graph, spec, rows.dataset())?;
+            let learning = discrete::learning(rule, spec);
+            hingenet_discrete::fit(rows, &params, learning.as_ref(), control)?.map(Fitted::Discrete)
         }
         Recipe::Averaged { margin } => {
-            let fit = discrete::fit_average(margin, spec, rows, control)?;
-            (Fitted::Averaged(fit.model), worst(&fit.reports), fit.chosen)
+            let rule = discrete::member_rule(margin, spec);
+            fit_averaged(rows, discrete::ALPHA.of(spec), rule, control)?.map(Fitted::Averaged)
+        }
+        Recipe::Density(variant) => {
+            let params = density::params(variant, spec, rows, options)?;
+            hingenet_density::fit(rows, &params, control)?.map(Fitted::Density)
+        }
+        Recipe::Gaussian { structure, learning, fisher } => {
+            let params = gaussian::params(structure, learning, fisher, spec, options);
+            hingenet_gaussian::fit(rows, &params, control)?.map(Fitted::Gaussian)
+        }
+        Recipe::Pool => {
+            let pool = pool::fit(spec, rows, options, control)?;
+            let facts = pool.facts();
+            let reports = facts.pool_report.iter().chain([&facts.machine_report]).cloned().collect();
+            Fit { model: Fitted::Pool(Box::new(pool)), reports, chosen: BTreeMap::new() }
         }
     };
     let facts = Facts {
         rows: cells.rows,
         missing_cells: cells.missing,
         seed: options.seed,
-        solver,
+        solver: worst(&reports),
         chosen: chosen.into_iter().map(|(key, value)| (spec.info().name_of(key), value)).collect(),
         warnings: warnings.lock().map(|w| w.clone()).unwrap_or_default(),
     };

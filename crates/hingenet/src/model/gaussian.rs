@@ -1,12 +1,9 @@
 //! How the Gaussian family is named and fitted: `sgbn:or`, `sgbn:mm`, ..., `fisher:or`, ...
 
 use super::options::{CHOSEN, Opt, OptionDefault, OptionInfo, OptionKind, OptionValue, option, options};
-use super::registry::Discriminative;
 use super::{FitOptions, Fitted, Model, ModelSpec, NumberData};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
-use hingenet_data::rows::Rows;
-use hingenet_data::select::Fit;
 use hingenet_data::table::{Codes, NumberRows, Table, UnseenPolicy};
 use hingenet_gaussian::discriminative::MmSolver;
 use hingenet_gaussian::fisher::Information;
@@ -14,8 +11,8 @@ use hingenet_gaussian::network::GaussianNetwork;
 use hingenet_gaussian::structure::{Constraints, SearchParams};
 use hingenet_gaussian::study::{ClassStudy, StudyParams, study_networks};
 use hingenet_gaussian::{
-    Decision, GaussianClassifier, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Variance,
-    fit as fit_gaussian,
+    Decision, GaussianClassifier, GaussianParams, Learning, Priors, SlackWeight, StructureMethod, Tuning,
+    Variance,
 };
 use std::ops::Bound;
 
@@ -46,18 +43,6 @@ options! { gaussian_setters:
         "diagonal" => Information::Diagonal)
         or "identity, as in the paper; diagonal where the graphs come from the order search",
         "Fisher information by which the vectors are whitened; diagonal divides by the noise of the node";
-}
-
-/// Fits a Gaussian classifier.
-pub fn fit(
-    rule: Discriminative,
-    fisher: bool,
-    spec: &ModelSpec,
-    rows: &Rows<'_>,
-    options: FitOptions,
-    control: &Control,
-) -> Result<Fit<GaussianClassifier>> {
-    fit_gaussian(rows, &params(rule, fisher, spec, options), control)
 }
 
 /// A Gaussian network for all rows of a table, without classes.
@@ -113,14 +98,15 @@ impl Model {
     }
 }
 
-fn params(rule: Discriminative, fisher: bool, spec: &ModelSpec, options: FitOptions) -> GaussianParams {
-    let (structure, learning) = match rule {
-        Discriminative::Or => (StructureMethod::Or, Learning::Generative),
-        Discriminative::H => (StructureMethod::H, Learning::Generative),
-        Discriminative::Search => (StructureMethod::Search, Learning::Generative),
-        Discriminative::Kl => (START.of(spec), Learning::Kl),
-        Discriminative::Mm => (START.of(spec), Learning::Mm),
-    };
+/// The settings of a Gaussian classifier; without a structure the option `start` says how the graphs are learnt.
+pub(super) fn params(
+    structure: Option<StructureMethod>,
+    learning: Learning,
+    fisher: bool,
+    spec: &ModelSpec,
+    options: FitOptions,
+) -> GaussianParams {
+    let structure = structure.unwrap_or_else(|| START.of(spec));
     // Least squares leaves nodes with next to no noise, whose gradients would drown all others.
     let information = match structure {
         StructureMethod::Search => Information::Diagonal,
@@ -131,17 +117,19 @@ fn params(rule: Discriminative, fisher: bool, spec: &ModelSpec, options: FitOpti
         learning,
         decision: if fisher { Decision::FisherSvm(COMPONENTS.of(spec)) } else { Decision::Network },
         information: INFORMATION.of(spec).unwrap_or(information),
-        lambda1: LAMBDA1.of(spec),
         fused: FUSED.of(spec),
         search: SearchParams { penalty: PENALTY.of(spec), rounds: ROUNDS.of(spec), seed: options.seed },
         variance: VARIANCE.of(spec),
         priors: PRIORS.of(spec),
-        free: FREE.of(spec),
         slack: SLACK.of(spec),
-        nu: NU.of(spec),
         solver: SOLVER.of(spec),
-        c: COST.of(spec).map(SlackWeight::Plain),
         tiny_classes: SMALL_CLASSES.of(spec),
+        tuning: Tuning {
+            lambda1: LAMBDA1.of(spec),
+            free: FREE.of(spec),
+            nu: NU.of(spec),
+            c: COST.of(spec).map(SlackWeight::Plain),
+        },
     }
 }
 

@@ -4,6 +4,7 @@ use super::options::OptionInfo;
 use super::{density as kde, discrete as net, gaussian as sgbn, pool};
 use hingenet_base::error::{Error, Result};
 use hingenet_density::Variant;
+use hingenet_gaussian::{Learning, StructureMethod};
 use std::sync::LazyLock;
 
 /// The model used where none is named.
@@ -59,8 +60,10 @@ pub(super) enum Recipe {
     Density(Variant),
     /// A Gaussian classifier; decided by the networks or by a machine on their Fisher vectors.
     Gaussian {
-        /// How the class networks are learnt.
-        rule: Discriminative,
+        /// How the graphs are learnt; `None` leaves it to the option `start`.
+        structure: Option<StructureMethod>,
+        /// What happens to the weights afterwards.
+        learning: Learning,
         /// Whether a machine on the Fisher vectors decides.
         fisher: bool,
     },
@@ -84,21 +87,6 @@ pub(super) enum Rule {
     BnSvm,
     /// ML-BN-SVM.
     MlBnSvm,
-}
-
-/// How the class networks of the Gaussian family are learnt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Discriminative {
-    /// OR-SGBN.
-    Or,
-    /// H-SGBN.
-    H,
-    /// Order search.
-    Search,
-    /// KL-SGBN.
-    Kl,
-    /// MM-SGBN.
-    Mm,
 }
 
 /// Graphs of the discrete family.
@@ -260,7 +248,15 @@ const DENSITY: [ModelInfo; 6] = [
 
 /// One way of learning the class networks, decided by the networks (`sgbn`) or by a machine (`fisher`).
 macro_rules! gaussian {
-    ($rule:literal, $kind:expr, $about:literal, [$($own:expr),*], [$($network_only:expr),*]) => {
+    (@recipe $fisher:literal, $learning:ident $structure:ident) => {
+        Recipe::Gaussian {
+            structure: Some(StructureMethod::$structure), learning: Learning::$learning, fisher: $fisher
+        }
+    };
+    (@recipe $fisher:literal, $learning:ident) => {
+        Recipe::Gaussian { structure: None, learning: Learning::$learning, fisher: $fisher }
+    };
+    ($rule:literal, $learning:ident $($structure:ident)?, $about:literal, [$($own:expr),*], [$($network_only:expr),*]) => {
         [
             ModelInfo {
                 name: concat!("sgbn:", $rule),
@@ -268,7 +264,7 @@ macro_rules! gaussian {
                 options: &[
                     sgbn::VARIANCE.info, sgbn::PRIORS.info, sgbn::SMALL_CLASSES.info, $($own.info,)* $($network_only.info),*
                 ],
-                recipe: Recipe::Gaussian { rule: $kind, fisher: false },
+                recipe: gaussian!(@recipe false, $learning $($structure)?),
             },
             ModelInfo {
                 name: concat!("fisher:", $rule),
@@ -277,33 +273,28 @@ macro_rules! gaussian {
                     sgbn::VARIANCE.info, sgbn::COMPONENTS.info, sgbn::INFORMATION.info, sgbn::COST.info,
                     sgbn::SMALL_CLASSES.info, $($own.info),*
                 ],
-                recipe: Recipe::Gaussian { rule: $kind, fisher: true },
+                recipe: gaussian!(@recipe true, $learning $($structure)?),
             },
         ]
     };
 }
 
 const OR: [ModelInfo; 2] =
-    gaussian!("or", Discriminative::Or, "arcs by order-constrained lasso", [sgbn::LAMBDA1, sgbn::FUSED], []);
+    gaussian!("or", Generative Or, "arcs by order-constrained lasso", [sgbn::LAMBDA1, sgbn::FUSED], []);
 const H: [ModelInfo; 2] =
-    gaussian!("h", Discriminative::H, "arcs by block descent (depends on column order)", [sgbn::LAMBDA1], []);
-const SEARCH: [ModelInfo; 2] = gaussian!(
-    "search",
-    Discriminative::Search,
-    "arcs by search over orders",
-    [sgbn::PENALTY, sgbn::ROUNDS],
-    []
-);
+    gaussian!("h", Generative H, "arcs by block descent (depends on column order)", [sgbn::LAMBDA1], []);
+const SEARCH: [ModelInfo; 2] =
+    gaussian!("search", Generative Search, "arcs by search over orders", [sgbn::PENALTY, sgbn::ROUNDS], []);
 const KL: [ModelInfo; 2] = gaussian!(
     "kl",
-    Discriminative::Kl,
+    Kl,
     "weights moved to improve the Fisher kernel",
     [sgbn::START, sgbn::LAMBDA1, sgbn::PENALTY, sgbn::ROUNDS, sgbn::FREE, sgbn::SLACK],
     [sgbn::COST]
 );
 const MM: [ModelInfo; 2] = gaussian!(
     "mm",
-    Discriminative::Mm,
+    Mm,
     "weights moved to a large margin",
     [
         sgbn::START,

@@ -2,8 +2,8 @@
 //! decisions for chosen rows.
 
 use super::{
-    Decision, DecisionTerm, FeatureCuts, ModelReport, NetworkPicture, NetworkReport, NodeTable, TableRow,
-    density, pool,
+    Decision, DecisionTerm, FeatureCuts, ModelReport, NetworkPicture, NetworkReport, NodeTable, Origin,
+    TableRow, density, pool,
 };
 use crate::model::exchange::NamedNetwork;
 use crate::model::{Fitted, Model};
@@ -29,8 +29,7 @@ impl ModelReport {
             target: model.target.clone(),
             classes: model.classes.clone(),
             about: about(model),
-            facts: facts(model),
-            warnings: model.facts.warnings.clone(),
+            origin: Origin { facts: facts(model), warnings: model.facts.warnings.clone() },
             class_networks: NetworkReport::of_model(model)?,
             decisions: rows.iter().map(|&m| Decision::of(model, table, m)).collect::<Result<Vec<_>>>()?,
             ..ModelReport::default()

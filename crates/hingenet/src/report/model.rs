@@ -15,10 +15,9 @@ pub struct ModelReport {
     pub classes: Vec<String>,
     /// What kind of model this is and what it keeps, a sentence each.
     pub about: Vec<String>,
-    /// Facts as (name, value).
-    pub facts: Vec<(String, String)>,
-    /// Warnings of the fit.
-    pub warnings: Vec<String>,
+    /// How it came about.
+    #[serde(flatten)]
+    pub origin: Origin,
     /// Network to draw: of a discrete model, or the pairs of a density model.
     pub networks: Vec<NetworkPicture>,
     /// Networks of the classes of a Gaussian model, and how they differ.
@@ -36,6 +35,15 @@ pub struct ModelReport {
     pub terms: Vec<String>,
     /// Decisions for chosen rows.
     pub decisions: Vec<Decision>,
+}
+
+/// How a result came about.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Origin {
+    /// Facts as (name, value).
+    pub facts: Vec<(String, String)>,
+    /// Warnings of the fit.
+    pub warnings: Vec<String>,
 }
 
 /// Probability table of a node: one row for each assignment of its parents.

@@ -1,6 +1,7 @@
 //! Sparse Gaussian networks as plain data: the arcs of each class with how sure they are, how the classes differ, arcs
 //! between groups of nodes, and errors against a known graph. The JSON is what `hingenet network` writes.
 
+use super::Origin;
 use crate::model::NodeFacts;
 use crate::model::exchange::quote;
 use crate::model::{Fitted, Model};
@@ -41,10 +42,9 @@ pub struct NetworkReport {
     pub networks: Vec<ClassNetwork>,
     /// Every other class against the first.
     pub differences: Vec<NetworkDifference>,
-    /// Facts as (name, value).
-    pub facts: Vec<(String, String)>,
-    /// Warnings of the fit.
-    pub warnings: Vec<String>,
+    /// How they came about.
+    #[serde(flatten)]
+    pub origin: Origin,
 }
 
 /// A node and what the user knows about it.

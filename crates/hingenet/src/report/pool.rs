@@ -12,7 +12,7 @@ const FEATURES: usize = 30;
 pub(super) fn describe(report: &mut ModelReport, model: &Model, fitted: &PoolClassifier) {
     report.curves = vec![weights(fitted), information(model, fitted)];
     let facts = fitted.facts();
-    let mut add = |name: &str, value: String| report.facts.push((name.into(), value));
+    let mut add = |name: &str, value: String| report.origin.facts.push((name.into(), value));
     add(
         "training rows kept",
         format!(

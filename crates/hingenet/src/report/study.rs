@@ -116,7 +116,7 @@ pub struct ModelStudy {
 }
 
 /// Curves of one class against the rest, thinned to at most 200 points.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ClassCurves {
     /// (false positive rate, true positive rate).
     pub roc: Vec<(f64, f64)>,

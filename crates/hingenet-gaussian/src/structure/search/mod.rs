@@ -102,12 +102,9 @@ fn check(moments: &Moments, params: &SearchParams, constraints: &Constraints) ->
     params.check()?;
     require_len("nodes of the constraints", moments.nodes(), constraints.nodes())?;
     if moments.nodes() > MAX_NODES {
-        return Err(Error::TooLarge {
-            what: "the order search (nodes)".into(),
-            size: moments.nodes() as f64,
-            limit: MAX_NODES as f64,
-            hint: "use method `or`, or select columns".into(),
-        });
+        let (size, limit) = (moments.nodes() as f64, MAX_NODES as f64);
+        let hint = "use method `or`, or select columns";
+        return Err(Error::too_large("the order search (nodes)", size, limit, hint));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::report::ClassCurves;
 pub const MAX_POINTS: usize = 200;
 
 /// Cumulated weight at one threshold.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Step {
     positive: f64,
     negative: f64,
@@ -16,18 +16,10 @@ struct Step {
 /// The curves of class `c`. Rows are ranked by the log-odds of the class; tied rows make one step.
 pub(super) fn class_curves(predicted: &Predicted, c: usize, max_points: usize) -> ClassCurves {
     let steps = steps(predicted, c);
-    let total = steps.last().copied().unwrap_or(Step { positive: 0.0, negative: 0.0 });
-    let (p, n) = (total.positive, total.negative);
+    let Step { positive: p, negative: n } = steps.last().copied().unwrap_or_default();
     let prevalence = if p + n > 0.0 { p / (p + n) } else { 0.0 };
     if p <= 0.0 || n <= 0.0 {
-        let nothing = Vec::new();
-        return ClassCurves {
-            roc: nothing.clone(),
-            precision_recall: nothing,
-            auc: None,
-            average_precision: None,
-            prevalence,
-        };
+        return ClassCurves { prevalence, ..ClassCurves::default() };
     }
     let roc: Vec<(f64, f64)> =
         std::iter::once((0.0, 0.0)).chain(steps.iter().map(|s| (s.negative / n, s.positive / p))).collect();
@@ -55,7 +47,7 @@ fn steps(predicted: &Predicted, c: usize) -> Vec<Step> {
     let mut ranked: Vec<(f64, usize)> =
         (0..predicted.truth.len()).map(|m| (predicted.log_odds(m, c), m)).collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut at = Step { positive: 0.0, negative: 0.0 };
+    let mut at = Step::default();
     let mut steps = Vec::new();
     for tied in ranked.chunk_by(|a, b| a.0 == b.0) {
         for &(_, m) in tied {

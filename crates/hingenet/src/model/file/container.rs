@@ -144,12 +144,9 @@ impl Container {
         let header = Header { about: self.about.clone(), sections: infos.collect() };
         let header = serde_json::to_vec(&header).map_err(|e| Error::model_file(format!("header: {e}")))?;
         if header.len() > MAX_HEADER {
-            return Err(Error::TooLarge {
-                what: "the header of the model file (bytes)".into(),
-                size: header.len() as f64,
-                limit: MAX_HEADER as f64,
-                hint: "ignore columns with very many or very long categories".into(),
-            });
+            let (size, limit) = (header.len() as f64, MAX_HEADER as f64);
+            let hint = "ignore columns with very many or very long categories";
+            return Err(Error::too_large("the header of the model file (bytes)", size, limit, hint));
         }
         let mut bytes = Vec::with_capacity(PREFIX + header.len() + 4);
         bytes.extend_from_slice(&MAGIC);

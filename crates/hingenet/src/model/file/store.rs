@@ -7,8 +7,6 @@ use crate::model::{Facts, Fitted, Majority, Model, ModelSpec};
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_data::table::{Codes, Schema};
-use hingenet_density::DensityClassifier;
-use hingenet_gaussian::GaussianClassifier;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -27,8 +25,8 @@ pub(super) struct About {
     parameters: Value,
 }
 
-/// A family in a file. What does not fit together is refused by [`Self::restore`]; what does not fit the classes and
-/// columns of the model, by [`check`].
+/// A family in a file that is more than plain data. What does not fit together is refused by [`Self::restore`]; what does
+/// not fit the classes and columns of the model, by [`check`].
 pub(super) trait Stored: Sized {
     /// Puts the arrays into sections; the rest comes back for the header.
     fn store(&self, out: &mut Container) -> Result<Value>;
@@ -45,8 +43,8 @@ pub fn pack(model: &Model) -> Result<Container> {
         Fitted::Majority(m) => ("majority", m.store(out)?),
         Fitted::Discrete(m) => ("discrete", m.store(out)?),
         Fitted::Averaged(m) => ("averaged", m.store(out)?),
-        Fitted::Density(m) => ("density", m.store(out)?),
-        Fitted::Gaussian(m) => ("gaussian", m.store(out)?),
+        Fitted::Density(m) => ("density", out.put_plain(m)?),
+        Fitted::Gaussian(m) => ("gaussian", out.put_plain(m)?),
         Fitted::Pool(m) => ("pool", m.store(out)?),
     };
     let about = About {
@@ -88,8 +86,8 @@ fn restored(from: &mut Container, about: &mut About) -> Result<Fitted> {
         "majority" => Fitted::Majority(Stored::restore(header, from, about)?),
         "discrete" => Fitted::Discrete(Stored::restore(header, from, about)?),
         "averaged" => Fitted::Averaged(Stored::restore(header, from, about)?),
-        "density" => Fitted::Density(Stored::restore(header, from, about)?),
-        "gaussian" => Fitted::Gaussian(Stored::restore(header, from, about)?),
+        "density" => Fitted::Density(from.take_plain(header)?),
+        "gaussian" => Fitted::Gaussian(from.take_plain(header)?),
         "pool" => Fitted::Pool(Box::new(Stored::restore(header, from, about)?)),
         other => return Err(Error::model_file(format!("unknown family `{other}`"))),
     })
@@ -109,8 +107,14 @@ fn check(model: &Model) -> Result<()> {
         Fitted::Majority(_) => model.schema.features.len(),
         Fitted::Discrete(m) => m.coders().len(),
         Fitted::Averaged(m) => m.coders().len(),
-        Fitted::Density(m) => m.units.units.len(),
-        Fitted::Gaussian(m) => m.features().columns(),
+        Fitted::Density(m) => {
+            m.check()?;
+            m.units.units.len()
+        }
+        Fitted::Gaussian(m) => {
+            m.check()?;
+            m.features().columns()
+        }
         Fitted::Pool(m) => m.n_features(),
     };
     require_len("classes", model.classes.len(), model.fitted.classifier().n_classes())?;
@@ -130,30 +134,6 @@ impl Stored for Majority {
             return Err(Error::model_file("class frequencies are not log probabilities that sum to one"));
         }
         Ok(Majority { log_prior })
-    }
-}
-
-impl Stored for DensityClassifier {
-    fn store(&self, out: &mut Container) -> Result<Value> {
-        out.put_plain(self)
-    }
-
-    fn restore(header: Value, from: &mut Container, _: &About) -> Result<Self> {
-        let model: DensityClassifier = from.take_plain(header)?;
-        model.check()?;
-        Ok(model)
-    }
-}
-
-impl Stored for GaussianClassifier {
-    fn store(&self, out: &mut Container) -> Result<Value> {
-        out.put_plain(self)
-    }
-
-    fn restore(header: Value, from: &mut Container, _: &About) -> Result<Self> {
-        let model: GaussianClassifier = from.take_plain(header)?;
-        model.check()?;
-        Ok(model)
     }
 }
 
