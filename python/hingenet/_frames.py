@@ -8,11 +8,11 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from . import _engine
 from ._labels import text_of
 
-# Numbers (NaN missing), or codes (-1 missing) with the names of the categories.
-Column = np.ndarray | tuple[np.ndarray, list[str]]
+# Numbers (NaN missing), or codes (-1 missing) with the text of each code, and whether these are all categories in their
+# declared order; else the engine takes those that occur, in its own order.
+Column = np.ndarray | tuple[np.ndarray, list[str], bool]
 
 
 def is_frame(X: Any) -> bool:
@@ -53,8 +53,7 @@ def _series_column(series: nw.Series, name: Any) -> Column:
     if dtype.is_numeric():
         return _numbers(series)
     if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
-        codes, values = _factorise(series)
-        return _coded(codes, values, _declared_order(series))
+        return _category_column(series)
     if dtype == nw.Object:
         return _object_column(np.asarray(series.to_numpy(), dtype=object), name)
     raise TypeError(
@@ -71,34 +70,45 @@ def _numbers(series: nw.Series) -> np.ndarray:
     return np.ascontiguousarray(values.to_numpy(), dtype=np.float64)
 
 
-def _factorise(series: nw.Series) -> tuple[np.ndarray, list[Any]]:
-    """Codes (-1 missing) and distinct values."""
+def _category_column(series: nw.Series) -> Column:
+    """Categories: codes that the frame already has are taken as they are, other values are hashed once."""
+    has_codes = series.dtype in (nw.Categorical, nw.Enum)
+    declared = series.dtype == nw.Enum or (has_codes and nw.is_ordered_categorical(series))
+    native = series.to_native()
     if series.implementation.is_pandas_like():
-        codes, values = series.to_native().factorize()
-        return np.asarray(codes, dtype=np.int64), list(values)
+        codes, values = (native.cat.codes.to_numpy(), native.cat.categories) if has_codes else native.factorize()
+        return _coded(np.asarray(codes), list(values), declared)
+    if series.implementation.is_polars() and has_codes:
+        return _physical_column(series, declared)
     values = [value for value in series.unique().to_list() if value is not None]
+    if declared:
+        values = series.cat.get_categories().to_list()
     if not values:
-        return np.full(len(series), -1, dtype=np.int64), []
-    texts = series.cast(nw.String)
+        return np.full(len(series), -1, dtype=np.int64), [], False
     names = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
-    codes = texts.replace_strict([*names, None], [*range(len(names)), -1], return_dtype=nw.Int64)
-    return np.asarray(codes.to_numpy(), dtype=np.int64), values
+    codes = series.cast(nw.String).replace_strict([*names, None], [*range(len(names)), -1], return_dtype=nw.Int64)
+    return _coded(codes.to_numpy(), values, declared)
 
 
-def _declared_order(series: nw.Series) -> list[str] | None:
-    """All categories in order, where the type states one."""
-    if series.dtype == nw.Enum or (series.dtype == nw.Categorical and nw.is_ordered_categorical(series)):
-        return [text_of(value) for value in series.cat.get_categories().to_list()]
-    return None
+def _physical_column(series: nw.Series, declared: bool) -> Column:
+    """Categories of polars by the numbers it stores."""
+    native = series.to_native()
+    codes = native.to_physical()
+    texts = series.cat.get_categories().to_list()
+    if not declared and (codes.max() or 0) >= len(texts):
+        # Numbers shared with other columns: those that occur here get a text.
+        distinct = native.drop_nulls().unique()
+        texts = [""] * (codes.max() + 1)
+        for place, text in zip(distinct.to_physical().to_list(), distinct.to_list(), strict=True):
+            texts[place] = text
+    if codes.null_count() > 0:
+        codes = nw.from_native(codes, series_only=True).cast(nw.Int64).fill_null(-1)
+    return _coded(codes.to_numpy(), texts, declared)
 
 
-def _coded(codes: np.ndarray, values: list[Any], order: list[str] | None = None) -> Column:
-    """Codes in the engine's order of the categories (or a declared one)."""
-    texts = [text_of(value) for value in values]
-    categories = order if order is not None else _engine.category_order(sorted(set(texts)))
-    position = {text: code for code, text in enumerate(categories)}
-    recode = np.array([*(position[text] for text in texts), -1], dtype=np.int64)
-    return recode[codes], categories
+def _coded(codes: np.ndarray, values: list[Any], declared: bool = False) -> Column:
+    """Codes with the texts of their values."""
+    return np.ascontiguousarray(codes), [text_of(value) for value in values], declared
 
 
 def _object_column(cells: np.ndarray, name: Any) -> Column:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
@@ -65,13 +66,49 @@ def check_labels(estimator: BaseEstimator, X: Any, y: Any) -> tuple[np.ndarray, 
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
     check_consistent_length(X, y)
-    y = column_or_1d(y, warn=True)
+    labels, codes = _coded_labels(y) or _distinct(column_or_1d(y, warn=True))
+    check_classification_targets(labels)
+    return labels, codes
+
+
+def _coded_labels(y: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Labels of a pandas series of categories by the codes that it has; None if it is none or lacks labels."""
+    categories = getattr(y, "cat", None)
+    codes = getattr(categories, "codes", None)
+    if codes is None or (codes < 0).any() or not len(codes):
+        return None
+    codes, values = codes.to_numpy(), np.asarray(categories.categories)
+    occurs = np.bincount(codes, minlength=len(values)) > 0
+    labels, order = np.unique(values[occurs], return_inverse=True)
+    place = np.zeros(len(values), dtype=np.int64)
+    place[occurs] = order.reshape(-1)
+    return labels, place[codes]
+
+
+def _distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct values in order and the place of each row's value among them, without sorting the rows."""
     assert_all_finite(y, input_name="y")
+    if y.dtype.kind == "i" and len(y):
+        low, high = int(y.min()), int(y.max())
+        if high - low < len(y):
+            shifted = y.astype(np.int64, copy=False) - low
+            occurs = np.bincount(shifted, minlength=high - low + 1) > 0
+            return (np.flatnonzero(occurs) + low).astype(y.dtype), (np.cumsum(occurs) - 1)[shifted]
+    pandas = nw.dependencies.get_pandas()
+    if y.dtype.kind == "O" and pandas is not None:
+        codes, values = pandas.factorize(y)
+        if (codes < 0).any():
+            raise _no_label()
+        labels, place = np.unique(np.asarray(values, dtype=object), return_inverse=True)
+        return labels, place.reshape(-1).astype(np.int64)[codes]
     if y.dtype.kind == "O" and any(label is None for label in y):
-        raise ValueError("Input y contains None; remove rows without a class, or fill them in")
-    check_classification_targets(y)
+        raise _no_label()
     labels, codes = np.unique(y, return_inverse=True)
     return labels, codes.reshape(-1).astype(np.int64)
+
+
+def _no_label() -> ValueError:
+    return ValueError("Input y contains None; remove rows without a class, or fill them in")
 
 
 def check_weights(sample_weight: ArrayLike | None, X: Any) -> np.ndarray | None:

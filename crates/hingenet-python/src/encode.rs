@@ -24,10 +24,3 @@ pub fn mdl_cuts(
     })
     .map_err(to_python)
 }
-
-/// Categories in the order every reader of Hingenet gives them: by value if all are numbers, else by text.
-#[pyfunction]
-pub fn category_order(mut categories: Vec<String>) -> Vec<String> {
-    hingenet_data::table::category_order(&mut categories);
-    categories
-}

@@ -2,10 +2,11 @@
 
 use crate::error::{HingenetError, to_python};
 use hingenet::table::{Codes, Column, Table};
-use hingenet_data::table::NumberRows;
+use hingenet_data::table::{NumberRows, category_order};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use std::collections::HashMap;
 
 /// A C- or Fortran-ordered float64 matrix, or a list with one entry per column.
 #[derive(FromPyObject)]
@@ -16,13 +17,29 @@ pub enum Features<'py> {
     Columns(Vec<ColumnInput<'py>>),
 }
 
-/// Numbers (NaN missing), or codes (negative missing) with the names of the categories.
+/// Numbers (NaN missing), or codes (negative missing) with the texts of their values.
 #[derive(FromPyObject)]
 pub enum ColumnInput<'py> {
     /// Numbers.
     Numbers(PyReadonlyArray1<'py, f64>),
-    /// Categories.
-    Categories(PyReadonlyArray1<'py, i64>, Vec<String>),
+    /// Codes, the text of each code, and whether these are all categories in their declared order; else the categories
+    /// are the texts that occur, in the order every reader gives them.
+    Categories(CodeArray<'py>, Vec<String>, bool),
+}
+
+/// Codes in whichever whole numbers a frame has them: they are read where they lie.
+#[derive(FromPyObject)]
+pub enum CodeArray<'py> {
+    /// As most categories of pandas have them.
+    I8(PyReadonlyArray1<'py, i8>),
+    /// More than 127 categories.
+    I16(PyReadonlyArray1<'py, i16>),
+    /// More than 32767 categories.
+    I32(PyReadonlyArray1<'py, i32>),
+    /// As polars has them where no cell is missing.
+    U32(PyReadonlyArray1<'py, u32>),
+    /// As they are found by looking for distinct values.
+    I64(PyReadonlyArray1<'py, i64>),
 }
 
 impl Features<'_> {
@@ -75,17 +92,29 @@ impl ColumnInput<'_> {
     fn len(&self) -> usize {
         match self {
             ColumnInput::Numbers(x) => x.len(),
-            ColumnInput::Categories(codes, _) => codes.len(),
+            ColumnInput::Categories(codes, ..) => match codes {
+                CodeArray::I8(codes) => codes.len(),
+                CodeArray::I16(codes) => codes.len(),
+                CodeArray::I32(codes) => codes.len(),
+                CodeArray::U32(codes) => codes.len(),
+                CodeArray::I64(codes) => codes.len(),
+            },
         }
     }
 
     fn column(&self, name: &str) -> PyResult<Column> {
         match self {
             ColumnInput::Numbers(x) => numbers(name, x.as_array().to_vec()),
-            ColumnInput::Categories(c, categories) => {
-                let codes = codes(name, c, categories.len())?;
-                Ok(Column::categorical(name, categories.clone(), codes))
-            }
+            ColumnInput::Categories(codes, texts, declared) => match codes {
+                CodeArray::I8(codes) => match codes.as_slice() {
+                    Ok(codes) => byte_categories(name, codes, texts, *declared),
+                    Err(_) => categories(name, codes.as_array().iter(), texts, *declared),
+                },
+                CodeArray::I16(codes) => categories(name, codes.as_array().iter(), texts, *declared),
+                CodeArray::I32(codes) => categories(name, codes.as_array().iter(), texts, *declared),
+                CodeArray::U32(codes) => categories(name, codes.as_array().iter(), texts, *declared),
+                CodeArray::I64(codes) => categories(name, codes.as_array().iter(), texts, *declared),
+            },
         }
     }
 }
@@ -99,17 +128,84 @@ fn numbers(name: &str, values: Vec<f64>) -> PyResult<Column> {
     Ok(Column::numeric(name, values))
 }
 
-/// Category codes; negative ones are missing.
-pub fn codes(name: &str, codes: &PyReadonlyArray1<'_, i64>, n_categories: usize) -> PyResult<Codes> {
-    if n_categories > Codes::MAX_CATEGORIES {
-        return Err(HingenetError::new_err(format!(
-            "column `{name}`: {n_categories} categories are more than {}\nhint: leave the column out, or join rare categories",
-            Codes::MAX_CATEGORIES
-        )));
+/// A column of categories from codes of any values: one pass finds those that occur, one writes the codes of the engine.
+fn categories<'a, T: Copy + Into<i64> + 'a>(
+    name: &str,
+    codes: impl Iterator<Item = &'a T> + Clone,
+    texts: &[String],
+    declared: bool,
+) -> PyResult<Column> {
+    let mut occurs = vec![false; texts.len()];
+    for &code in codes.clone() {
+        let code: i64 = code.into();
+        match occurs.get_mut(code as usize) {
+            Some(occurs) => *occurs = true,
+            None if code < 0 => {}
+            None => return Err(code_too_large(name, texts.len())),
+        }
     }
+    let (categories, new) = ordered(name, texts, |code| occurs[code], declared)?;
+    let cells = codes.map(|&code| new.get(code.into() as usize).copied().flatten());
+    let cells = Codes::from_options(categories.len(), cells);
+    Ok(Column::categorical(name, categories, cells))
+}
+
+/// The same for codes of one byte, by tables of all bytes.
+fn byte_categories(name: &str, codes: &[i8], texts: &[String], declared: bool) -> PyResult<Column> {
+    let mut occurs = [false; 256];
+    codes.iter().for_each(|&code| occurs[usize::from(code as u8)] = true);
+    let most = i8::MAX as usize + 1;
+    if (texts.len()..most).any(|code| occurs[code]) {
+        return Err(code_too_large(name, texts.len()));
+    }
+    let texts = &texts[..texts.len().min(most)];
+    let (categories, new) = ordered(name, texts, |code| occurs[code], declared)?;
+    let mut table = [Codes::MISSING_U8; 256];
+    table.iter_mut().zip(&new).for_each(|(cell, new)| *cell = new.map_or(Codes::MISSING_U8, |c| c as u8));
+    let cells = codes.iter().map(|&code| table[usize::from(code as u8)]).collect();
+    Ok(Column::categorical(name, categories, Codes::U8(cells)))
+}
+
+/// The categories of a column, and the engine's code for each of the frame's.
+fn ordered(
+    name: &str,
+    texts: &[String],
+    occurs: impl Fn(usize) -> bool,
+    declared: bool,
+) -> PyResult<(Vec<String>, Vec<Option<usize>>)> {
+    let present = texts.iter().enumerate().filter(|(code, _)| declared || occurs(*code));
+    let mut categories: Vec<String> = present.map(|(_, text)| text.clone()).collect();
+    if !declared {
+        categories.sort();
+        categories.dedup();
+        category_order(&mut categories);
+    }
+    require_few(name, categories.len())?;
+    let place: HashMap<&str, usize> = categories.iter().enumerate().map(|(i, c)| (c.as_str(), i)).collect();
+    let new = texts.iter().map(|text| place.get(text.as_str()).copied()).collect();
+    Ok((categories, new))
+}
+
+fn code_too_large(name: &str, n_categories: usize) -> PyErr {
+    PyTypeError::new_err(format!("column `{name}`: a code is not below {n_categories}"))
+}
+
+fn require_few(name: &str, n_categories: usize) -> PyResult<()> {
+    if n_categories <= Codes::MAX_CATEGORIES {
+        return Ok(());
+    }
+    Err(HingenetError::new_err(format!(
+        "column `{name}`: {n_categories} categories are more than {}\nhint: leave the column out, or join rare categories",
+        Codes::MAX_CATEGORIES
+    )))
+}
+
+/// Class codes; negative ones are missing.
+pub fn codes(name: &str, codes: &PyReadonlyArray1<'_, i64>, n_categories: usize) -> PyResult<Codes> {
+    require_few(name, n_categories)?;
     let codes = codes.as_array();
     if codes.iter().any(|&c| c >= 0 && c as usize >= n_categories) {
-        return Err(PyTypeError::new_err(format!("column `{name}`: a code is not below {n_categories}")));
+        return Err(code_too_large(name, n_categories));
     }
     Ok(Codes::from_options(n_categories, codes.iter().map(|&c| usize::try_from(c).ok())))
 }
