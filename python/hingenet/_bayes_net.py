@@ -77,6 +77,7 @@ class BayesNetClassifier(NetworkMixin, GenerativeMixin, EngineClassifier):
     form: str | None = option("form", default=None)
     smooth: bool | None = option("smooth", default=None)
     solver: str | None = option("solver", default=None)
+    gap: float | None = option("gap", default=None)
     tables: str | None = option("tables", default=None)
     iterations: int | None = option("iterations", default=None)
     early_stopping: bool | None = option("early_stopping", default=None)

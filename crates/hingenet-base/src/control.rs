@@ -4,6 +4,7 @@
 use crate::error::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// What a long computation tells its caller.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +27,18 @@ pub struct Control {
     stop: Option<Arc<AtomicBool>>,
     listener: Option<Arc<Listener>>,
     warner: Option<Arc<Warner>>,
+    limit: Option<Limit>,
 }
+
+/// When searching ends, and when everything should.
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    search: Instant,
+    all: Instant,
+}
+
+/// Share of the time that a search may take; the rest is for the fit of what it chose.
+const SEARCH_SHARE: f64 = 0.6;
 
 impl Control {
     /// A control that stops the work once `stop` is true.
@@ -55,6 +67,24 @@ impl Control {
                 list.push(message.to_string());
             }
         })
+    }
+
+    /// Asks for a result within so much time from now: searches then choose among what they have tried, and solvers
+    /// stop at the point they have reached. Results then depend on the speed of the machine.
+    pub fn within(mut self, time: Duration) -> Self {
+        let now = Instant::now();
+        self.limit = now.checked_add(time).map(|all| Limit { search: now + time.mul_f64(SEARCH_SHARE), all });
+        self
+    }
+
+    /// Whether a search must choose among what it has tried.
+    pub fn search_is_over(&self) -> bool {
+        self.limit.is_some_and(|limit| Instant::now() >= limit.search)
+    }
+
+    /// Whether a solver must be content with the point it has reached.
+    pub fn time_is_up(&self) -> bool {
+        self.limit.is_some_and(|limit| Instant::now() >= limit.all)
     }
 
     /// The same stop flag and warnings, without progress: for work nested inside a step.

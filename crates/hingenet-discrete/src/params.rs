@@ -144,6 +144,8 @@ pub struct Grid {
     /// Whether the grid grows while the best value sits on its edge (λ up to 1024, γ from 0.1 to 20, the ends of
     /// the grid of the paper's experiments).
     pub extend: bool,
+    /// Whether the virtual sample count α rises from the given one while that is clearly better.
+    pub alpha: bool,
 }
 
 impl Default for Grid {
@@ -153,6 +155,7 @@ impl Default for Grid {
             gamma: vec![1.0, 5.0, 10.0],
             folds: 5,
             extend: true,
+            alpha: false,
         }
     }
 }

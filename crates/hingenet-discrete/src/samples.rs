@@ -95,6 +95,11 @@ impl Samples {
         Samples::new(self.card.clone(), columns, weights)
     }
 
+    /// The same rows with other weights.
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        Samples::new(self.card, self.columns, Some(weights))
+    }
+
     /// These rows and then those of `other`, which has the same variables.
     pub fn joined(&self, other: &Samples) -> Result<Self> {
         let both = |(i, c): (usize, &Codes)| {

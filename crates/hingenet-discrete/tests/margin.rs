@@ -9,9 +9,11 @@ use hingenet_base::numeric::log::{log_sum_exp, softmax};
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::Classifier;
 use hingenet_data::rows::Rows;
+use hingenet_data::select::folds::{Order, split, stratified};
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_discrete::averaged::{Stars, fit_shared_tables, one_dependence};
-use hingenet_discrete::fit::select::{calibrate, select_iterations, select_margin};
+use hingenet_discrete::fit::margin_search::select_margin;
+use hingenet_discrete::fit::select::{calibrate, select_iterations};
 use hingenet_discrete::inference::log_joint_rows;
 use hingenet_discrete::margin::bn_svm::{Norm, fit_bn_svm};
 use hingenet_discrete::margin::completion::{CompletionParams, fit_incomplete};
@@ -95,7 +97,7 @@ fn smoothing_bound(problem: &Problem, smoothing: Smoothing) -> f64 {
 }
 
 fn settings(solver: Solver, tolerance: f64) -> SolveSettings {
-    SolveSettings { solver, tolerance, max_iterations: 3000, persistent: true }
+    SolveSettings { solver, tolerance, large_tolerance: tolerance, max_iterations: 3000, persistent: true }
 }
 
 fn noise(like: &[f64], scale: f64, random: &mut Random) -> Vec<f64> {
@@ -555,18 +557,73 @@ fn selection_prefers_the_generative_and_calibrates() {
     let card = vec![2, 2, 2, 3];
     let data = rows(&card, 90, &mut random);
     let learn = |s: &Samples| Structure::naive_bayes(s.card().to_vec());
-    let grid = Grid { lambda: vec![0.0, 1.0, 4.0], gamma: vec![1.0, 5.0], folds: 3, extend: false };
+    let (lambda, gamma) = (vec![0.0, 1.0, 4.0], vec![1.0, 5.0]);
+    let grid = Grid { lambda, gamma, folds: 3, extend: false, alpha: false };
     let control = Control::default();
     let chosen = select_margin(&data, &learn, &MarginParams::default(), &grid, &control).unwrap();
     assert_eq!(chosen.trials.len(), 6);
-    let best = chosen.trials.iter().map(|t| t.correct).fold(0.0, f64::max);
-    let expected = chosen.trials.iter().filter(|t| t.correct == best).map(|t| (t.lambda, t.gamma));
-    let expected = expected.min_by(|a, b| a.partial_cmp(b).unwrap()).unwrap();
-    assert_eq!((chosen.lambda, chosen.gamma), expected);
+    // Which validation rows each point gets right, found without the race.
+    let fold = stratified(data.column(0).iter(), 3, Order::AsTheyStand);
+    let right = |lambda: f64, gamma: f64| -> Vec<bool> {
+        let params = MarginParams { lambda, gamma, ..MarginParams::default() };
+        let held_out = |f: usize| {
+            let (train, test) = split(&fold, f);
+            let (train, test) = (data.rows(&train).unwrap(), data.rows(&test).unwrap());
+            let network = fit_margin(&train, &learn(&train).unwrap(), &params, &control).unwrap().network;
+            let joint = log_joint_rows(&network, &test.columns()[1..]).unwrap();
+            let decided = |m: usize| usize::from(joint[2 * m + 1] > joint[2 * m]);
+            (0..test.n_rows()).map(|m| test.column(0).get(m) == Some(decided(m))).collect::<Vec<bool>>()
+        };
+        (0..3).flat_map(held_out).collect()
+    };
+    let count = |rows: &[bool]| rows.iter().filter(|r| **r).count() as f64;
+    let best = right(chosen.best.lambda, chosen.best.gamma);
+    for trial in &chosen.trials {
+        let other = right(trial.lambda, trial.gamma);
+        let apart = best.iter().zip(&other).filter(|(a, b)| a != b).count() as f64;
+        assert!(count(&other) - count(&best) <= 1.5 * apart.sqrt(), "{trial:?} is clearly better");
+    }
+    assert!(chosen.temperature.is_some_and(|t| t > 0.0));
     let params = MarginParams { lambda: 16.0, gamma: 5.0, ..MarginParams::default() };
     let fit = |s: &Samples| Ok(fit_margin(s, &learn(s)?, &params, &Control::default())?.network);
     let temperature = calibrate(&data, 3, &fit).unwrap();
     assert!(temperature > 1.0, "posteriors of a wide margin are over-confident: {temperature}");
+}
+
+/// Where margins can rest on states that were hardly ever seen, more virtual rows are clearly better, and are taken; the
+/// same choice comes from one thread and from eight.
+#[test]
+fn selection_raises_alpha_where_rare_states_mislead() {
+    let mut random = Random::new(5);
+    let card: Vec<usize> = [2, 2, 2, 2, 2, 2].into_iter().chain([40; 8]).collect();
+    let row = |random: &mut Random| -> Vec<usize> {
+        let class = random.below(2);
+        let told = |i: usize, random: &mut Random| match i {
+            0 => class,
+            1..6 => {
+                if random.uniform() < 0.7 {
+                    class
+                } else {
+                    1 - class
+                }
+            }
+            _ => random.below(40),
+        };
+        (0..card.len()).map(|i| told(i, random)).collect()
+    };
+    let drawn: Vec<Vec<usize>> = (0..500).map(|_| row(&mut random)).collect();
+    let column = |i: usize| Codes::from_options(card[i], drawn.iter().map(|r| Some(r[i])));
+    let data = Samples::new(card.clone(), (0..card.len()).map(column).collect(), None).unwrap();
+    let learn = |s: &Samples| Structure::naive_bayes(s.card().to_vec());
+    let grid = Grid { lambda: vec![4.0], gamma: vec![5.0], extend: false, alpha: true, ..Grid::default() };
+    let choose =
+        || select_margin(&data, &learn, &MarginParams::default(), &grid, &Control::default()).unwrap();
+    let chosen = choose();
+    assert!(chosen.best.alpha >= 10.0, "{chosen:?}");
+    for threads in [1, 8] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        assert_eq!(pool.install(choose), chosen);
+    }
 }
 
 /// Two rows that stand for many: whichever is held out, the other is of one class.
@@ -575,10 +632,11 @@ fn selection_from_rows_that_cannot_be_split_takes_the_first_values() {
     let codes = |c: [usize; 2]| Codes::from_options(2, c.into_iter().map(Some));
     let data = Samples::new(vec![2, 2], vec![codes([0, 1]), codes([0, 1])], Some(vec![15.0, 15.0])).unwrap();
     let learn = |s: &Samples| Structure::naive_bayes(s.card().to_vec());
-    let grid = Grid { lambda: vec![0.0, 1.0], gamma: vec![1.0, 5.0], folds: 5, extend: true };
+    let (lambda, gamma) = (vec![0.0, 1.0], vec![1.0, 5.0]);
+    let grid = Grid { lambda, gamma, folds: 5, extend: true, alpha: true };
     let control = Control::default();
     let chosen = select_margin(&data, &learn, &MarginParams::default(), &grid, &control).unwrap();
-    assert_eq!((chosen.lambda, chosen.gamma), (0.0, 1.0));
+    assert_eq!((chosen.best.lambda, chosen.best.gamma, chosen.temperature), (0.0, 1.0, None));
     let params = ConditionalParams { max_iterations: 7, ..ConditionalParams::default() };
     assert_eq!(select_iterations(&data, &learn, &params, 5, &control).unwrap(), 7);
 }
@@ -643,7 +701,7 @@ fn tables_with_and_without_gaps_are_learnt_by_every_rule() {
         let table = Table::new((1..4).map(column).collect()).unwrap();
         let classes = names(2);
         let training = Rows::new(&table, rows.column(0), &classes, None).unwrap();
-        let grid = Grid { lambda: vec![0.0, 1.0], gamma: vec![1.0], folds: 3, extend: false };
+        let grid = Grid { lambda: vec![0.0, 1.0], gamma: vec![1.0], folds: 3, extend: false, alpha: false };
         let margin = MarginParams { tolerance: 1e-4, ..MarginParams::default() };
         let short = ConditionalParams { max_iterations: 20, ..ConditionalParams::default() };
         for learning in [

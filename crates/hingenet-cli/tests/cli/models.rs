@@ -185,3 +185,18 @@ fn rows_without_a_class_are_refused_or_learnt_from() {
         "{predicted}"
     );
 }
+
+/// A search that runs out of time chooses among what it has tried, and says so; models without such a search refuse.
+#[test]
+fn a_fit_can_be_asked_for_within_a_time() {
+    let folder = Folder::new();
+    folder.succeeds("generate mixed -n 300 --seed 1 -o d.csv");
+    let run = folder.run("fit d.csv --target class --model tan:ml-bn-svm -o m.hgn --max-time 0");
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stderr.contains("the time limit ended the search"), "{}", run.stderr);
+    folder.succeeds("predict m.hgn d.csv -o p.csv");
+    let refused = folder.fails("fit d.csv --target class --model pool -o n.hgn --max-time 5", 2);
+    assert!(refused.contains("pool") && refused.contains("max-time"), "{refused}");
+    let bad = folder.fails("fit d.csv --target class --model tan:ml-bn-svm -o n.hgn --max-time=-1", 2);
+    assert!(bad.contains("a number of seconds"), "{bad}");
+}

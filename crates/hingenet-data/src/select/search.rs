@@ -34,18 +34,6 @@ pub fn path_scores<T: Sync, P: Sync>(
     Ok(totals)
 }
 
-/// The scores of points that share nothing: [`path_scores`] with paths of length one.
-pub fn point_scores<T: Sync, P: Sync + Clone>(
-    parts: &[T],
-    points: &[P],
-    score: &(dyn Fn(&T, &P) -> Result<f64> + Sync),
-    control: &Control,
-) -> Result<Vec<f64>> {
-    let paths: Vec<Vec<P>> = points.iter().map(|p| vec![p.clone()]).collect();
-    let one = |part: &T, path: &[P]| path.iter().map(|p| score(part, p)).collect();
-    Ok(path_scores(parts, &paths, &one, control)?.into_iter().flatten().collect())
-}
-
 /// Position of the largest score. The tie rule of every search: of equally good points the first wins, so lists begin
 /// with the simplest point (the smallest λ, the fewest pairs); a later point must be better by more than `margin`.
 pub fn first_best(scores: &[f64], margin: f64) -> usize {
@@ -64,8 +52,6 @@ mod tests {
         let score = |part: &f64, path: &[f64]| Ok(path.iter().map(|p| part * p).collect());
         let found = path_scores(&parts, &paths, &score, &Control::default()).unwrap();
         assert_eq!(found, [vec![11.0, 22.0], vec![55.0]]);
-        let points = point_scores(&parts, &[3.0, 4.0], &|part, p| Ok(part * p), &Control::default()).unwrap();
-        assert_eq!(points, [33.0, 44.0]);
     }
 
     #[test]

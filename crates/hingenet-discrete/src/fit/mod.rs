@@ -2,6 +2,7 @@
 //! they are not given (`select`), parameters, and the temperature that calibrates the posterior. Everything is
 //! learnt on the rows given.
 
+pub mod margin_search;
 mod partly_labelled;
 mod prepare;
 pub mod select;
@@ -18,7 +19,8 @@ use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
 use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
-use select::{FOLDS, calibrated, select_iterations, select_margin, select_point};
+use margin_search::select_margin;
+use select::{FOLDS, calibrated, select_iterations, select_point};
 use std::collections::BTreeMap;
 
 /// Learns states, graph and parameters, by maximum likelihood unless another rule is given; cells may be missing,
@@ -40,9 +42,11 @@ pub fn fit(
         let model = DiscreteClassifier::new(prepared.coders, network, 1.0)?;
         return Ok(Fit { model, reports: report.into_iter().collect(), chosen: Chosen::new() });
     };
-    let (learning, chosen) = choose(&prepared, params, learning, control)?;
+    let Choice { learning, chosen, temperature } = choose(&prepared, params, learning, control)?;
     let (network, report) = fit_once(&prepared.samples, &prepared.structure, &learning, control)?;
-    let temperature = if learning.is_calibrated() {
+    let temperature = if let Some(temperature) = temperature {
+        temperature
+    } else if learning.is_calibrated() {
         let quiet = control.quiet();
         let rough = learning.for_search();
         let fit = |rows: &Samples| {
@@ -61,14 +65,24 @@ pub fn fit(
 /// Values chosen by inner folds, by name.
 type Chosen = BTreeMap<String, f64>;
 
+/// What inner folds chose.
+struct Choice {
+    /// The rule with everything set.
+    learning: Learning,
+    /// The values, by name.
+    chosen: Chosen,
+    /// The calibrating temperature, where the folds gave it.
+    temperature: Option<f64>,
+}
+
 /// The rule with everything set that inner folds choose.
 fn choose(
     prepared: &Prepared,
     discrete: &DiscreteParams,
     learning: &Learning,
     control: &Control,
-) -> Result<(Learning, Chosen)> {
-    let mut chosen = Chosen::new();
+) -> Result<Choice> {
+    let (mut chosen, mut temperature) = (Chosen::new(), None);
     let mut learning = learning.clone();
     learning.set_alpha(discrete.alpha);
     let quiet = control.quiet();
@@ -90,9 +104,14 @@ fn choose(
     }
     match &mut learning {
         Learning::MlBnSvm { params, grid: Some(grid) } => {
-            let best = select_margin(&prepared.samples, &learn, params, grid, control)?;
-            (params.lambda, params.gamma) = (best.lambda, best.gamma);
+            let found = select_margin(&prepared.samples, &learn, params, grid, control)?;
+            let best = found.best;
+            temperature = found.temperature;
             chosen.extend([("lambda".into(), best.lambda), ("gamma".into(), best.gamma)]);
+            if grid.alpha {
+                chosen.insert("alpha".into(), best.alpha);
+            }
+            (params.lambda, params.gamma, params.alpha) = (best.lambda, best.gamma, best.alpha);
         }
         Learning::Conditional { params, early_stopping: true, .. } => {
             let rows = completed(&prepared.samples, &prepared.structure, params.alpha, control)?;
@@ -101,7 +120,7 @@ fn choose(
         }
         _ => {}
     }
-    Ok((learning, chosen))
+    Ok(Choice { learning, chosen, temperature })
 }
 
 /// One fit with everything chosen; the rules that need complete rows get completions.

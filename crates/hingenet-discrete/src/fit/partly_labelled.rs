@@ -1,7 +1,7 @@
 //! Rows some of which have no class: ML-BN-SVM, and maximum likelihood, which is ML-BN-SVM with λ = 0.
 
 use super::select::{FOLDS, calibrated, select_point};
-use super::{Prepared, choose, prepare};
+use super::{Choice, Prepared, choose, prepare};
 use crate::margin::MarginParams;
 use crate::margin::semi_supervised::{SemiParams, fit_semi_supervised, split};
 use crate::params::{DiscreteParams, Learning};
@@ -28,7 +28,8 @@ pub(super) fn fit(
     let prepared = prepare(&rows.part(&known)?, discrete, control)?;
     let likely =
         Learning::MlBnSvm { params: MarginParams { lambda: 0.0, ..MarginParams::default() }, grid: None };
-    let (learning, mut chosen) = choose(&prepared, discrete, learning.unwrap_or(&likely), control)?;
+    let Choice { learning, mut chosen, .. } =
+        choose(&prepared, discrete, learning.unwrap_or(&likely), control)?;
     let Learning::MlBnSvm { params, .. } = learning else {
         return Err(Error::data("this rule needs a class label in every row", "use :ml or :ml-bn-svm"));
     };

@@ -24,6 +24,8 @@ pub struct MarginParams {
     pub solver: Solver,
     /// Relative duality gap to prove.
     pub tolerance: f64,
+    /// The same for problems that are too large for dense steps.
+    pub large_tolerance: f64,
     /// Iterations of a first-order method.
     pub max_iterations: usize,
     /// Whether a second method goes on where the first falls short of the tolerance.
@@ -31,7 +33,7 @@ pub struct MarginParams {
 }
 
 /// Gap to which fits inside a search are solved, and iterations of their first-order solvers.
-const SEARCH_TOLERANCE: f64 = 1e-4;
+const SEARCH_TOLERANCE: f64 = 1e-2;
 const SEARCH_ITERATIONS: usize = 300;
 
 impl Default for MarginParams {
@@ -43,6 +45,7 @@ impl Default for MarginParams {
             smooth: true,
             solver: Solver::Auto,
             tolerance: 1e-6,
+            large_tolerance: 1e-3,
             max_iterations: 3000,
             persistent: true,
         }
@@ -86,6 +89,7 @@ impl MarginParams {
         SolveSettings {
             solver: self.solver,
             tolerance: self.tolerance,
+            large_tolerance: self.large_tolerance,
             max_iterations: self.max_iterations,
             persistent: self.persistent,
         }

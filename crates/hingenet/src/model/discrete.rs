@@ -43,6 +43,8 @@ options! { rule_setters:
     SOLVER solver: words(Solver; "auto" => Solver::Auto, "newton" => Solver::Newton,
         "interior" => Solver::Interior, "lbfgs" => Solver::Lbfgs) = "auto",
         "method; auto takes the one that measures best for the size of the problem";
+    GAP gap: number(0.0 < .. < 1.0) or "1e-6, 1e-3 where a problem is too large for dense steps",
+        "relative duality gap to prove: how far the objective may be from its optimum";
     TAU tau: number(0.0 ..= 1.0) or "chosen by inner folds",
         "weight of rows without a class in a semi-supervised fit; 0 leaves them out";
 }
@@ -62,6 +64,12 @@ options! { averaged_setters:
         "pairwise tables for all networks, by the margin of their average; or each network by its own margin, with a \
          certificate (also where training cells are missing)";
 }
+
+/// The pseudo-count of ML-BN-SVM, which is chosen together with λ and γ.
+pub(super) const CHOSEN_ALPHA: OptionInfo = OptionInfo {
+    default: OptionDefault::Open("1, or more where λ or γ is chosen and inner folds clearly ask for it"),
+    ..ALPHA.info
+};
 
 /// The pseudo-count of rules that need every probability above 0.
 pub(super) const POSITIVE_ALPHA: OptionInfo = OptionInfo {
@@ -138,6 +146,15 @@ fn capped_margin(spec: &ModelSpec) -> Learning {
     }
 }
 
+/// The gap that was asked for, else those of the defaults.
+fn with_gap(gap: Option<f64>) -> MarginParams {
+    let default = MarginParams::default();
+    match gap {
+        Some(gap) => MarginParams { tolerance: gap, large_tolerance: gap, ..default },
+        None => default,
+    }
+}
+
 fn ml_bn_svm(spec: &ModelSpec) -> Learning {
     let (lambda, gamma) = (LAMBDA.of(spec), GAMMA.of(spec));
     let params = MarginParams {
@@ -145,7 +162,7 @@ fn ml_bn_svm(spec: &ModelSpec) -> Learning {
         gamma: gamma.unwrap_or(1.0),
         smooth: SMOOTH.of(spec),
         solver: SOLVER.of(spec),
-        ..MarginParams::default()
+        ..with_gap(GAP.of(spec))
     };
     let default = Grid::default();
     let grid = Grid {
@@ -154,6 +171,7 @@ fn ml_bn_svm(spec: &ModelSpec) -> Learning {
         // A value that the user fixed stays.
         extend: lambda.is_none() && gamma.is_none(),
         folds: default.folds,
+        alpha: !ALPHA.is_given(spec),
     };
     Learning::MlBnSvm { params, grid: (lambda.is_none() || gamma.is_none()).then_some(grid) }
 }

@@ -28,6 +28,16 @@ pub struct ModelInfo {
 const FORMER_NAMES: [(&str, &str); 2] = [("penalty", "norm"), ("lambda", "scale")];
 
 impl ModelInfo {
+    /// Whether a fit can be asked for within a time ([`Control::within`](crate::Control::within)): its search then
+    /// chooses among what it has tried.
+    pub fn can_be_timed(&self) -> bool {
+        match self.recipe {
+            Recipe::Discrete(_, rule) => rule != Rule::Ml,
+            Recipe::Averaged { margin } => margin,
+            _ => false,
+        }
+    }
+
     /// The option of this name; a former name is understood too.
     pub fn option(&self, key: &str) -> Option<&OptionInfo> {
         let named = |key: &str| self.options.iter().find(|o| o.key == key);
@@ -153,8 +163,8 @@ macro_rules! on_graph {
                 name: concat!($structure, ":ml-bn-svm"),
                 about: concat!($about, ", the most likely network with the required margins"),
                 options: &[
-                    net::ALPHA.info, $($own.info,)* net::LAMBDA.info, net::GAMMA.info, net::SMOOTH.info,
-                    net::SOLVER.info, net::TAU.info,
+                    net::CHOSEN_ALPHA, $($own.info,)* net::LAMBDA.info, net::GAMMA.info, net::SMOOTH.info,
+                    net::SOLVER.info, net::GAP.info, net::TAU.info,
                 ],
                 recipe: Recipe::Discrete($graph, Rule::MlBnSvm),
             },

@@ -8,6 +8,7 @@ use super::loss::MarginLoss;
 use crate::tally::Digit;
 use crate::{Samples, Structure};
 use hingenet_base::error::{Error, Result};
+use hingenet_base::numeric::simd::vectorised;
 use hingenet_base::numeric::sum::{add_into, ordered_chunks};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -184,9 +185,10 @@ impl MarginRows {
         }
     }
 
-    /// Rows of a parallel chunk.
+    /// Rows of a parallel chunk: enough that summing the gradients of the chunks costs less than making them.
     pub fn chunk(&self) -> usize {
-        CHUNK.max(self.len().div_ceil(MAX_CHUNKS))
+        let per_cell = 2 * self.n_cells() / (self.slots * self.n_classes);
+        CHUNK.max(self.len().div_ceil(MAX_CHUNKS)).max(per_cell)
     }
 
     /// Class scores of row `m` into `scores`.
@@ -197,23 +199,34 @@ impl MarginRows {
 
     /// Σ of a loss over the rows.
     pub fn loss(&self, v: &[f64], loss: &impl RowLoss) -> f64 {
-        let work = |range| self.each_block::<ANY>(range, v, loss, |_, _| ());
+        let work = |range| {
+            vectorised(
+                #[inline(always)]
+                || self.each_block::<ANY>(range, v, loss, |_, _| ()),
+            )
+        };
         ordered_chunks(self.len(), self.chunk(), work).into_iter().sum()
     }
 
     /// Σ of a loss over the rows; its gradient with respect to `v` is added to `gradient`.
     pub fn loss_and_gradient(&self, v: &[f64], loss: &impl RowLoss, gradient: &mut [f64]) -> f64 {
         // A constant number of classes lets the compiler unroll the inner loops.
-        let parts = ordered_chunks(self.len(), self.chunk(), |range| match self.n_classes {
-            2 => self.first_chunk::<2>(range, v, loss),
-            3 => self.first_chunk::<3>(range, v, loss),
-            4 => self.first_chunk::<4>(range, v, loss),
-            _ => self.first_chunk::<ANY>(range, v, loss),
+        let parts = ordered_chunks(self.len(), self.chunk(), |range| {
+            vectorised(
+                #[inline(always)]
+                || match self.n_classes {
+                    2 => self.first_chunk::<2>(range, v, loss),
+                    3 => self.first_chunk::<3>(range, v, loss),
+                    4 => self.first_chunk::<4>(range, v, loss),
+                    _ => self.first_chunk::<ANY>(range, v, loss),
+                },
+            )
         });
         add_parts(parts, gradient)
     }
 
     /// K classes, or [`ANY`] number of them.
+    #[inline(always)]
     fn first_chunk<const K: usize>(
         &self,
         range: Range<usize>,
@@ -222,16 +235,19 @@ impl MarginRows {
     ) -> (f64, Vec<f64>) {
         let mut gradient = vec![0.0; v.len()];
         let mut slopes = vec![0.0; self.n_classes];
-        let total = self.each_block::<K>(range, v, loss, |first, block| {
-            for (i, r) in block.kept().enumerate() {
-                if K == ANY {
+        let k = if K == ANY { self.n_classes } else { K };
+        let total = self.each_block::<K>(
+            range,
+            v,
+            loss,
+            #[inline(always)]
+            |first, block| {
+                for (i, r) in block.kept().enumerate() {
                     block.read(i, &mut slopes);
-                    spread_groups(self.groups(first + r), self.n_classes, &slopes, &mut gradient);
-                } else {
-                    spread_fixed::<K>(self.groups(first + r), &block.column(i), &mut gradient);
+                    spread_groups(self.groups(first + r), k, &slopes, &mut gradient);
                 }
-            }
-        });
+            },
+        );
         (total, gradient)
     }
 
@@ -267,20 +283,30 @@ impl MarginRows {
     /// Adds the Hessian of the loss at `v` times `dv` to `out`.
     pub fn hessian_product(&self, v: &[f64], dv: &[f64], loss: &MarginLoss, out: &mut [f64]) {
         let parts = ordered_chunks(self.len(), self.chunk(), |range| {
-            let k = self.n_classes;
-            let mut product = vec![0.0; v.len()];
-            let (mut scores, mut ds) = (vec![0.0; k], vec![0.0; k]);
-            for m in range {
-                let groups = self.groups(m);
-                sum_groups(groups, k, v, &mut scores);
-                sum_groups(groups, k, dv, &mut ds);
-                if loss.second(self.class(m), self.weight[m], &scores, &mut ds) {
-                    spread_groups(groups, k, &ds, &mut product);
-                }
-            }
-            (0.0, product)
+            vectorised(
+                #[inline(always)]
+                || (0.0, self.product_chunk(range, v, dv, loss)),
+            )
         });
         add_parts(parts, out);
+    }
+}
+
+impl MarginRows {
+    #[inline(always)]
+    fn product_chunk(&self, range: Range<usize>, v: &[f64], dv: &[f64], loss: &MarginLoss) -> Vec<f64> {
+        let k = self.n_classes;
+        let mut product = vec![0.0; v.len()];
+        let (mut scores, mut ds) = (vec![0.0; k], vec![0.0; k]);
+        for m in range {
+            let groups = self.groups(m);
+            sum_groups(groups, k, v, &mut scores);
+            sum_groups(groups, k, dv, &mut ds);
+            if loss.second(self.class(m), self.weight[m], &scores, &mut ds) {
+                spread_groups(groups, k, &ds, &mut product);
+            }
+        }
+        product
     }
 }
 
@@ -293,49 +319,59 @@ fn add_parts(parts: Vec<(f64, Vec<f64>)>, gradient: &mut [f64]) -> f64 {
     total
 }
 
+/// Classes that are summed together: their sums stay in registers.
+const PANEL: usize = 8;
+
+/// Calls `$work::<N>` for panels of N classes that cover `k` of them, widest first.
+macro_rules! by_panels {
+    ($k:expr, $work:ident, $($argument:expr),+) => {{
+        let mut c = 0;
+        while $k - c >= PANEL {
+            $work::<PANEL>(c, $($argument),+);
+            c += PANEL;
+        }
+        match $k - c {
+            0 => {}
+            1 => $work::<1>(c, $($argument),+),
+            2 => $work::<2>(c, $($argument),+),
+            3 => $work::<3>(c, $($argument),+),
+            4 => $work::<4>(c, $($argument),+),
+            5 => $work::<5>(c, $($argument),+),
+            6 => $work::<6>(c, $($argument),+),
+            _ => $work::<7>(c, $($argument),+),
+        }
+    }};
+}
+
 /// `scores_c = Σ_groups v[g K + c]`.
 #[inline(always)]
 pub fn sum_groups(groups: &[u32], k: usize, v: &[f64], scores: &mut [f64]) {
-    // A constant number of classes keeps the sums in registers.
-    match k {
-        2 => sum_fixed::<2>(groups, v, scores),
-        3 => sum_fixed::<3>(groups, v, scores),
-        4 => sum_fixed::<4>(groups, v, scores),
-        _ => {
-            scores.fill(0.0);
-            for &g in groups {
-                add_into(scores, &v[g as usize * k..g as usize * k + k]);
-            }
-        }
-    }
+    by_panels!(k, sum_panel, groups, k, v, scores);
 }
 
 #[inline(always)]
-fn sum_fixed<const K: usize>(groups: &[u32], v: &[f64], scores: &mut [f64]) {
-    let mut sums = [0.0; K];
+fn sum_panel<const N: usize>(c: usize, groups: &[u32], k: usize, v: &[f64], scores: &mut [f64]) {
+    let mut sums = [0.0; N];
     for &g in groups {
-        let cells = &v[g as usize * K..g as usize * K + K];
-        sums.iter_mut().zip(cells).for_each(|(s, x)| *s += x);
+        let at = g as usize * k + c;
+        sums.iter_mut().zip(&v[at..at + N]).for_each(|(s, x)| *s += x);
     }
-    scores.copy_from_slice(&sums);
+    scores[c..c + N].copy_from_slice(&sums);
 }
 
 /// `v[g K + c] += coefficient_c` for every group.
 #[inline(always)]
 pub fn spread_groups(groups: &[u32], k: usize, coefficients: &[f64], v: &mut [f64]) {
-    for &g in groups {
-        let cells = &mut v[g as usize * k..g as usize * k + k];
-        for (x, s) in cells.iter_mut().zip(coefficients) {
-            *x += s;
-        }
-    }
+    by_panels!(k, spread_panel, groups, k, coefficients, v);
 }
 
 #[inline(always)]
-fn spread_fixed<const K: usize>(groups: &[u32], coefficients: &[f64; K], v: &mut [f64]) {
+fn spread_panel<const N: usize>(c: usize, groups: &[u32], k: usize, coefficients: &[f64], v: &mut [f64]) {
+    let mut panel = [0.0; N];
+    panel.copy_from_slice(&coefficients[c..c + N]);
     for &g in groups {
-        let cells = &mut v[g as usize * K..g as usize * K + K];
-        cells.iter_mut().zip(coefficients).for_each(|(x, s)| *x += s);
+        let at = g as usize * k + c;
+        v[at..at + N].iter_mut().zip(&panel).for_each(|(x, s)| *x += s);
     }
 }
 

@@ -34,11 +34,23 @@ pub struct SolveSettings {
     pub solver: Solver,
     /// Relative duality gap to prove (gap11 of a smooth problem, gap10 of the plain hinge).
     pub tolerance: f64,
+    /// The same for problems whose dense systems are too large, unless `tolerance` asks for less: what first-order steps
+    /// gain beyond costs most of the time and changes hardly a decision.
+    pub large_tolerance: f64,
     /// Iterations of a first-order method.
     pub max_iterations: usize,
     /// Whether another method goes on where the first falls short; else its point is good enough, as in a
     /// search for λ and γ.
     pub persistent: bool,
+}
+
+impl SolveSettings {
+    fn for_size_of(&self, problem: &Problem) -> Self {
+        let (over_cells, over_rows) = step_work(problem);
+        let large = over_cells.min(over_rows) > INTERIOR_WORK;
+        let tolerance = if large { self.tolerance.max(self.large_tolerance) } else { self.tolerance };
+        SolveSettings { tolerance, ..*self }
+    }
 }
 
 /// Where a solver may start.
@@ -98,6 +110,7 @@ pub fn solve(
     settings: &SolveSettings,
     control: &Control,
 ) -> Result<Solution> {
+    let settings = &settings.for_size_of(problem);
     let ml = problem.likelihood.ml_parameters();
     // Without a loss at the maximum-likelihood estimate there is nothing to trade for.
     if problem.loss.lambda() == 0.0 || problem.rows.loss(&problem.rows.gather(&ml), &problem.loss) == 0.0 {

@@ -19,7 +19,11 @@ pub(super) fn minimise(
     let gamma = problem.loss.gamma();
     let base = if smooth { problem.loss.smoothing() } else { default_smoothing(gamma) };
     let hard = problem.loss.lambda() * gamma >= 100.0;
-    let mut factors = if hard { vec![16.0, 4.0, 1.0] } else { vec![1.0] };
+    let mut factors = match (hard, settings.persistent) {
+        (true, true) => vec![16.0, 4.0, 1.0],
+        (true, false) => vec![16.0, 1.0],
+        (false, _) => vec![1.0],
+    };
     if !smooth {
         factors.extend((1..=14).map(|k| 0.25f64.powi(k)));
     }
@@ -35,8 +39,8 @@ pub(super) fn minimise(
         let stage = Problem { loss: problem.loss.with_smoothing(base.scaled(*factor)), ..problem.clone() };
         let target = smooth && at + 1 == factors.len();
         state.descend(problem, &stage, target, settings, control)?;
-        if state.certificate.gap(smooth) <= settings.tolerance || state.iterations >= settings.max_iterations
-        {
+        let done = state.certificate.gap(smooth) <= settings.tolerance;
+        if done || state.iterations >= settings.max_iterations || control.time_is_up() {
             break;
         }
     }
@@ -53,6 +57,17 @@ pub(super) fn minimise(
         converged: certificate.gap(smooth) <= settings.tolerance,
         method: "L-BFGS, Newton-CG",
     })
+}
+
+/// Share of the objective by which it must fall from one look to the next, each after half as many iterations more, for
+/// a stage of more smoothing to go on, and for a fit inside a search: there points are compared by decisions, which
+/// have settled long before the proven gap has closed.
+const STAGE_DECREASE: f64 = 1e-2;
+const SEARCH_DECREASE: f64 = 5e-4;
+
+/// Whether the last stage is the problem itself, so that those before need no proof.
+fn smooth_target(problem: &Problem) -> bool {
+    problem.loss.is_smooth()
 }
 
 /// State of the continuation; bounds always belong to the problem itself.
@@ -98,8 +113,13 @@ impl Stage {
         let rough = if target { 1e-9 } else { 1e-6 } * problem.likelihood.total();
         let left = settings.max_iterations.saturating_sub(self.iterations).max(1);
         let budget = if target { left } else { left.min(500) };
+        let enough = match (target, settings.persistent) {
+            (false, _) => Some(STAGE_DECREASE),
+            (true, false) => Some(SEARCH_DECREASE),
+            (true, true) => None,
+        };
         let lbfgs_settings = LbfgsSettings { memory: 50, max_iterations: budget, gradient_tolerance: rough };
-        let mut next_check = 10;
+        let (mut next_check, mut last_value) = (10, f64::INFINITY);
         let start = std::mem::take(&mut self.w);
         let found = lbfgs(
             start,
@@ -113,17 +133,28 @@ impl Stage {
             |at: Iterate<'_>| {
                 control.progress("L-BFGS", at.iteration, budget)?;
                 if at.iteration < next_check {
-                    return Ok(false);
+                    return Ok(control.time_is_up());
                 }
                 next_check = at.iteration * 3 / 2;
-                Ok(self.certify(problem, stage, at.x) <= settings.tolerance)
+                let decrease = last_value - at.value;
+                last_value = at.value;
+                match enough {
+                    Some(share) => Ok(decrease <= share * at.value.abs()),
+                    None => Ok(self.certify(problem, stage, at.x) <= settings.tolerance),
+                }
             },
         )?;
         self.iterations += found.iterations;
         self.w = found.x;
+        if !target && smooth_target(problem) {
+            return Ok(());
+        }
         let w = self.w.clone();
-        if self.certify(problem, stage, &w) <= settings.tolerance
+        let reached = self.certify(problem, stage, &w) <= settings.tolerance;
+        if reached
             || self.iterations >= settings.max_iterations
+            || !settings.persistent
+            || control.time_is_up()
         {
             return Ok(());
         }
@@ -145,6 +176,9 @@ impl Stage {
         let start = std::mem::take(&mut self.w);
         let found = newton_cg(start, &newton, stage, |at: Iterate<'_>| {
             control.progress("Newton-CG", at.iteration, newton.max_iterations)?;
+            if control.time_is_up() {
+                return Ok(true);
+            }
             Ok(at.iteration > 0
                 && at.iteration.is_multiple_of(3)
                 && self.certify(problem, stage, at.x) <= settings.tolerance)
