@@ -3,12 +3,14 @@
 
 use super::fit::Terms;
 use super::rows::FeatureType;
+use super::terms::averaged::mutual_information;
 use super::terms::density::search::DensityChoice;
 use super::terms::gaussian::GaussianChoice;
 use super::terms::machine::fit::MachineChoice;
 use super::terms::{self, TermModel, TermScores, missing_share};
-use super::weights::{PoolWeights, TERMS};
+use super::weights::{LETTERS, PoolWeights, TERMS};
 use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::numeric::log::softmax;
 use hingenet_base::solver::SolverReport;
 use hingenet_data::classifier::Classifier;
 use hingenet_data::explain::{ScoreTerms, leave_one_out};
@@ -46,53 +48,20 @@ pub struct PoolFacts {
 #[derive(Debug, Clone)]
 pub struct PoolClassifier {
     pub(crate) terms: Terms,
-    pub(crate) facts: PoolFacts,
+    /// What the fit chose.
+    pub facts: PoolFacts,
     /// Class code of each class that has training rows.
     pub(crate) present: Vec<usize>,
     pub(crate) n_classes: usize,
 }
 
-/// The terms of the pool, in the order of [`PoolWeights`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PoolTerm {
-    /// P: kernel density.
-    Density,
-    /// A: averaged one-dependence network.
-    Averaged,
-    /// G: shrunk class Gaussians.
-    Gaussian,
-    /// K: margin kernel machine with completions.
-    Machine,
-}
-
-/// Terms with their log posteriors, K values a row.
-pub type TermPosteriors = Vec<(PoolTerm, Vec<f64>)>;
-
-impl PoolTerm {
-    /// All terms, in the order of [`PoolWeights`].
-    pub const ALL: [PoolTerm; TERMS] =
-        [PoolTerm::Density, PoolTerm::Averaged, PoolTerm::Gaussian, PoolTerm::Machine];
-
-    /// The letter of the term.
-    pub fn name(self) -> &'static str {
-        match self {
-            PoolTerm::Density => "P",
-            PoolTerm::Averaged => "A",
-            PoolTerm::Gaussian => "G",
-            PoolTerm::Machine => "K",
-        }
-    }
-}
+/// Letters of terms with their log posteriors, K values a row.
+pub type TermPosteriors = Vec<(&'static str, Vec<f64>)>;
 
 impl PoolClassifier {
     /// Weights of the terms at the knots of the share of missing features.
     pub fn weights(&self) -> &PoolWeights {
         &self.terms.weights
-    }
-
-    /// What the fit chose.
-    pub fn facts(&self) -> &PoolFacts {
-        &self.facts
     }
 
     /// The models of terms A and G; G may be left out.
@@ -113,36 +82,26 @@ impl PoolClassifier {
         self.terms.kernels.rows.features.n_columns()
     }
 
-    /// Number of training rows the model keeps for its kernel density.
-    pub fn n_kernel_rows(&self) -> usize {
-        self.terms.kernels.density.len()
-    }
-
-    /// Number of support rows of the kernel machine.
-    pub fn n_support_rows(&self) -> usize {
-        self.terms.kernels.machine.points.len()
-    }
-
     /// Log posteriors of the pool and of each of its terms alone, K values a row; a term that was left out
     /// is not listed.
     pub fn log_proba_and_terms(&self, rows: &Table) -> Result<(Vec<f64>, TermPosteriors)> {
         self.check(rows)?;
         let scores = self.term_scores(rows)?;
-        let terms = PoolTerm::ALL.into_iter().filter(|&t| self.has(t));
-        let alone = terms.map(|t| (t, self.alone(&scores, t))).collect();
+        let alone = self.listed_terms().map(|f| (LETTERS[f], self.alone(&scores, f))).collect();
         Ok((self.pooled_from(rows, &scores), alone))
     }
 
-    /// Whether the pool has this term: the Gaussian is left out where there are too many columns.
-    pub fn has(&self, term: PoolTerm) -> bool {
-        term != PoolTerm::Gaussian || self.terms.others[1].is_some()
+    /// Places of the terms in [`PoolWeights`]; the Gaussian is left out where there are too many columns.
+    pub(crate) fn listed_terms(&self) -> impl Iterator<Item = usize> {
+        let gaussian = self.terms.others[1].is_some();
+        (0..TERMS).filter(move |&f| LETTERS[f] != "G" || gaussian)
     }
 
-    fn alone(&self, scores: &TermScores, term: PoolTerm) -> Vec<f64> {
+    fn alone(&self, scores: &TermScores, term: usize) -> Vec<f64> {
         let k = scores.n_classes;
-        let at = term as usize * k..(term as usize + 1) * k;
         let n = scores.terms[0].len() / k;
-        (0..n).flat_map(|i| self.all_classes(&scores.posteriors(i)[at.clone()])).collect()
+        let of_row = |i: usize| self.all_classes(&scores.posteriors(i)[term * k..(term + 1) * k]);
+        (0..n).flat_map(of_row).collect()
     }
 
     /// Refuses a table that has not the training columns, and infinite numbers.
@@ -171,10 +130,6 @@ impl PoolClassifier {
     }
 
     /// `ln P(c|x_o)` over all classes, K values a row. Nothing observed: the class frequencies, exactly.
-    pub(crate) fn pooled(&self, rows: &Table) -> Result<Vec<f64>> {
-        Ok(self.pooled_from(rows, &self.term_scores(rows)?))
-    }
-
     fn pooled_from(&self, rows: &Table, scores: &TermScores) -> Vec<f64> {
         let prior = self.terms.kernels.density.log_prior();
         let mut out = Vec::with_capacity(rows.n_rows() * self.n_classes);
@@ -203,15 +158,35 @@ impl Classifier for PoolClassifier {
 
     fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
         self.check(rows)?;
-        self.pooled(rows)
+        Ok(self.pooled_from(rows, &self.term_scores(rows)?))
     }
 
     fn terms(&self, row: &Table) -> Result<ScoreTerms> {
         leave_one_out(self, row, 0..row.n_columns())
     }
 
+    /// The information (nats) about the class that the value of each missing feature is expected to give, from term A: with
+    /// `Q(b, c)` the joint posterior of the feature's states and the class given the observed features, the mutual
+    /// information of Q. Largest first, ties to the earlier feature.
     fn next_measurements(&self, row: &Table) -> Result<Option<Vec<(usize, f64)>>> {
-        self.expected_information(row).map(Some)
+        self.check(row)?;
+        let averaged = &self.terms.averaged;
+        let observed = averaged.observed(row, 0);
+        let gain = |j: usize| {
+            let at = observed.partition_point(|(i, _)| *i < j);
+            let mut joint = Vec::new();
+            for b in averaged.counts.states.of(j) {
+                let mut states = observed.clone();
+                states.insert(at, (j, b));
+                joint.extend(averaged.stars.scores(&states));
+            }
+            softmax(&mut joint);
+            (j, mutual_information(&joint, self.present.len()).max(0.0))
+        };
+        let missing = (0..row.n_columns()).filter(|&j| row.column(j).is_missing(0));
+        let mut gains: Vec<(usize, f64)> = missing.map(gain).collect();
+        gains.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        Ok(Some(gains))
     }
 }
 

@@ -34,19 +34,11 @@ const FOLDS: usize = 3;
 const STAGES: usize = 6;
 
 /// Fits the pool of the four terms, or of other models in place of A or G, on training rows, which may have missing cells.
-///
-/// The seed picks row subsets, folds and blanked copies, nothing else.
-pub fn fit(
-    rows: &Rows,
-    params: &PoolParams,
-    stand_ins: StandIns,
-    seed: u64,
-    control: &Control,
-) -> Result<PoolClassifier> {
+pub fn fit(rows: &Rows, params: &PoolParams, instead: StandIns, control: &Control) -> Result<PoolClassifier> {
     params.check()?;
     params.masks.check(rows.features().n_columns())?;
     let training = Labelled::new(rows)?;
-    let fit = Fit { training: &training, params, effort: params.effort(), stand_ins, seed, control };
+    let fit = Fit { training: &training, params, effort: params.effort(), instead, control };
     let (terms, facts) = fit.run()?;
     Ok(PoolClassifier { terms, facts, present: rows.present(), n_classes: rows.n_classes() })
 }
@@ -55,8 +47,7 @@ struct Fit<'a> {
     training: &'a Labelled,
     params: &'a PoolParams,
     effort: Effort,
-    stand_ins: StandIns<'a>,
-    seed: u64,
+    instead: StandIns<'a>,
     control: &'a Control,
 }
 
@@ -86,8 +77,15 @@ impl Fit<'_> {
         let information = averaged.information();
         self.stage("kernel density", 1)?;
         let sampled = self.density_rows();
-        let density = self.density_choice(&sampled, &information)?;
-        let ground = Ground::new(self.training, &sampled, &density)?;
+        let rows = self.training.select(&sampled);
+        let search = DensitySearch {
+            training: &rows,
+            information: &information,
+            rows: self.effort.density_rows,
+            consistent: self.params.consistent,
+        };
+        let density = search.choose(&mut self.random(1), self.control)?;
+        let ground = Ground::new(self.training, &sampled, rows, &density)?;
         self.stage("kernel machine", 2)?;
         let chosen = random_subset(sampled.len(), self.effort.pool_rows, &mut self.random(7));
         let own: Vec<Own> = chosen.iter().map(|&r| Own { density: r, machine: sampled[r] }).collect();
@@ -106,7 +104,7 @@ impl Fit<'_> {
             };
             Ok(Arc::new(Gaussian::fit(rows, choice)?) as Arc<dyn TermModel>)
         };
-        let term_a: CrossFitted = match self.stand_ins[0] {
+        let term_a: CrossFitted = match self.instead[0] {
             Some(recipe) => (recipe, recipe(self.training, None, self.control)?),
             None => (&own_averaged, averaged.clone()),
         };
@@ -132,7 +130,7 @@ impl Fit<'_> {
     }
 
     fn random(&self, stream: u64) -> Random {
-        Random::stream(self.seed, stream)
+        Random::stream(self.params.seed, stream)
     }
 
     fn density_rows(&self) -> Vec<usize> {
@@ -142,17 +140,6 @@ impl Fit<'_> {
                 .warn(&format!("the kernel density uses a random sample of {DENSITY_ROWS} of {n} rows"));
         }
         random_subset(n, DENSITY_ROWS, &mut self.random(6))
-    }
-
-    fn density_choice(&self, sampled: &[usize], information: &[f64]) -> Result<DensityChoice> {
-        let part = (sampled.len() < self.training.len()).then(|| self.training.select(sampled));
-        let search = DensitySearch {
-            training: part.as_ref().unwrap_or(self.training),
-            information,
-            rows: self.effort.density_rows,
-            consistent: self.params.consistent,
-        };
-        search.choose(&mut self.random(1), self.control)
     }
 
     fn machine(&self, ground: &Ground, density: &DensityChoice, own: &[Own]) -> Result<FittedMachine> {
@@ -181,8 +168,8 @@ impl Fit<'_> {
 
     /// Term G; `None` if there are too many columns.
     fn term_g<'r>(&'r self, own: &'r TermRecipe<'r>) -> Result<Option<CrossFitted<'r>>> {
-        let recipe = self.stand_ins[1].unwrap_or(own);
-        if self.stand_ins[1].is_none() {
+        let recipe = self.instead[1].unwrap_or(own);
+        if self.instead[1].is_none() {
             let rows = self.training;
             let encoding = Encoding::learn(&rows.features, &rows.weight, Transform::Identity, false);
             let (columns, most) = (encoding.n_columns(), gaussian::MOST_COLUMNS);

@@ -14,7 +14,6 @@
 //! `e` encoded row, `o` observed and `m` missing features, `λ` metric, `β` machine coefficients.
 
 mod classifier;
-mod explain;
 mod fit;
 mod masks;
 mod params;
@@ -27,7 +26,7 @@ mod terms;
 mod tests;
 mod weights;
 
-pub use classifier::{PoolClassifier, PoolFacts, PoolTerm, TermPosteriors};
+pub use classifier::{PoolClassifier, PoolFacts, TermPosteriors};
 pub use fit::fit;
 pub use masks::MaskSampler;
 pub use params::PoolParams;
@@ -40,4 +39,4 @@ pub use terms::density::search::DensityChoice;
 pub use terms::gaussian::GaussianChoice;
 pub use terms::machine::fit::MachineChoice;
 pub use terms::{StandIns, TermModel, TermRecipe};
-pub use weights::{KNOTS, PoolWeights, TERMS};
+pub use weights::{KNOTS, LETTERS, PoolWeights, TERMS};

@@ -15,11 +15,13 @@ pub struct PoolParams {
     pub draws: usize,
     /// How the copies of training rows are blanked on which the weights of the terms are fitted.
     pub masks: MaskSampler,
+    /// Picks row subsets, folds and blanked copies, nothing else.
+    pub seed: u64,
 }
 
 impl Default for PoolParams {
     fn default() -> Self {
-        PoolParams { consistent: false, fast: false, draws: 10, masks: MaskSampler::default() }
+        PoolParams { consistent: false, fast: false, draws: 10, masks: MaskSampler::default(), seed: 0 }
     }
 }
 

@@ -148,11 +148,10 @@ pub(crate) fn put_rows(all: &mut [f64], rows: &[usize], values: &[f64]) {
 }
 
 /// The candidate of least loss, the first of equal ones.
-pub(crate) fn least<T>(method: &str, tried: impl IntoIterator<Item = (f64, T)>) -> Result<(f64, T)> {
+pub(crate) fn least<T>(method: &str, tried: impl IntoIterator<Item = (f64, T)>) -> Result<T> {
     let smaller = |best: (f64, T), next: (f64, T)| if next.0 < best.0 { next } else { best };
     let finite = tried.into_iter().filter(|(loss, _)| !loss.is_nan());
-    finite.reduce(smaller).ok_or_else(|| Error::Numeric {
-        method: method.into(),
-        problem: "no candidate gives a finite loss".into(),
-    })
+    let best = finite.reduce(smaller).map(|(_, candidate)| candidate);
+    let problem = "no candidate gives a finite loss".into();
+    best.ok_or_else(|| Error::Numeric { method: method.into(), problem })
 }

@@ -1,9 +1,9 @@
 //! A fitted pool in a few numbers, for people: what the terms are, how much each counts at which share of
 //! missing features, what was chosen, how many training rows are kept.
 
-use super::classifier::{PoolClassifier, PoolFacts, PoolTerm};
+use super::classifier::{PoolClassifier, PoolFacts};
 use super::terms::TermModel;
-use super::weights::KNOTS;
+use super::weights::{KNOTS, LETTERS};
 use serde::Serialize;
 
 /// What is worth telling about a fitted pool.
@@ -35,27 +35,19 @@ pub struct TermSummary {
 impl PoolClassifier {
     /// The pool in a few numbers.
     pub fn summary(&self) -> PoolSummary {
-        let term = |term: PoolTerm| TermSummary {
-            name: term.name(),
-            model: self.model_of(term),
-            weights: self.weights().0[term as usize],
+        let [a, g] = self.term_models().map(|model| model.map(TermModel::name).unwrap_or_default());
+        let models = ["kernel density".into(), a, g, "margin kernel machine".into()];
+        let term = |f: usize| TermSummary {
+            name: LETTERS[f],
+            model: models[f].clone(),
+            weights: self.terms.weights.0[f],
         };
         PoolSummary {
             missing: KNOTS,
-            terms: PoolTerm::ALL.into_iter().filter(|&t| self.has(t)).map(term).collect(),
-            kept_rows: self.n_kernel_rows(),
-            support_rows: self.n_support_rows(),
-            facts: self.facts().clone(),
-        }
-    }
-
-    fn model_of(&self, term: PoolTerm) -> String {
-        let [a, g] = self.term_models().map(|model| model.map(TermModel::name).unwrap_or_default());
-        match term {
-            PoolTerm::Density => "kernel density".into(),
-            PoolTerm::Averaged => a,
-            PoolTerm::Gaussian => g,
-            PoolTerm::Machine => "margin kernel machine".into(),
+            terms: self.listed_terms().map(term).collect(),
+            kept_rows: self.terms.kernels.density.len(),
+            support_rows: self.terms.kernels.machine.points.len(),
+            facts: self.facts.clone(),
         }
     }
 }

@@ -9,8 +9,10 @@ use hingenet_base::numeric::log::log_normalise;
 use hingenet_base::numeric::sum::{add_into, ordered_chunks};
 use hingenet_base::solver::SolverReport;
 
-/// Number of terms: P, A, G, K.
+/// Number of terms.
 pub const TERMS: usize = 4;
+/// Letters of the terms: kernel density, averaged network, Gaussians, kernel machine.
+pub const LETTERS: [&str; TERMS] = ["P", "A", "G", "K"];
 /// Shares of missing features at which the weights are free; linear in between, constant above.
 pub const KNOTS: [f64; 4] = [0.0, 0.3, 0.6, 0.9];
 /// No term may call a class less likely than this (log probability, 6 in a million): without it one sure and wrong
@@ -91,14 +93,8 @@ impl Cases {
             }
         }
         let gap = residual(&w, &current.gradient);
-        let report = SolverReport {
-            method: "Newton with bounds (projected gradient)".into(),
-            converged: gap <= tolerance.max(1e-6),
-            iterations: steps,
-            objective: current.value,
-            gap: Some(gap),
-            slack: None,
-        };
+        let method = "Newton with bounds (projected gradient)";
+        let report = SolverReport::new(method, gap <= tolerance.max(1e-6), steps, current.value, Some(gap));
         let weights = std::array::from_fn(|f| std::array::from_fn(|k| w[f * KNOTS.len() + k]));
         Ok((PoolWeights(weights), report))
     }

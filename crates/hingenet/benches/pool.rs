@@ -80,8 +80,12 @@ fn run(name: &str, train: &Data, test: &Data, params: &PoolParams) {
     let rows = Rows::new(&features, &class, &classes, None).expect("rows of several classes");
     let start = Instant::now();
     let model =
-        hingenet_pool::fit(&rows, params, [None, None], 0, &Control::default()).expect("rows can be fitted");
-    println!("{name}: fit {:.2} s, {} support rows", start.elapsed().as_secs_f64(), model.n_support_rows());
+        hingenet_pool::fit(&rows, params, [None, None], &Control::default()).expect("rows can be fitted");
+    println!(
+        "{name}: fit {:.2} s, {} support rows",
+        start.elapsed().as_secs_f64(),
+        model.summary().support_rows
+    );
     let mut random = Random::new(1);
     for rate in [0.0, 0.3, 0.6, 0.9] {
         let rows = test.table(|| random.uniform() < rate);

@@ -6,7 +6,7 @@ use hingenet_data::classifier::Classifier;
 use hingenet_data::explain::ExplanationKind;
 use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
-use hingenet_pool::{self, PoolClassifier, PoolParams, PoolTerm};
+use hingenet_pool::{self, LETTERS, PoolClassifier, PoolParams};
 use std::sync::{Arc, Mutex};
 
 /// Rows as plain vectors: two numbers, one category of three levels, one number without information.
@@ -71,17 +71,16 @@ impl Data {
     fn fit_with(
         &self,
         params: &PoolParams,
-        seed: u64,
         control: &Control,
     ) -> hingenet_base::error::Result<PoolClassifier> {
         let classes = ["r", "s", "t"].map(String::from);
         let class = Codes::from_options(3, self.class.iter().copied());
         let rows = Rows::new(&self.table(), &class, &classes, self.weights.as_deref())?;
-        hingenet_pool::fit(&rows, params, [None, None], seed, control)
+        hingenet_pool::fit(&rows, params, [None, None], control)
     }
 
     fn fit(&self) -> PoolClassifier {
-        self.fit_with(&PoolParams::default(), 0, &Control::default()).unwrap()
+        self.fit_with(&PoolParams::default(), &Control::default()).unwrap()
     }
 }
 
@@ -200,7 +199,7 @@ fn few_rows_give_equal_weights_and_a_warning() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let listener = heard.clone();
     let control = Control::default().on_warning(move |text| listener.lock().unwrap().push(text.to_string()));
-    let model = data(12, 14).fit_with(&PoolParams::default(), 0, &control).unwrap();
+    let model = data(12, 14).fit_with(&PoolParams::default(), &control).unwrap();
     assert!(model.weights().0.iter().flatten().all(|w| *w == 0.25));
     assert!(heard.lock().unwrap().iter().any(|w| w.contains("too few")));
     fingerprint(&model);
@@ -260,10 +259,10 @@ fn bad_input_is_refused_with_a_reason() {
     let mut short = data(30, 24);
     short.weights = Some(vec![1.0; 3]);
     for bad in [unlabelled, single, negative, short] {
-        assert!(bad.fit_with(&params, 0, &control).is_err());
+        assert!(bad.fit_with(&params, &control).is_err());
     }
     let none = PoolParams { draws: 0, ..PoolParams::default() };
-    assert!(data(30, 25).fit_with(&none, 0, &control).is_err());
+    assert!(data(30, 25).fit_with(&none, &control).is_err());
     let model = data(60, 26).fit();
     let numbers = |name: &str| Column::numeric(name, vec![1.0]);
     assert!(model.log_proba(&Table::new(vec![numbers("x1")]).unwrap()).is_err());
@@ -274,7 +273,7 @@ fn bad_input_is_refused_with_a_reason() {
 #[test]
 fn a_fit_can_be_stopped() {
     let stop = Arc::new(std::sync::atomic::AtomicBool::new(true));
-    let result = data(60, 27).fit_with(&PoolParams::default(), 0, &Control::new(stop));
+    let result = data(60, 27).fit_with(&PoolParams::default(), &Control::new(stop));
     assert!(matches!(result, Err(hingenet_base::error::Error::Interrupted)));
 }
 
@@ -318,11 +317,11 @@ fn presets_and_single_terms_give_proper_posteriors() {
         PoolParams { fast: true, ..PoolParams::default() },
         PoolParams { consistent: true, ..PoolParams::default() },
     ] {
-        let model = data(150, 32).fit_with(&params, 0, &Control::default()).unwrap();
+        let model = data(150, 32).fit_with(&params, &Control::default()).unwrap();
         assert!(accuracy(&model, &test) > 0.75);
-        assert!(!params.consistent || model.facts().density.power == 0.0);
+        assert!(!params.consistent || model.facts.density.power == 0.0);
         let (_, terms) = model.log_proba_and_terms(&test.table()).unwrap();
-        assert_eq!(terms.iter().map(|(term, _)| *term).collect::<Vec<_>>(), PoolTerm::ALL);
+        assert_eq!(terms.iter().map(|(term, _)| *term).collect::<Vec<_>>(), LETTERS);
         for (_, proba) in terms {
             assert!(
                 proba.chunks_exact(3).all(|r| (r.iter().map(|p| p.exp()).sum::<f64>() - 1.0).abs() < 1e-9)
@@ -378,14 +377,14 @@ fn weights_follow_the_gaps_that_are_expected() {
     assert!(named(&spec, &train).is_err());
     let short =
         PoolParams { masks: hingenet_pool::MaskSampler::Patterns(vec![vec![true]]), ..PoolParams::default() };
-    assert!(train.fit_with(&short, 0, &Control::default()).is_err());
+    assert!(train.fit_with(&short, &Control::default()).is_err());
 }
 
 #[test]
 fn infinite_values_are_refused_in_training_and_prediction() {
     let mut bad = data(60, 37);
     bad.numbers[1][3] = f64::INFINITY;
-    let error = bad.fit_with(&PoolParams::default(), 0, &Control::default()).unwrap_err();
+    let error = bad.fit_with(&PoolParams::default(), &Control::default()).unwrap_err();
     assert!(error.to_string().contains("x2") && error.hint().is_some());
     assert!(data(60, 38).fit().log_proba(&bad.table()).is_err());
 }
@@ -412,7 +411,7 @@ fn without_any_information_the_metric_is_flat() {
     train.numbers.iter_mut().for_each(|x| x.fill(1.0));
     train.level.fill(Some(0));
     let model = train.fit();
-    assert_eq!(model.facts().density.exponent, 0.0);
+    assert_eq!(model.facts.density.exponent, 0.0);
     assert!(model.log_proba(&train.table()).unwrap().iter().all(|p| p.is_finite()));
 }
 

@@ -33,7 +33,14 @@ pub(crate) fn complete(
     let means = Matrix::from_vec(1, encoded.values.cols(), sample.overall_means())?;
     let centre = Completion::new(density.encoding.clone(), means, covariance.cloned())?;
     let mut first = encoded.values.clone();
-    fill(&mut first, &incomplete, |block| from_centre(&centre, encoded, block))?;
+    fill(&mut first, &incomplete, |block| {
+        let mut out = Vec::new();
+        for &i in block {
+            let conditional = centre.conditional(encoded.pattern(i))?;
+            centre.complete(&conditional, encoded.values.row(i), 0, &mut out);
+        }
+        Ok(out)
+    })?;
     let source = Completion::new(density.encoding.clone(), first.select_rows(sampled), covariance.cloned())?;
     let mut points = first;
     fill(&mut points, &incomplete, |block| from_draws(density, &source, encoded, sampled, block))?;
@@ -49,15 +56,6 @@ fn fill(
     let parts = rows.par_chunks(BLOCK).map(&rows_of).collect::<Result<Vec<_>>>()?;
     put_rows(points.data_mut(), rows, &parts.concat());
     Ok(())
-}
-
-fn from_centre(centre: &Completion, encoded: &Encoded, block: &[usize]) -> Result<Vec<f64>> {
-    let mut out = Vec::new();
-    for &i in block {
-        let conditional = centre.conditional(encoded.pattern(i))?;
-        centre.complete(&conditional, encoded.values.row(i), 0, &mut out);
-    }
-    Ok(out)
 }
 
 fn from_draws(

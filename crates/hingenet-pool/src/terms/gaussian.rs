@@ -245,7 +245,7 @@ pub(crate) fn choose(
             }
         }
     }
-    least("shrunk Gaussians", tried).map(|(_, choice)| choice)
+    least("shrunk Gaussians", tried)
 }
 
 /// Least log-loss of `logpost(b · L)` over the exponents b, L the posterior with the pool's floor: without

@@ -145,9 +145,13 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    /// The density of the sampled rows, with encodings and moments of all.
-    pub(crate) fn new(all: &Labelled, sampled: &[usize], choice: &DensityChoice) -> Result<Self> {
-        let rows = if sampled.len() < all.len() { all.select(sampled) } else { all.clone() };
+    /// The density of the sampled `rows` of all, with encodings and moments of all.
+    pub(crate) fn new(
+        all: &Labelled,
+        sampled: &[usize],
+        rows: Labelled,
+        choice: &DensityChoice,
+    ) -> Result<Self> {
         let encoding = Encoding::learn(&rows.features, &rows.weight, choice.transform, true);
         let density = Density::new(encoding.clone(), &rows, &choice.metric, choice.power);
         let encoded = encoding.encode(&all.features);

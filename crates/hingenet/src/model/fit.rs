@@ -93,7 +93,7 @@ pub(super) fn fit_rows(
         }
         Recipe::Pool => {
             let pool = pool::fit(spec, rows, options, control)?;
-            let facts = pool.facts();
+            let facts = &pool.facts;
             let reports = facts.pool_report.iter().chain([&facts.machine_report]).cloned().collect();
             Fit { model: Fitted::Pool(Box::new(pool)), reports, chosen: BTreeMap::new() }
         }

@@ -174,7 +174,7 @@ impl Model {
         let (log_proba, terms) = pool.log_proba_and_terms(&rows)?;
         let predictions =
             |log_proba| Predictions { log_proba, n_classes: self.classes.len(), report: report.clone() };
-        let terms = terms.into_iter().map(|(term, l)| (term.name(), predictions(l))).collect();
+        let terms = terms.into_iter().map(|(term, l)| (term, predictions(l))).collect();
         Ok((predictions(log_proba), terms))
     }
 

@@ -68,6 +68,7 @@ pub(super) fn fit(
         fast: FAST.of(spec),
         draws: DRAWS.of(spec),
         masks: masks(spec, rows.features(), control)?,
+        seed: options.seed,
     };
     let recipe = |term: &Opt<Option<String>>, own: &str| {
         let spec = term.of(spec).map_or(Ok(None), |text| stand_in(&text, own))?;
@@ -77,7 +78,7 @@ pub(super) fn fit(
         }))
     };
     let (a, g) = (recipe(&AVERAGED, OWN_AVERAGED)?, recipe(&GAUSSIAN, OWN_GAUSSIAN)?);
-    hingenet_pool::fit(rows, &params, [a.as_deref(), g.as_deref()], options.seed, control)
+    hingenet_pool::fit(rows, &params, [a.as_deref(), g.as_deref()], control)
 }
 
 fn masks(spec: &ModelSpec, features: &Table, control: &Control) -> Result<MaskSampler> {

@@ -13,6 +13,7 @@ use hingenet_data::explain::{ExplanationKind, Term};
 use hingenet_data::table::{FeatureSpec, Table, UnseenPolicy};
 use hingenet_discrete::Structure;
 use hingenet_discrete::inference::Inference;
+use hingenet_pool::PoolSummary;
 
 /// Rows of a probability table that are told; the others are less probable.
 const TABLE_ROWS: usize = 24;
@@ -106,15 +107,16 @@ fn about(model: &Model) -> Vec<String> {
             ),
             "It keeps lookup tables, no training rows.".into(),
         ],
-        Fitted::Pool(fitted) => vec![
-            "Four class posteriors multiplied, each raised to a weight that depends on how many features of a row are \
-             missing."
-                .into(),
-            format!(
-                "It keeps training rows: whoever has the model file can read the {} rows in it.",
-                fitted.n_kernel_rows().max(fitted.n_support_rows())
-            ),
-        ],
+        Fitted::Pool(fitted) => {
+            let PoolSummary { kept_rows, support_rows, .. } = fitted.summary();
+            let rows = kept_rows.max(support_rows);
+            vec![
+                "Four class posteriors multiplied, each raised to a weight that depends on how many features of a row \
+                 are missing."
+                    .into(),
+                format!("It keeps training rows: whoever has the model file can read the {rows} rows in it."),
+            ]
+        }
     }
 }
 

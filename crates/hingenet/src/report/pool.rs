@@ -11,14 +11,14 @@ const FEATURES: usize = 30;
 /// Fills in the weights, the information of the features, and facts.
 pub(super) fn describe(report: &mut ModelReport, model: &Model, fitted: &PoolClassifier) {
     report.curves = vec![weights(fitted), information(model, fitted)];
-    let facts = fitted.facts();
+    let summary = fitted.summary();
+    let facts = &summary.facts;
     let mut add = |name: &str, value: String| report.origin.facts.push((name.into(), value));
     add(
         "training rows kept",
         format!(
             "{} in the kernel density, {} in the kernel machine",
-            fitted.n_kernel_rows(),
-            fitted.n_support_rows()
+            summary.kept_rows, summary.support_rows
         ),
     );
     let d = &facts.density;
@@ -67,7 +67,7 @@ fn weights(fitted: &PoolClassifier) -> CurveFigure {
 
 fn information(model: &Model, fitted: &PoolClassifier) -> CurveFigure {
     let names = model.schema.features.iter().map(|f| f.name.clone());
-    let mut ranked: Vec<(String, f64)> = names.zip(fitted.facts().information.iter().copied()).collect();
+    let mut ranked: Vec<(String, f64)> = names.zip(fitted.facts.information.iter().copied()).collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
     let total = ranked.len();
     ranked.truncate(FEATURES);

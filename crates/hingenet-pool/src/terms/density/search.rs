@@ -85,7 +85,7 @@ impl DensitySearch<'_> {
                 }
             }
         }
-        least("kernel density", tried).map(|(_, choice)| choice)
+        least("kernel density", tried)
     }
 
     fn exponents(&self) -> &'static [f64] {

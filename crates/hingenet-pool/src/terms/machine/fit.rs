@@ -178,7 +178,7 @@ impl MachineFit<'_> {
             .par_iter()
             .map(|&(informed, gamma)| part.try_ridges(informed, gamma, ridges, control))
             .collect::<Result<Vec<_>>>()?;
-        let (_, best) = least("kernel machine", tried.into_iter().flatten())?;
+        let best = least("kernel machine", tried.into_iter().flatten())?;
         let kernel = self.kernel(best.choice.informed, best.choice.gamma);
         let machine = Machine::new(kernel, &part.points, &best.beta, best.scale);
         Ok((best.choice, machine))
@@ -319,12 +319,8 @@ fn sorted(rows: &[usize]) -> Vec<usize> {
 }
 
 fn newton_report(solutions: &[SquaredHingeSolution], ridge: f64) -> SolverReport {
-    SolverReport {
-        method: "finite Newton on the squared hinge loss".into(),
-        converged: solutions.iter().all(|s| s.converged),
-        iterations: solutions.iter().map(|s| s.rounds).max().unwrap_or(0),
-        objective: solutions.iter().map(|s| ridge * s.objective).sum(),
-        gap: None,
-        slack: None,
-    }
+    let converged = solutions.iter().all(|s| s.converged);
+    let rounds = solutions.iter().map(|s| s.rounds).max().unwrap_or(0);
+    let objective = solutions.iter().map(|s| ridge * s.objective).sum();
+    SolverReport::new("finite Newton on the squared hinge loss", converged, rounds, objective, None)
 }
