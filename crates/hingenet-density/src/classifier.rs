@@ -62,7 +62,7 @@ impl DensityClassifier {
     pub fn decision_values(&self, rows: &Table) -> Result<Vec<Vec<f64>>> {
         let cells = self.units.encode(rows)?;
         let chunks = ordered_chunks(rows.n_rows(), 256, |range| {
-            let mut scratch = Scratch::new(self);
+            let mut scratch = Scratch::new(&self.lines, self.n_classes);
             range.map(|r| self.outputs(&cells, r, &mut scratch)).collect::<Vec<_>>()
         });
         Ok(chunks.into_iter().flatten().collect())
@@ -108,12 +108,6 @@ impl DensityClassifier {
                     && levels_fit(&t.second, t.pair.1)
             });
         if tables { Ok(()) } else { Err(Error::model_file("the density tables do not fit together")) }
-    }
-}
-
-impl Scratch {
-    pub(crate) fn new(model: &DensityClassifier) -> Self {
-        Self::sized(model.lines.len(), model.n_classes)
     }
 }
 

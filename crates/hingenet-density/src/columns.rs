@@ -152,14 +152,11 @@ pub struct Columns {
     pub kinds: Vec<Kind>,
     /// Cells, feature by feature.
     pub values: Vec<Vec<f64>>,
-    /// Class code of every row.
-    pub class: Vec<usize>,
-    /// Weight of every row.
-    pub weights: Vec<f64>,
-    /// Number of classes.
-    pub n_classes: usize,
+    pub(crate) class: Vec<usize>,
+    pub(crate) weights: Vec<f64>,
+    pub(crate) n_classes: usize,
     /// Lower bound of bandwidths: 1e-3 in standardised units.
-    pub least_bandwidth: f64,
+    pub(crate) least_bandwidth: f64,
 }
 
 impl Columns {

@@ -15,7 +15,7 @@ pub(crate) fn terms(model: &DensityClassifier, row: &Table) -> Result<ScoreTerms
     if cells.iter().any(|c| c[0].is_nan()) {
         return leave_one_out(model, row, used.iter().copied());
     }
-    let mut scratch = Scratch::new(model);
+    let mut scratch = Scratch::new(&model.lines, model.n_classes);
     let factor = model.calibration.factor(&model.outputs(&cells, 0, &mut scratch));
     let stretched = |outputs: &[f64]| class_scores(outputs).iter().map(|s| factor * s).collect();
     let mut base = model.base.clone();

@@ -6,10 +6,10 @@
 //! Letters used throughout: `n` rows (a total weight), `m` rows of one class, `d` features, `h` and `H`
 //! bandwidths (H is a squared scale), `p` a density, `t` a log-density feature, `w` its weight.
 
-pub mod calibration;
+mod calibration;
 mod classifier;
 pub mod columns;
-pub mod compile;
+mod compile;
 mod describe;
 pub mod estimate;
 mod explain;

@@ -42,10 +42,10 @@ pub enum TrainingFeatures {
 }
 
 /// Which (class, pair) values of HSIC are kept.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Threshold {
     /// The fraction with the smallest balanced error in nested cross-validation.
-    CrossValidated(Vec<f64>),
+    CrossValidated,
     /// Values at least λ.
     Lambda(f64),
     /// The largest fraction of all values, pooled over the classes.
@@ -58,7 +58,7 @@ pub enum Threshold {
     BenjaminiHochberg(f64),
 }
 
-/// Candidates of the cross-validated fraction.
+/// Candidates of the cross-validated fraction, from sparse to dense.
 pub const FRACTIONS: [f64; 10] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0];
 
 /// Class weights of the SVM; of generative classifiers the factors of the class frequencies in the prior.
@@ -165,7 +165,7 @@ impl Params {
             threshold: match variant {
                 Variant::SlbAll => Threshold::Fraction(1.0),
                 Variant::Lu => Threshold::Fraction(0.0),
-                _ => Threshold::CrossValidated(FRACTIONS.to_vec()),
+                _ => Threshold::CrossValidated,
             },
             cost: 1.0,
             gap: 1e-6,
@@ -222,18 +222,13 @@ impl Params {
     }
 
     fn check_threshold(&self) -> Result<()> {
-        let fraction = |f: f64| require("fraction", f, "a number in [0, 1]", (0.0..=1.0).contains(&f));
         let level = |name: &str, a: f64| require(name, a, "a number in (0, 1)", a > 0.0 && a < 1.0);
-        match &self.threshold {
-            Threshold::CrossValidated(list) => {
-                require("fractions", list.len(), "at least one candidate", !list.is_empty())?;
-                list.iter().try_for_each(|f| fraction(*f))
-            }
-            Threshold::Lambda(l) => require("lambda", l, "a number >= 0", *l >= 0.0),
-            Threshold::Fraction(f) => fraction(*f),
-            Threshold::TopK(_) => Ok(()),
-            Threshold::Bonferroni(a) => level("alpha", *a),
-            Threshold::BenjaminiHochberg(q) => level("q", *q),
+        match self.threshold {
+            Threshold::Lambda(l) => require("lambda", l, "a number >= 0", l >= 0.0),
+            Threshold::Fraction(f) => require("fraction", f, "a number in [0, 1]", (0.0..=1.0).contains(&f)),
+            Threshold::CrossValidated | Threshold::TopK(_) => Ok(()),
+            Threshold::Bonferroni(a) => level("alpha", a),
+            Threshold::BenjaminiHochberg(q) => level("q", q),
         }
     }
 }

@@ -98,7 +98,7 @@ impl DensityClassifier {
             require_len("log densities of a training row", self.n_outputs() * own.n_rows, own.values.len())?;
         }
         let chunks = ordered_chunks(rows.n_rows(), 256, |range| {
-            let mut scratch = Scratch::new(self);
+            let mut scratch = Scratch::new(&self.lines, self.n_classes);
             range.flat_map(|r| self.row_densities(&cells, r, own, &mut scratch)).collect::<Vec<_>>()
         });
         Ok(chunks.into_iter().flatten().collect())
@@ -115,14 +115,29 @@ impl DensityClassifier {
             return known.to_vec();
         }
         s.read(&self.lines, |i| cells[i][r]);
-        let scale = self.log_scales(&s.row);
+        self.listed(
+            &s.row,
+            |y, i| s.log_density[i][y],
+            |y, p| self.pair_density(self.class_pairs[y][p], y, s),
+        )
+    }
+
+    /// Log densities of a row in the units of the columns, in the order of [`Self::log_density_list`]: of each class those of its
+    /// features, then those of its pairs.
+    fn listed(
+        &self,
+        row: &[f64],
+        single: impl Fn(usize, usize) -> f64,
+        pair: impl Fn(usize, usize) -> f64,
+    ) -> Vec<f64> {
+        let scale = self.log_scales(row);
         let mut out = Vec::with_capacity(self.n_outputs());
         for y in 0..self.n_classes {
-            out.extend(s.log_density.iter().zip(&scale).map(|(t, shift)| t[y] + shift));
-            for &p in &self.class_pairs[y] {
-                let (i, j) = self.pairs[p].pair;
-                out.push(self.pair_density(p, y, s) + scale[i] + scale[j]);
-            }
+            out.extend(scale.iter().enumerate().map(|(i, shift)| single(y, i) + shift));
+            out.extend(self.class_pairs[y].iter().enumerate().map(|(p, &place)| {
+                let (i, j) = self.pairs[place].pair;
+                pair(y, p) + scale[i] + scale[j]
+            }));
         }
         out
     }
@@ -168,17 +183,15 @@ impl DensityClassifier {
         let mut own = OwnDensities::default();
         for equal in order.chunk_by(|a, b| compare(&a.0, &b.0).is_eq()) {
             let (cells, first) = &equal[0];
-            let scale = self.log_scales(cells);
+            let of_class =
+                |y: usize| equal.iter().find(|(_, r)| columns.class[*r] == y).map_or(*first, |(_, r)| *r);
+            let rows: Vec<usize> = (0..self.n_classes).map(of_class).collect();
             own.cells.extend(cells);
-            for (y, class) in features.classes.iter().enumerate() {
-                let of_class = equal.iter().find(|(_, r)| columns.class[*r] == y);
-                let r = of_class.map_or(*first, |(_, r)| *r);
-                own.values.extend(class.marginals.iter().zip(&scale).map(|(t, shift)| t[r] + shift));
-                for (t, &p) in class.pairs.iter().zip(&self.class_pairs[y]) {
-                    let (i, j) = self.pairs[p].pair;
-                    own.values.push(t[r] + scale[i] + scale[j]);
-                }
-            }
+            own.values.extend(self.listed(
+                cells,
+                |y, i| features.classes[y].marginals[i][rows[y]],
+                |y, p| features.classes[y].pairs[p][rows[y]],
+            ));
             own.n_rows += 1;
         }
         own

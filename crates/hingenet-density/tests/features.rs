@@ -18,7 +18,9 @@ use hingenet_density::structure::hsic::{DependenceKernel, all_pairs};
 use hingenet_density::structure::{Dependence, Kept};
 use hingenet_density::terms::{ClassTerms, PerTerm, Scores};
 use hingenet_density::{Params, Variant};
-use support::{classes, columns_of, correct, draw, exact, exact_hsic, normal_sample, two_class_table};
+use support::{
+    classes, columns_of, correct, draw, exact, exact_hsic, fitted, normal_sample, two_class_table,
+};
 
 /// A fixed threshold, no class weights, a tight solver: nothing random, nothing loose.
 fn fixed(fraction: f64) -> Params {
@@ -187,14 +189,14 @@ fn kept_sets_are_nested_and_their_ends_are_lu_and_all_pairs() {
     }
     assert_eq!(before.len(), 12);
     assert!(dependence.keep_fraction(0.0).is_empty());
-    let few = dependence.select(&Threshold::Bonferroni(0.05));
-    let many = dependence.select(&Threshold::BenjaminiHochberg(0.05));
+    let few = dependence.select(Threshold::Bonferroni(0.05));
+    let many = dependence.select(Threshold::BenjaminiHochberg(0.05));
     assert!((0..2).all(|y| few.of_class[y].iter().all(|p| many.of_class[y].contains(p))));
-    assert_eq!(dependence.select(&Threshold::TopK(3)).len(), 3);
+    assert_eq!(dependence.select(Threshold::TopK(3)).len(), 3);
     let third = (0..2).flat_map(|y| [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)].map(|p| (y, p)));
     let mut values: Vec<f64> = third.map(|(y, (i, j))| dependence.value(y, i, j)).collect();
     values.sort_by(|a, b| b.total_cmp(a));
-    assert_eq!(dependence.select(&Threshold::Lambda(values[2])), dependence.select(&Threshold::TopK(3)));
+    assert_eq!(dependence.select(Threshold::Lambda(values[2])), dependence.select(Threshold::TopK(3)));
     let lu = exact(
         &table,
         &class,
@@ -276,9 +278,7 @@ fn tables_agree_with_exact_scores_on_new_rows() {
 #[test]
 fn explanations_add_up_and_curves_cover_the_features() {
     let (table, class) = two_class_table(60, 3, 21);
-    let names = classes();
-    let rows = Rows::new(&table, &class, &names, None).unwrap();
-    let model = hingenet_density::fit(&rows, &fixed(0.5), &Control::default()).unwrap().model;
+    let model = fitted(&table, &class, &fixed(0.5));
     let proba = model.log_proba(&table).unwrap();
     for row in [0, 17, 90] {
         let explanation = model.explain(&table, row).unwrap();
@@ -299,9 +299,7 @@ fn explanations_add_up_and_curves_cover_the_features() {
 #[test]
 fn curves_and_surfaces_are_the_terms_of_explanations() {
     let (table, class) = two_class_table(60, 3, 21);
-    let names = classes();
-    let rows = Rows::new(&table, &class, &names, None).unwrap();
-    let model = hingenet_density::fit(&rows, &fixed(1.0), &Control::default()).unwrap().model;
+    let model = fitted(&table, &class, &fixed(1.0));
     let (curves, surfaces) = (model.curves(), model.surfaces());
     let explained = |columns: Vec<Column>| {
         let row = Table::new(columns).unwrap();

@@ -11,8 +11,8 @@ use hingenet_density::columns::Columns;
 use hingenet_density::fit::{ExactModel, fit_exact};
 use hingenet_density::params::{Anchor, Augment, ClassWeights, Multiclass, Penalty, Threshold};
 use hingenet_density::terms::raw::RawTerm;
-use hingenet_density::{DensityClassifier, Params, Variant};
-use support::{classes, columns_of, correct, two_class_table};
+use hingenet_density::{Params, Variant};
+use support::{classes, columns_of, correct, fitted as fit, two_class_table};
 
 /// A fixed threshold and no class weights: nothing to search.
 fn fixed(fraction: f64) -> Params {
@@ -21,12 +21,6 @@ fn fixed(fraction: f64) -> Params {
         class_weights: ClassWeights::None,
         ..Params::new(Variant::Slb)
     }
-}
-
-fn fit(table: &Table, class: &Codes, params: &Params) -> DensityClassifier {
-    let names = classes();
-    let rows = Rows::new(table, class, &names, None).unwrap();
-    hingenet_density::fit(&rows, params, &Control::default()).unwrap().model
 }
 
 /// Whether a score uses the raw term.
@@ -187,7 +181,7 @@ fn the_group_penalty_selects_columns_and_pairs_as_a_whole() {
     }
     for p in 0..10 {
         let in_use: Vec<bool> = (0..2).map(|y| scores.weights.classes[y].pairs[p][0] != 0.0).collect();
-        let pair = exact.kept.of_class[0][p];
+        let pair = exact.densities.classes[0].pairs[p];
         assert!(
             in_use[0] == in_use[1]
                 && in_use[0] == raw_in_use(&exact, |t| matches!(t, RawTerm::Product(p, _) if *p == pair))

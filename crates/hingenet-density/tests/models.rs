@@ -151,8 +151,7 @@ fn equal_errors_choose_no_pairs_and_no_class_weights() {
     let columns =
         Columns::raw(vec![Kind::Continuous; 3], columns, (0..100).map(|r| r % 2).collect(), 2).unwrap();
     let model = fit_exact(&columns, &Params::new(Variant::Slb), &Control::default()).unwrap();
-    assert_eq!(model.threshold, Some(Threshold::Fraction(0.0)));
-    assert_eq!(model.class_weights, Some(ClassWeights::None));
+    assert_eq!(model.used, Some((Threshold::Fraction(0.0), ClassWeights::None)));
 }
 
 #[test]

@@ -110,11 +110,6 @@ impl Axis {
         }
     }
 
-    /// Whether there are no nodes.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// All node positions.
     pub fn nodes(&self) -> Vec<f64> {
         match self {

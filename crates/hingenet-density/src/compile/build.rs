@@ -191,7 +191,7 @@ impl Builder<'_> {
 
     /// Outputs of the tables at probe rows against exact ones.
     fn error(&self, compiled: &Compiled, rows: &[Vec<f64>], exact: &[Vec<f64>]) -> f64 {
-        let mut scratch = Scratch::sized(compiled.lines.len(), self.columns.n_classes);
+        let mut scratch = Scratch::new(&compiled.lines, self.columns.n_classes);
         let difference = |(r, want): (usize, &Vec<f64>)| -> Vec<f64> {
             scratch.read(&compiled.lines, |i| rows[i][r]);
             let out = scratch.outputs(&self.model.scores.base, &compiled.lines, &compiled.pairs);

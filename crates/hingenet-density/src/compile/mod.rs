@@ -8,7 +8,7 @@ mod line_table;
 mod pair_table;
 mod row;
 
-pub use axis::{Axis, Group, Place};
+pub use axis::{Axis, Group};
 pub use build::{Compiled, compile};
 pub use line_table::LineTable;
 pub use pair_table::{Layer, PairTable};

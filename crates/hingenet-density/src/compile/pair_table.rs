@@ -42,15 +42,10 @@ impl PairTable {
     /// Adds the contribution at `(x, y)` to the outputs.
     #[inline]
     pub fn add(&self, x: f64, y: f64, out: &mut [f64]) {
-        self.add_raw(x, y, out);
-        self.add_densities(x, y, out);
-    }
-
-    #[inline]
-    fn add_raw(&self, x: f64, y: f64, out: &mut [f64]) {
         if let Some(raw) = &self.raw {
             raw.add(raw.term.value(x, y), out);
         }
+        self.add_densities(x, y, out);
     }
 
     /// Adds the contribution of the log densities, by bicubic interpolation.

@@ -11,9 +11,10 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// For rows of so many features and classes.
-    pub(crate) fn sized(n_features: usize, n_classes: usize) -> Self {
-        Scratch { row: vec![f64::NAN; n_features], log_density: vec![vec![0.0; n_classes]; n_features] }
+    /// For rows at these tables.
+    pub(crate) fn new(lines: &[LineTable], n_classes: usize) -> Self {
+        let d = lines.len();
+        Scratch { row: vec![f64::NAN; d], log_density: vec![vec![0.0; n_classes]; d] }
     }
 
     /// Reads a row: its cells, and their log densities from the tables.

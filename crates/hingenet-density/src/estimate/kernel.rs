@@ -165,17 +165,21 @@ impl<const D: usize> Reader<'_, D> {
     /// The values of some queries, kernel by kernel.
     fn direct(&self, some: &[usize], own: impl Fn(usize) -> Option<usize>) -> Vec<f64> {
         let mut out = vec![0.0; some.len()];
-        let Kde { weights, total, log_peak, .. } = self.kde;
+        let Kde { total, log_peak, .. } = self.kde;
+        let mut weights = self.kde.weights.clone();
         let digits_matter = self.least < log_peak + SAFE.ln() - total.ln();
         let safe = if digits_matter { SAFE } else { -1.0 };
-        let mut terms = Terms { weights: weights.clone(), total: *total, safe, left_out: None };
         let (first, second) = (&self.kde.centres[0][..], &self.kde.centres[D - 1][..]);
         // Plain loops: what is called through iterators is not compiled for the wide instructions.
         vectorised(
             #[inline(always)]
             || {
                 for (value, &q) in out.iter_mut().zip(some) {
-                    let m = terms.leave_out(own(q));
+                    let own = own(q);
+                    let less = own.map_or(0.0, |i| one_row(weights[i]));
+                    if let Some(i) = own {
+                        weights[i] -= less;
+                    }
                     let (s, t) = (self.at[0][q], self.at[D - 1][q]);
                     let squares = |from: usize, out: &mut [f64; BLOCK]| {
                         for (d, (a, b)) in out.iter_mut().zip(first[from..].iter().zip(&second[from..])) {
@@ -183,7 +187,10 @@ impl<const D: usize> Reader<'_, D> {
                             *d = if D == 1 { u * u } else { u.mul_add(u, v * v) };
                         }
                     };
-                    *value = self.kde.log_peak + terms.log_mean(m, squares);
+                    *value = log_peak + log_mean(&weights, total - less, safe, squares);
+                    if let Some(i) = own {
+                        weights[i] = self.kde.weights[i];
+                    }
                 }
             },
         );
@@ -201,43 +208,19 @@ impl<const D: usize> Reader<'_, D> {
     }
 }
 
-/// Weights of the kernels, one row of the present query's own kernel left out.
-struct Terms {
-    weights: Vec<f64>,
-    total: f64,
-    /// Sums above this are taken as they are.
-    safe: f64,
-    left_out: Option<(usize, f64)>,
-}
-
-impl Terms {
-    /// Total weight of the kernels that remain.
-    #[inline(always)]
-    fn leave_out(&mut self, own: Option<usize>) -> f64 {
-        if let Some((i, w)) = self.left_out.take() {
-            self.weights[i] = w;
-        }
-        let Some(i) = own else { return self.total };
-        let w = self.weights[i];
-        self.weights[i] = w - one_row(w);
-        self.left_out = Some((i, w));
-        self.total - one_row(w)
+/// `log (m⁻¹ Σ_i w_i exp(-½ d_i²))`; a sum not above `safe`, so small that it has lost digits, is computed again with the largest
+/// exponent taken out. `-inf` if no kernel is left.
+#[inline(always)]
+fn log_mean(weights: &[f64], m: f64, safe: f64, squares: impl Fn(usize, &mut [f64; BLOCK])) -> f64 {
+    let sum = kernel_sum(weights, 0.0, &squares);
+    if sum > safe && m > 0.0 {
+        return (sum / m).ln();
     }
-
-    /// `log (m⁻¹ Σ_i w_i exp(-½ d_i²))`; a sum so small that it has lost digits is computed again with the largest exponent
-    /// taken out. `-inf` if no kernel is left.
-    #[inline(always)]
-    fn log_mean(&self, m: f64, squares: impl Fn(usize, &mut [f64; BLOCK])) -> f64 {
-        let sum = kernel_sum(&self.weights, 0.0, &squares);
-        if sum > self.safe && m > 0.0 {
-            return (sum / m).ln();
-        }
-        let least = nearest(&self.weights, &squares);
-        if least == f64::INFINITY || m <= 0.0 {
-            return f64::NEG_INFINITY;
-        }
-        (kernel_sum(&self.weights, 0.5 * least, squares) / m).ln() - 0.5 * least
+    let least = nearest(weights, &squares);
+    if least == f64::INFINITY || m <= 0.0 {
+        return f64::NEG_INFINITY;
     }
+    (kernel_sum(weights, 0.5 * least, squares) / m).ln() - 0.5 * least
 }
 
 /// Kernels a direct sum works on together. (Shorter loops are unrolled before they are made wide.)

@@ -186,6 +186,17 @@ impl PairSample {
 }
 
 #[cfg(test)]
+impl PairSample {
+    /// Standard normal x, and y of x and a standard normal number.
+    pub(crate) fn drawn(n: usize, seed: u64, y: impl Fn(f64, f64) -> f64) -> Self {
+        let mut random = hingenet_base::numeric::random::Random::new(seed);
+        let x: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+        let y = x.iter().map(|x| y(*x, random.normal())).collect();
+        Self::new(x, y)
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

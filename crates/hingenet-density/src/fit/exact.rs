@@ -4,7 +4,7 @@
 
 use super::TrainingSet;
 use super::machines::Machines;
-use super::search::{Choice, choose, class_weights, out_of_fold, select};
+use super::search::{choose, class_weights, out_of_fold, select};
 use crate::calibration::Calibration;
 use crate::columns::Columns;
 use crate::estimate::features::Densities;
@@ -20,18 +20,14 @@ use hingenet_base::solver::SolverReport;
 /// A fit that still holds the training rows, before it is compiled to tables.
 #[derive(Debug, Clone)]
 pub struct ExactModel {
-    /// Densities of all classes.
+    /// Densities of all classes and their pairs.
     pub densities: Densities,
-    /// Pairs of each class.
-    pub kept: Kept,
     /// Linear class scores.
     pub scores: Scores,
     /// Probabilities of the scores.
     pub calibration: Calibration,
-    /// The threshold that was used or chosen; `None` for generative classifiers.
-    pub threshold: Option<Threshold>,
-    /// The class weights that were used or chosen; `None` for generative classifiers.
-    pub class_weights: Option<ClassWeights>,
+    /// The threshold and the class weights that were used or chosen; `None` for generative classifiers.
+    pub used: Option<(Threshold, ClassWeights)>,
     /// How each SVM ended.
     pub reports: Vec<SolverReport>,
 }
@@ -65,10 +61,9 @@ pub fn fit_exact(columns: &Columns, params: &Params, control: &Control) -> Resul
 
 fn fit_machines(columns: &Columns, params: &Params, control: &Control) -> Result<ExactModel> {
     control.progress("choosing the pairs", 0, 3)?;
-    let Choice { threshold, class_weights: rule, out_of_fold: mut outputs } =
-        choose(columns, params, control)?;
+    let ((threshold, rule), mut outputs) = choose(columns, params, control)?;
     control.progress("estimating densities", 1, 3)?;
-    let (mut kept, anchor) = select(columns, std::slice::from_ref(&threshold), params, control)?;
+    let (mut kept, anchor) = select(columns, &[threshold], params, control)?;
     let kept = kept.swap_remove(0);
     let set = TrainingSet::new(columns, &kept, params, control)?;
     control.progress("training", 2, 3)?;
@@ -91,10 +86,8 @@ fn fit_machines(columns: &Columns, params: &Params, control: &Control) -> Result
     Ok(ExactModel {
         calibration: Calibration::fit(&outputs, &columns.class, &columns.weights),
         densities: set.densities,
-        kept,
         scores: trained.scores,
-        threshold: Some(threshold),
-        class_weights: Some(rule),
+        used: Some((threshold, rule)),
         reports: trained.reports,
     })
 }
@@ -115,10 +108,8 @@ fn fit_densities(columns: &Columns, params: &Params, control: &Control) -> Resul
     Ok(ExactModel {
         calibration: Calibration::fit(&held_out, &columns.class, &columns.weights),
         densities,
-        kept,
         scores,
-        threshold: None,
-        class_weights: None,
+        used: None,
         reports: Vec::new(),
     })
 }

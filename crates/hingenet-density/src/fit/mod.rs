@@ -33,8 +33,8 @@ pub fn fit(rows: &Rows<'_>, params: &Params, control: &Control) -> Result<Fit<De
         ));
     }
     let place = |p: &(usize, usize)| compiled.pairs.iter().position(|t| t.pair == *p);
-    let places = |pairs: &Vec<(usize, usize)>| pairs.iter().filter_map(place).collect();
-    let class_pairs = exact.kept.of_class.iter().map(places).collect();
+    let classes = exact.densities.classes.iter();
+    let class_pairs = classes.map(|c| c.pairs.iter().filter_map(place).collect()).collect();
     let summary = summary(&exact, &compiled);
     let chosen = chosen(&summary, params);
     let model = DensityClassifier {
@@ -54,12 +54,12 @@ pub fn fit(rows: &Rows<'_>, params: &Params, control: &Control) -> Result<Fit<De
 fn summary(exact: &ExactModel, compiled: &Compiled) -> Summary {
     let layers = compiled.pairs.iter().flat_map(|t| &t.layers);
     Summary {
-        fraction: match exact.threshold {
-            Some(Threshold::Fraction(f)) => Some(f),
+        fraction: match exact.used {
+            Some((Threshold::Fraction(f), _)) => Some(f),
             _ => None,
         },
-        balanced: exact.class_weights == Some(ClassWeights::Balanced),
-        kept: exact.kept.len(),
+        balanced: matches!(exact.used, Some((_, ClassWeights::Balanced))),
+        kept: exact.densities.classes.iter().map(|c| c.pairs.len()).sum(),
         table_numbers: compiled.lines.iter().map(|t| t.values.len()).sum::<usize>()
             + layers.map(|l| l.values.len()).sum::<usize>(),
         table_error: compiled.error,
@@ -70,7 +70,7 @@ fn summary(exact: &ExactModel, compiled: &Compiled) -> Summary {
 /// The fraction of pairs and whether classes were balanced, where that was left to cross-validation.
 fn chosen(summary: &Summary, params: &Params) -> BTreeMap<String, f64> {
     let mut chosen = BTreeMap::new();
-    if matches!(params.threshold, Threshold::CrossValidated(_)) {
+    if params.threshold == Threshold::CrossValidated {
         chosen.extend(summary.fraction.map(|f| ("fraction".to_string(), f)));
     }
     if params.class_weights == ClassWeights::CrossValidated && !params.variant.is_generative() {

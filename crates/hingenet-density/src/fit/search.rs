@@ -4,7 +4,7 @@
 use super::TrainingSet;
 use super::machines::Machines;
 use crate::columns::Columns;
-use crate::params::{Anchor, ClassWeights, Params, Threshold};
+use crate::params::{Anchor, ClassWeights, FRACTIONS, Params, Threshold};
 use crate::structure::trees::trees;
 use crate::structure::{Dependence, Kept};
 use hingenet_base::control::Control;
@@ -18,26 +18,11 @@ use rayon::prelude::*;
 /// Relative duality gap of the machines inside the search: errors do not change below it.
 const SEARCH_GAP: f64 = 1e-4;
 
-/// What the search chose, and the scores it gives for calibration.
-#[derive(Debug, Clone)]
-pub struct Choice {
-    /// The threshold.
-    pub threshold: Threshold,
-    /// The class weights.
-    pub class_weights: ClassWeights,
-    /// Out-of-fold outputs of every row under the chosen candidate; empty if no folds were run.
-    pub out_of_fold: Vec<Vec<f64>>,
-}
-
 /// Thresholds from sparse to dense, and class weights to choose among.
 fn candidates(params: &Params) -> (Vec<Threshold>, Vec<ClassWeights>) {
-    let thresholds = match &params.threshold {
-        Threshold::CrossValidated(fractions) => {
-            let mut sorted = fractions.clone();
-            sorted.sort_by(f64::total_cmp);
-            sorted.into_iter().map(Threshold::Fraction).collect()
-        }
-        fixed => vec![fixed.clone()],
+    let thresholds = match params.threshold {
+        Threshold::CrossValidated => FRACTIONS.map(Threshold::Fraction).to_vec(),
+        fixed => vec![fixed],
     };
     let weights = match &params.class_weights {
         ClassWeights::CrossValidated => vec![ClassWeights::None, ClassWeights::Balanced],
@@ -63,6 +48,9 @@ fn n_folds(columns: &Columns) -> usize {
     at_most(5, &counts)
 }
 
+/// A threshold with class weights, and the out-of-fold outputs of every row under them; empty if no folds were run.
+pub type Choice = ((Threshold, ClassWeights), Vec<Vec<f64>>);
+
 /// Chooses threshold and class weights; ties go to the sparsest threshold, then to no weights.
 pub fn choose(columns: &Columns, params: &Params, control: &Control) -> Result<Choice> {
     let (thresholds, weights) = candidates(params);
@@ -72,9 +60,8 @@ pub fn choose(columns: &Columns, params: &Params, control: &Control) -> Result<C
         if !nothing_to_choose {
             control.warn("a class has a single row: the threshold is not cross-validated, a tenth of the pairs is kept");
         }
-        let threshold = if thresholds.len() == 1 { thresholds[0].clone() } else { Threshold::Fraction(0.1) };
-        let class_weights = weights[0].clone();
-        return Ok(Choice { threshold, class_weights, out_of_fold: Vec::new() });
+        let threshold = if thresholds.len() == 1 { thresholds[0] } else { Threshold::Fraction(0.1) };
+        return Ok(((threshold, weights[0].clone()), Vec::new()));
     }
     let fold = columns.folds(folds, params.seed);
     let runs: Vec<FoldRun> = (0..folds)
@@ -90,11 +77,7 @@ pub fn choose(columns: &Columns, params: &Params, control: &Control) -> Result<C
     for run in &runs {
         run.held.iter().zip(&run.outputs[best]).for_each(|(&r, o)| out_of_fold[r].clone_from(o));
     }
-    Ok(Choice {
-        threshold: thresholds[best / weights.len()].clone(),
-        class_weights: weights[best % weights.len()].clone(),
-        out_of_fold,
-    })
+    Ok(((thresholds[best / weights.len()], weights[best % weights.len()].clone()), out_of_fold))
 }
 
 /// Results of one fold: for every candidate the outputs of the held-out rows and their balanced error.
@@ -167,7 +150,7 @@ pub fn select(
         vec![none.clone(); thresholds.len()]
     } else {
         let dependence = Dependence::compute(columns, params, control)?;
-        thresholds.iter().map(|t| dependence.select(t)).collect()
+        thresholds.iter().map(|t| dependence.select(*t)).collect()
     };
     let anchor = match params.anchor {
         Anchor::None => None,

@@ -72,11 +72,6 @@ impl Dependence {
         self.values[y][pair_index(self.d, i, j)]
     }
 
-    /// Logarithm of the p-value of the pair i < j in class `y`.
-    pub fn log_p(&self, y: usize, i: usize, j: usize) -> f64 {
-        self.log_p[y][pair_index(self.d, i, j)]
-    }
-
     /// Values of all classes, pooled; classes that cannot have pairs are left out.
     fn pooled<'a>(&'a self, of: &'a [Vec<f64>]) -> Vec<f64> {
         of.iter().zip(&self.eligible).filter(|(_, e)| **e).flat_map(|(v, _)| v.iter().copied()).collect()
@@ -96,15 +91,15 @@ impl Dependence {
         self.keep_from(last.copied().unwrap_or(f64::INFINITY))
     }
 
-    /// The pairs a threshold keeps; for a cross-validated threshold those of its largest candidate.
-    pub fn select(&self, threshold: &Threshold) -> Kept {
+    /// The pairs a threshold keeps; for a cross-validated threshold those of its largest candidate, all.
+    pub fn select(&self, threshold: Threshold) -> Kept {
         match threshold {
-            Threshold::CrossValidated(list) => self.keep_fraction(list.iter().copied().fold(0.0, f64::max)),
-            Threshold::Fraction(f) => self.keep_fraction(*f),
-            Threshold::Lambda(lambda) => self.keep_from(*lambda),
-            Threshold::TopK(k) => self.keep_largest(*k),
-            Threshold::Bonferroni(alpha) => self.keep_tests(|p| bonferroni(p, *alpha)),
-            Threshold::BenjaminiHochberg(q) => self.keep_tests(|p| benjamini_hochberg(p, *q)),
+            Threshold::CrossValidated => self.keep_fraction(1.0),
+            Threshold::Fraction(f) => self.keep_fraction(f),
+            Threshold::Lambda(lambda) => self.keep_from(lambda),
+            Threshold::TopK(k) => self.keep_largest(k),
+            Threshold::Bonferroni(alpha) => self.keep_tests(|p| bonferroni(p, alpha)),
+            Threshold::BenjaminiHochberg(q) => self.keep_tests(|p| benjamini_hochberg(p, q)),
         }
     }
 

@@ -4,6 +4,7 @@
 use super::dependence::{Kept, pair_classes};
 use super::pairs;
 use crate::columns::Columns;
+use crate::estimate::features::Densities;
 use crate::estimate::kernel::Floor;
 use crate::estimate::{Joint, Marginal};
 use crate::params::Params;
@@ -45,24 +46,20 @@ pub fn pair_information(
         .map(|i| Ok(Marginal::estimate(&part, i, &all, &plain)?.features(&part.values[i], |_| None)))
         .collect::<Result<_>>()?;
     let list: Vec<(usize, usize)> = pairs(d).collect();
-    list.par_iter()
-        .map(|&(i, j)| {
-            control.check()?;
-            let joint = Joint::estimate(&part, (i, j), &all, &plain, control)?;
-            Ok(information_of(&part, (i, j), &joint, &values))
-        })
-        .collect()
-}
-
-/// `m⁻¹ Σ_l log [p(x_l, y_l) / (p(x_l) p(y_l))]` over the complete rows of a pair, from the log densities of its features.
-fn information_of(part: &Columns, (i, j): (usize, usize), joint: &Joint, values: &[Vec<f64>]) -> f64 {
-    let (x, y) = (&part.values[i], &part.values[j]);
-    let both: Vec<usize> = (0..part.n_rows()).filter(|&r| !x[r].is_nan() && !y[r].is_nan()).collect();
-    let log_joint = joint.features((x, y), (&values[i], &values[j]), |_| None);
-    let total: f64 = both.iter().map(|&r| part.weights[r]).sum();
-    let gain = |&r: &usize| part.weights[r] * (log_joint[r] - values[i][r] - values[j][r]);
-    let sum: f64 = both.iter().map(gain).sum();
-    if total > 0.0 { sum / total } else { 0.0 }
+    let information = |&(i, j): &(usize, usize)| {
+        control.check()?;
+        // m⁻¹ Σ_l log [p(x_l, y_l) / (p(x_l) p(y_l))] over the complete rows of the pair.
+        let (x, y) = (&part.values[i], &part.values[j]);
+        let joint = Joint::estimate(&part, (i, j), &all, &plain, control)?;
+        let log_joint = joint.features((x, y), (&values[i], &values[j]), |_| None);
+        let (mut sum, mut total) = (0.0, 0.0);
+        for r in (0..part.n_rows()).filter(|&r| !x[r].is_nan() && !y[r].is_nan()) {
+            sum += part.weights[r] * (log_joint[r] - values[i][r] - values[j][r]);
+            total += part.weights[r];
+        }
+        Ok(if total > 0.0 { sum / total } else { 0.0 })
+    };
+    list.par_iter().map(information).collect()
 }
 
 /// The tree of every class.
@@ -109,17 +106,14 @@ fn held_out_edges(
     let (learn, judge) = order.split_at(order.len() / 2);
     let (mut learn, judge) = (learn.to_vec(), columns.subset(judge));
     learn.sort_unstable();
-    let part = columns.subset(&learn);
-    let all: Vec<usize> = (0..learn.len()).collect();
     let tree = tree_edges(columns, &learn, params, control)?;
+    let one_class = Columns { class: vec![0; learn.len()], n_classes: 1, ..columns.subset(&learn) };
+    let edges = Kept { of_class: vec![tree.iter().map(|e| (e.a, e.b)).collect()] };
+    let densities = Densities::estimate(&one_class, &edges, params, control)?;
+    let values = &densities.features(&judge.values, false, control)?.classes[0];
     let (mut gain, mut best) = (0.0, (0, 0.0));
-    for (k, edge) in tree.iter().enumerate() {
-        let marginal = |i: usize| -> Result<Vec<f64>> {
-            Ok(Marginal::estimate(&part, i, &all, params)?.features(&judge.values[i], |_| None))
-        };
-        let (ta, tb) = (marginal(edge.a)?, marginal(edge.b)?);
-        let joint = Joint::estimate(&part, (edge.a, edge.b), &all, params, control)?;
-        let both = joint.features((&judge.values[edge.a], &judge.values[edge.b]), (&ta, &tb), |_| None);
+    for (k, (edge, both)) in tree.iter().zip(&values.pairs).enumerate() {
+        let (ta, tb) = (&values.marginals[edge.a], &values.marginals[edge.b]);
         gain += (0..judge.n_rows()).map(|r| judge.weights[r] * (both[r] - ta[r] - tb[r])).sum::<f64>();
         if gain > best.1 {
             best = (k + 1, gain);

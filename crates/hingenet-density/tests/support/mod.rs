@@ -93,3 +93,11 @@ pub fn correct(model: &DensityClassifier, table: &Table, class: &Codes) -> usize
     let p = model.log_proba(table).unwrap();
     (0..table.n_rows()).filter(|&r| usize::from(p[2 * r + 1] > p[2 * r]) == class.get(r).unwrap()).count()
 }
+
+/// The fitted classifier of a table of two classes.
+#[allow(dead_code)]
+pub fn fitted(table: &Table, class: &Codes, params: &Params) -> DensityClassifier {
+    let names = classes();
+    let rows = Rows::new(table, class, &names, None).unwrap();
+    hingenet_density::fit(&rows, params, &Control::default()).unwrap().model
+}

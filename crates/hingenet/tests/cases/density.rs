@@ -7,8 +7,7 @@ use hingenet_base::optimise::linear_svm::{SvmProblem, linear_svm};
 use hingenet_density::columns::{Columns, Kind};
 use hingenet_density::estimate::bandwidth::{
     LineBandwidth, PilotStages, PlaneBandwidth, Symmetric, diagonal_plane, least_squares,
-    least_squares_criterion, normal_scale, normal_scale_plane, plug_in, plug_in_one_stage, plug_in_plane,
-    scott, silverman,
+    least_squares_criterion, normal_scale, normal_scale_plane, plug_in, plug_in_plane,
 };
 use hingenet_density::estimate::features::Densities;
 use hingenet_density::estimate::kernel::{Floor, LineKde, PlaneKde};
@@ -44,7 +43,7 @@ fn bandwidth_1d(file: &Value, _: &Path) {
         let sample = Sample::new(flat(&case["x"]));
         let want = |key: &str| number(&case["expected"][key]);
         let check = |got: f64, key: &str, rel: f64| relative(got, want(key), rel, &format!("{name}: {key}"));
-        let stages = plug_in(&sample);
+        let stages = plug_in(&sample, PilotStages::Two);
         let (g6, psi6) = stages.sixth.unwrap();
         check(stages.h, "hpi_exact", 1e-9);
         check(stages.scale, "hpi_scale", 1e-9);
@@ -55,10 +54,10 @@ fn bandwidth_1d(file: &Value, _: &Path) {
         // Other programs bin the values on 401 points, and leave the largest out.
         check(stages.h, "hpi_binned401", 5e-3);
         check(stages.h, "hpi_peer", 0.05);
-        check(plug_in_one_stage(&sample).h, "hpi_level1_peer", 0.05);
+        check(LineBandwidth::PlugInOneStage.choose(&sample), "hpi_level1_peer", 0.05);
         check(normal_scale(&sample), "h_normal_scale", 1e-9);
-        check(silverman(&sample), "h_silverman_nrd0", 1e-9);
-        check(scott(&sample), "h_scott_nrd", 1e-9);
+        check(LineBandwidth::Silverman.choose(&sample), "h_silverman_nrd0", 1e-9);
+        check(LineBandwidth::Scott.choose(&sample), "h_scott_nrd", 1e-9);
         let h = least_squares(&sample);
         check(h, "h_lscv", 1e-3);
         let (value, best) = (least_squares_criterion(&sample, h), want("lscv_value"));
@@ -347,7 +346,7 @@ fn slb_pipeline(file: &Value, _: &Path) {
         let kept: Vec<Vec<f64>> = [(1usize, 1.0), (0, -1.0)]
             .iter()
             .flat_map(|&(y, sign)| {
-                model.kept.of_class[y].iter().map(move |&(i, j)| vec![sign, i as f64, j as f64])
+                model.densities.classes[y].pairs.iter().map(move |&(i, j)| vec![sign, i as f64, j as f64])
             })
             .collect();
         assert_eq!(kept, list(expected, "kept").iter().map(flat).collect::<Vec<_>>(), "{name}: kept");

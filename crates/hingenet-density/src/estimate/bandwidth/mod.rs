@@ -11,7 +11,7 @@ mod plane_functionals;
 mod plane_spectrum;
 
 pub use cross_validation::{least_squares, least_squares_criterion};
-pub use line::{LineBandwidth, PlugIn, normal_scale, plug_in, plug_in_one_stage, scott, silverman};
+pub use line::{LineBandwidth, PlugIn, normal_scale, plug_in};
 pub use plane::{
     PilotStages, PlaneBandwidth, PlanePlugIn, Symmetric, diagonal_plane, normal_scale_plane,
     plug_in_criterion, plug_in_plane,

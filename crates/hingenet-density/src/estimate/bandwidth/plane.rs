@@ -120,8 +120,6 @@ pub struct PlanePlugIn {
     pub psi4: [f64; 5],
     /// The minimum of the criterion.
     pub criterion: f64,
-    /// Newton steps.
-    pub iterations: usize,
     /// The bandwidth matrix, in units of the data.
     pub h: Symmetric,
 }
@@ -142,8 +140,8 @@ pub fn plug_in_plane(sample: &PairSample, stages: PilotStages) -> PlanePlugIn {
     let z = sample.mapped([inverse.a, inverse.b, inverse.b, inverse.c]);
     let n = sample.total();
     let (sixth, g4, psi4) = functionals_of_order_four(&z, stages);
-    let (sphered, criterion, iterations) = minimise(&psi4, n);
-    PlanePlugIn { sixth, g4, psi4, criterion, iterations, h: sphered.between(&root) }
+    let (sphered, criterion) = minimise(&psi4, n);
+    PlanePlugIn { sixth, g4, psi4, criterion, h: sphered.between(&root) }
 }
 
 type Sixth = Option<(f64, Vec<f64>)>;
@@ -196,32 +194,29 @@ fn quadratic_form(p: &[f64; 5]) -> [[f64; 3]; 3] {
     [[p[0], 2.0 * p[1], p[2]], [2.0 * p[1], 4.0 * p[2], 2.0 * p[3]], [p[2], 2.0 * p[3], p[4]]]
 }
 
-/// Damped Newton in (a, b, c) from `n^(-1/3) I`; backtracking keeps H positive definite.
-fn minimise(psi4: &[f64; 5], n: f64) -> (Symmetric, f64, usize) {
+/// Damped Newton in (a, b, c) from `n^(-1/3) I`; backtracking keeps H positive definite. A handful of steps is enough.
+fn minimise(psi4: &[f64; 5], n: f64) -> (Symmetric, f64) {
     let start = n.powf(-1.0 / 3.0);
     let mut h = Symmetric { a: start, b: 0.0, c: start };
     let mut value = plug_in_criterion(&h, psi4, n);
-    for iteration in 1..=100 {
-        let Some(step) = newton_step(&h, psi4, n) else { return (h, value, iteration) };
+    for _ in 0..40 {
+        let Some([a, b, c]) = newton_step(&h, psi4, n) else { break };
+        let moved = |by: f64| Symmetric { a: h.a + by * a, b: h.b + by * b, c: h.c + by * c };
         let mut length = 1.0;
-        let mut next = h;
-        while length > 1e-10 {
-            let moved =
-                Symmetric { a: h.a + length * step[0], b: h.b + length * step[1], c: h.c + length * step[2] };
-            let v = plug_in_criterion(&moved, psi4, n);
-            if v <= value {
-                (next, value) = (moved, v);
-                break;
-            }
+        while length > 1e-10 && plug_in_criterion(&moved(length), psi4, n) > value {
             length *= 0.5;
         }
-        let relative = length * step.iter().map(|s| s * s).sum::<f64>().sqrt() / (h.a + h.c);
-        h = next;
-        if relative < 1e-12 || length <= 1e-10 {
-            return (h, value, iteration);
+        if length <= 1e-10 {
+            break;
+        }
+        let relative = length * (a * a + b * b + c * c).sqrt() / (h.a + h.c);
+        h = moved(length);
+        value = plug_in_criterion(&h, psi4, n);
+        if relative < 1e-12 {
+            break;
         }
     }
-    (h, value, 100)
+    (h, value)
 }
 
 /// `-(∇²PI)⁻¹ ∇PI`, with `∇PI = -½ k det^(-3/2) (c, -2b, a) + M t / 2` and k = 1/(4πn).
@@ -254,14 +249,10 @@ pub fn diagonal_plane(sample: &PairSample) -> Symmetric {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hingenet_base::numeric::random::Random;
 
     #[test]
     fn the_diagonal_rule_minimises_the_criterion_over_diagonal_matrices() {
-        let mut random = Random::new(31);
-        let x: Vec<f64> = (0..80).map(|_| random.normal()).collect();
-        let y: Vec<f64> = x.iter().map(|v| 5.0 * (0.7 * v + v * v * 0.3 + random.normal())).collect();
-        let sample = PairSample::new(x, y);
+        let sample = PairSample::drawn(80, 31, |x, noise| 5.0 * (0.7 * x + x * x * 0.3 + noise));
         let h = diagonal_plane(&sample);
         let [s11, _, s22] = sample.covariance();
         let z = sample.mapped([1.0 / s11.sqrt(), 0.0, 0.0, 1.0 / s22.sqrt()]);

@@ -178,14 +178,11 @@ pub(crate) fn normal_plane_functionals(order: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hingenet_base::numeric::random::Random;
 
     #[test]
     fn bins_and_the_characteristic_function_agree_with_the_sum_over_pairs() {
-        let mut random = Random::new(5);
-        let x: Vec<f64> = (0..2000).map(|_| random.normal()).collect();
-        let y: Vec<f64> = x.iter().map(|v| v * v - 1.0 + 0.5 * random.normal()).collect();
-        let mut z = PairSample::new(x, y).mapped([1.0, 0.2, -0.1, 0.7]);
+        let sample = PairSample::drawn(2000, 5, |x, noise| x * x - 1.0 + 0.5 * noise);
+        let mut z = sample.mapped([1.0, 0.2, -0.1, 0.7]);
         z = PairSample::new(z.x().to_vec(), z.y().to_vec());
         for (order, g) in [(4, 0.4), (6, 0.5)] {
             let exact = pairwise_functionals(&z, order, g);

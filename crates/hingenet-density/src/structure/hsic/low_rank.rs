@@ -25,7 +25,6 @@ struct Factor {
     columns: Matrix,
     /// Mean entry of the kernel matrix.
     mean_entry: f64,
-    total: f64,
 }
 
 impl Factor {
@@ -49,7 +48,7 @@ impl Factor {
             }
         }
         let mean_entry = means.iter().map(|m| m * m).sum();
-        Factor { columns, mean_entry, total: n }
+        Factor { columns, mean_entry }
     }
 
     /// Number of columns.
@@ -150,30 +149,29 @@ pub fn all_pairs(
             Ok(Factor::new(sample, *kernel, tolerance))
         })
         .collect::<Result<_>>()?;
-    let n = factors.first().map_or(0.0, |f| f.total);
+    let n = samples.first().map_or(0.0, |s| s.total);
     let panels = panels(&factors);
-    let tasks: Vec<(usize, usize)> =
-        (0..panels.len()).flat_map(|a| (a..panels.len()).map(move |b| (a, b))).collect();
-    let stacked: Vec<Matrix> = panels.iter().map(|panel| stack(&factors[panel.clone()])).collect();
-    let blocks: Vec<Matrix> = tasks
-        .par_iter()
-        .map(|&(a, b)| {
-            control.check()?;
-            Ok(stacked[a].mul_transpose(&stacked[b]))
-        })
-        .collect::<Result<_>>()?;
-    let mut norms = Matrix::zeros(d, d);
-    for ((a, b), block) in tasks.iter().zip(&blocks) {
-        let mut row = 0;
-        for i in panels[*a].clone() {
+    let stacked =
+        panels.iter().map(|panel| stack(&factors[panel.clone()])).collect::<Result<Vec<Matrix>>>()?;
+    let norms_of = |(a, b): (usize, usize)| {
+        control.check()?;
+        let block = stacked[a].mul_transpose(&stacked[b]);
+        let (mut norms, mut row) = (Vec::new(), 0);
+        for i in panels[a].clone() {
             let mut col = 0;
-            for j in panels[*b].clone() {
-                norms[(i, j)] = block_norm(block, (row, factors[i].rank()), (col, factors[j].rank()));
+            for j in panels[b].clone() {
+                norms.push(((i, j), block_norm(&block, (row, factors[i].rank()), (col, factors[j].rank()))));
                 col += factors[j].rank();
             }
             row += factors[i].rank();
         }
-    }
+        Ok(norms)
+    };
+    let tasks: Vec<(usize, usize)> =
+        (0..panels.len()).flat_map(|a| (a..panels.len()).map(move |b| (a, b))).collect();
+    let found = tasks.into_par_iter().map(norms_of).collect::<Result<Vec<_>>>()?;
+    let mut norms = Matrix::zeros(d, d);
+    found.into_iter().flatten().for_each(|(pair, norm)| norms[pair] = norm);
     let v_statistics = pairs(d).map(|(i, j)| if n < 4.0 { 0.0 } else { norms[(i, j)] }).collect();
     let variables = (0..d).map(|j| (factors[j].mean_entry, norms[(j, j)])).collect();
     Ok(AllPairs { n, d, v_statistics, variables })
@@ -192,13 +190,10 @@ fn panels(factors: &[Factor]) -> Vec<std::ops::Range<usize>> {
     panels
 }
 
-fn stack(factors: &[Factor]) -> Matrix {
+fn stack(factors: &[Factor]) -> Result<Matrix> {
     let rows = factors.iter().map(Factor::rank).sum();
     let cols = factors.first().map_or(0, |f| f.columns.cols());
-    let mut out = Matrix::zeros(rows, cols);
-    let data = factors.iter().flat_map(|f| f.columns.data());
-    out.data_mut().iter_mut().zip(data).for_each(|(o, v)| *o = *v);
-    out
+    Matrix::from_vec(rows, cols, factors.iter().flat_map(|f| f.columns.data()).copied().collect())
 }
 
 fn block_norm(m: &Matrix, (row, rows): (usize, usize), (col, cols): (usize, usize)) -> f64 {
