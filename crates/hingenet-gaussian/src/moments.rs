@@ -79,12 +79,10 @@ impl Moments {
                 if g > 0.0 { ((self.rows - 1.0) / g).sqrt() } else { 0.0 }
             })
             .collect();
-        let mut gram = Matrix::from_fn(m, m, |i, j| self.gram[(i, j)] * scale[i] * scale[j]);
-        for j in 0..m {
-            if scale[j] > 0.0 {
-                gram[(j, j)] = self.rows - 1.0;
-            }
-        }
+        let gram = Matrix::from_fn(m, m, |i, j| match i == j && scale[j] > 0.0 {
+            true => self.rows - 1.0,
+            false => self.gram[(i, j)] * scale[i] * scale[j],
+        });
         let centred =
             self.centred.as_ref().map(|c| Matrix::from_fn(m, c.cols(), |j, a| c[(j, a)] * scale[j]));
         Moments { rows: self.rows, mean: vec![0.0; m], gram, centred }
@@ -152,10 +150,5 @@ fn gram_of(columns: &Matrix) -> Matrix {
         }
     }
     // The two halves may differ in the last bit.
-    for i in 0..m {
-        for j in 0..i {
-            gram[(j, i)] = gram[(i, j)];
-        }
-    }
-    gram
+    gram.mirrored()
 }

@@ -2,7 +2,7 @@
 //! features are marginalised exactly; the machine takes the Fisher vector of the observed part.
 
 use crate::features::FeatureMap;
-use crate::fisher::{FisherMachine, Information, fisher_vector};
+use crate::fisher::{FisherMachine, Information, fisher_vector, parameter};
 use crate::missing::{Conditional, by_pattern};
 use crate::network::GaussianNetwork;
 use hingenet_base::error::{Error, Result, require_len};
@@ -18,10 +18,14 @@ use std::collections::BTreeSet;
 /// A Gaussian classifier. Nodes are standardised columns and category indicators, see [`FeatureMap`].
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GaussianClassifier {
-    pub(super) features: FeatureMap,
-    pub(super) networks: Vec<GaussianNetwork>,
-    pub(super) prior: Vec<f64>,
-    pub(super) machine: Option<FisherMachine>,
+    /// How columns became nodes.
+    pub features: FeatureMap,
+    /// The network of each class, over these nodes.
+    pub networks: Vec<GaussianNetwork>,
+    /// Prior of each class.
+    pub prior: Vec<f64>,
+    /// The machine on Fisher vectors, where one decides.
+    pub machine: Option<FisherMachine>,
 }
 
 impl GaussianClassifier {
@@ -40,28 +44,8 @@ impl GaussianClassifier {
         self.machine.as_ref().map_or(Ok(()), |machine| machine.check(classes, nodes))
     }
 
-    /// The network of each class, over the nodes of [`Self::features`].
-    pub fn networks(&self) -> &[GaussianNetwork] {
-        &self.networks
-    }
-
-    /// How columns became nodes.
-    pub fn features(&self) -> &FeatureMap {
-        &self.features
-    }
-
-    /// Prior of each class.
-    pub fn prior(&self) -> &[f64] {
-        &self.prior
-    }
-
     fn log_prior(&self) -> Vec<f64> {
         self.prior.iter().map(|p| p.ln()).collect()
-    }
-
-    /// The machine on Fisher vectors, where one decides.
-    pub fn machine(&self) -> Option<&FisherMachine> {
-        self.machine.as_ref()
     }
 
     /// Log density of the observed numeric cells of each row, in the units of the columns. Indicator nodes of
@@ -85,15 +69,13 @@ impl GaussianClassifier {
 
     /// Class and parameter behind each component of a Fisher vector: `from->to`, or the node for its bias.
     pub fn fisher_names(&self) -> Vec<(usize, String)> {
-        let m = self.features.nodes().len();
-        let of_node = |c: usize, j: usize| {
-            let name =
-                move |i: usize| format!("{}->{}", self.features.node_name(i), self.features.node_name(j));
-            let arcs = (0..m).filter(move |&i| i != j).map(move |i| (c, name(i)));
-            arcs.chain(std::iter::once((c, self.features.node_name(j))))
+        let names = self.features.node_names();
+        let m = names.len();
+        let name = |k: usize| match parameter(m, k) {
+            (c, i, j) if i == m => (c, names[j].clone()),
+            (c, i, j) => (c, format!("{}->{}", names[i], names[j])),
         };
-        let of_class = |c: usize| (0..m).flat_map(move |j| of_node(c, j));
-        (0..self.networks.len()).flat_map(of_class).collect()
+        (0..self.networks.len() * m * m).map(name).collect()
     }
 
     /// Draws rows with their classes, the classes by their priors.

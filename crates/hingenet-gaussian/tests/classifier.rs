@@ -111,9 +111,9 @@ fn every_structure_learning_rule_and_decision_classifies() {
 fn moved(from: &GaussianClassifier, to: &GaussianClassifier) -> f64 {
     let numbers = |model: &GaussianClassifier| -> Vec<f64> {
         let of = |n: &GaussianNetwork| {
-            (0..n.nodes()).flat_map(|j| n.parent_weights(j).to_vec()).chain(n.bias().to_vec()).collect()
+            (0..n.nodes()).flat_map(|j| n.parents(j).map(|(_, w)| w)).chain(n.bias().to_vec()).collect()
         };
-        model.networks().iter().flat_map(|n| -> Vec<f64> { of(n) }).collect()
+        model.networks.iter().flat_map(|n| -> Vec<f64> { of(n) }).collect()
     };
     let (from, to) = (numbers(from), numbers(to));
     assert_eq!(from.len(), to.len());
@@ -135,7 +135,7 @@ fn kl_and_mm_move_the_weights_and_keep_the_graphs() {
                 let change = moved(&start, &end);
                 assert!(change > 1e-3, "{classes} {structure:?} {learning:?}: {change}");
                 let graphs = |model: &GaussianClassifier| {
-                    model.networks().iter().map(|n| n.dag().clone()).collect::<Vec<_>>()
+                    model.networks.iter().map(|n| n.dag().clone()).collect::<Vec<_>>()
                 };
                 assert!(graphs(&start) == graphs(&end), "{classes} {structure:?} {learning:?}");
             }
@@ -267,7 +267,7 @@ fn a_row_without_any_observed_cell_gets_the_prior() {
             .collect(),
     )
     .unwrap();
-    for (p, prior) in model.log_proba(&empty).unwrap().iter().zip(model.prior()) {
+    for (p, prior) in model.log_proba(&empty).unwrap().iter().zip(&model.prior) {
         assert!((p.exp() - prior).abs() < 1e-12);
     }
 }
@@ -313,11 +313,11 @@ fn rows_can_be_drawn_scored_and_completed() {
     assert_eq!(model.sample(100, 1).unwrap(), (table.clone(), class));
     assert!(model.log_density(&table).unwrap().iter().all(|l| l.is_finite()));
     let holed = data(20, 2, true, 12);
-    let x = model.features().encode(&holed.table).unwrap();
+    let x = model.features.encode(&holed.table).unwrap();
     let cells = NumberRows::new(x.data(), x.cols()).unwrap();
-    let filled = model.networks()[0].completed(&cells).unwrap();
+    let filled = model.networks[0].completed(&cells).unwrap();
     let rows: Vec<Vec<f64>> = filled.chunks(x.cols()).map(<[f64]>::to_vec).collect();
-    let complete = model.features().decode(&rows).unwrap();
+    let complete = model.features.decode(&rows).unwrap();
     assert_eq!(complete.n_missing(), 0);
     let (before, after) =
         (holed.table.column(0).as_numeric().unwrap(), complete.column(0).as_numeric().unwrap());

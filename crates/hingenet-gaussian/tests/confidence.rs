@@ -7,7 +7,7 @@ use hingenet_gaussian::StructureMethod;
 use hingenet_gaussian::moments::Moments;
 use hingenet_gaussian::structure::{Constraints, Method, SearchParams, fit_fused};
 use hingenet_gaussian::study::{
-    Change, Resampling, ResamplingParams, arc_confidence, degrees, difference_network, group_table,
+    Change, Resampling, arc_confidence, degrees, difference_network, group_table,
 };
 
 /// Collider 0 -> 2 <- 1 with weights `w`, and an unrelated node 3.
@@ -33,18 +33,15 @@ fn or(lambda1: f64) -> Method {
     Method { kind: StructureMethod::Or, lambda1, ..search(0) }
 }
 
-fn params(resampling: Resampling) -> ResamplingParams {
-    ResamplingParams { resampling, runs: 30, ..ResamplingParams::default() }
-}
-
 #[test]
 fn a_clear_collider_is_found_in_nearly_every_run() {
     let x = collider(300, [0.8, -0.8], 1);
     let free = Constraints::none(4);
     let search = search(5);
     for resampling in [Resampling::HalfSamples, Resampling::Bootstrap] {
-        let found = arc_confidence(&x, &[1.0; 300], &search, &free, &params(resampling), &Control::default())
-            .unwrap();
+        let found =
+            arc_confidence(&x, &[1.0; 300], &search, &free, (resampling, 30), 0.01, &Control::default())
+                .unwrap();
         assert!(found.arc[(0, 2)] > 0.9 && found.arc[(1, 2)] > 0.9, "{:?}", found.arc);
         assert!(found.adjacency(0, 3) < 0.2);
         assert!(found.direction(0, 2).unwrap() > 0.9);
@@ -63,20 +60,27 @@ fn shares_do_not_depend_on_threads_and_weights_are_repetitions() {
     let method = or(10.0);
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let settings = params(Resampling::HalfSamples);
+        let settings = (Resampling::HalfSamples, 30);
         pool.install(|| {
-            arc_confidence(&x, &[1.0; 40], &method, &free, &settings, &Control::default()).unwrap()
+            arc_confidence(&x, &[1.0; 40], &method, &free, settings, 0.01, &Control::default()).unwrap()
         })
     };
     assert_eq!(run(1), run(8));
     let weights: Vec<f64> = (0..40).map(|a| 1.0 + (a % 2) as f64).collect();
     let repeated: Vec<usize> = (0..40).flat_map(|a| vec![a; 1 + a % 2]).collect();
     let twice = x.select(&repeated, &[0, 1, 2, 3]);
-    let settings = params(Resampling::Bootstrap);
-    let a = arc_confidence(&x, &weights, &method, &free, &settings, &Control::default()).unwrap();
-    let b =
-        arc_confidence(&twice, &vec![1.0; repeated.len()], &method, &free, &settings, &Control::default())
-            .unwrap();
+    let settings = (Resampling::Bootstrap, 30);
+    let a = arc_confidence(&x, &weights, &method, &free, settings, 0.01, &Control::default()).unwrap();
+    let b = arc_confidence(
+        &twice,
+        &vec![1.0; repeated.len()],
+        &method,
+        &free,
+        settings,
+        0.01,
+        &Control::default(),
+    )
+    .unwrap();
     assert_eq!(a, b);
 }
 
@@ -90,9 +94,9 @@ fn classes_differ_where_the_models_do() {
         let moments = Moments::of_rows(x, None).unwrap().standardised();
         method.learn(&moments, &free, &control).unwrap().theta
     };
-    let settings = params(Resampling::Bootstrap);
+    let settings = (Resampling::Bootstrap, 30);
     let confidence =
-        |x: &Matrix| arc_confidence(x, &[1.0; 400], &method, &free, &settings, &control).unwrap();
+        |x: &Matrix| arc_confidence(x, &[1.0; 400], &method, &free, settings, 0.01, &control).unwrap();
     let (a, b) = (confidence(&x), confidence(&y));
     let arcs = difference_network(&theta(&x), &theta(&y), 0.01, Some((&a, &b)), 0.95).unwrap();
     let change = |i, j| arcs.iter().find(|d| (d.tail, d.head) == (i, j)).map(|d| d.change);
@@ -142,11 +146,10 @@ fn bad_settings_are_refused() {
     let x = collider(20, [0.8, 0.8], 7);
     let free = Constraints::none(4);
     let method = or(5.0);
-    let none = ResamplingParams { runs: 0, ..ResamplingParams::default() };
-    assert!(arc_confidence(&x, &[1.0; 20], &method, &free, &none, &Control::default()).is_err());
-    let nan = ResamplingParams { cutoff: f64::NAN, ..ResamplingParams::default() };
-    assert!(arc_confidence(&x, &[1.0; 20], &method, &free, &nan, &Control::default()).is_err());
-    let few = x.select(&[0, 1, 2], &[0, 1, 2, 3]);
-    let fine = ResamplingParams::default();
-    assert!(arc_confidence(&few, &[1.0; 3], &method, &free, &fine, &Control::default()).is_err());
+    let run = |x: &Matrix, runs: usize, cutoff: f64| {
+        let draws = (Resampling::HalfSamples, runs);
+        arc_confidence(x, &vec![1.0; x.rows()], &method, &free, draws, cutoff, &Control::default())
+    };
+    assert!(run(&x, 0, 0.01).is_err() && run(&x, 100, f64::NAN).is_err());
+    assert!(run(&x.select(&[0, 1, 2], &[0, 1, 2, 3]), 100, 0.01).is_err());
 }

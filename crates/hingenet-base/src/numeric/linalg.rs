@@ -160,7 +160,7 @@ impl Matrix {
     }
 
     /// A square matrix with its lower triangle copied to the upper one.
-    fn mirrored(mut self) -> Matrix {
+    pub fn mirrored(mut self) -> Matrix {
         for i in 0..self.rows {
             for j in 0..i {
                 self[(j, i)] = self[(i, j)];
@@ -241,6 +241,11 @@ impl Cholesky {
     /// Solves `A x = v` in place.
     pub fn solve(&self, v: &mut [f64]) {
         self.forward(v);
+        self.backward(v);
+    }
+
+    /// Solves `Lᵀ z = v` in place.
+    pub fn backward(&self, v: &mut [f64]) {
         for i in (0..v.len()).rev() {
             v[i] /= self.factor[(i, i)];
             let x = v[i];

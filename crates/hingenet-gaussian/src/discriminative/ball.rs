@@ -43,15 +43,8 @@ impl Block {
 
     /// `δ = d + L'⁻¹ u`.
     pub fn change(&self, u: &[f64]) -> Vec<f64> {
-        let l = self.factor.factor();
-        let k = self.len();
-        let mut x = u[self.offset..self.offset + k].to_vec();
-        for i in (0..k).rev() {
-            x[i] /= l[(i, i)];
-            for p in 0..i {
-                x[p] -= l[(i, p)] * x[i];
-            }
-        }
+        let mut x = u[self.offset..self.offset + self.len()].to_vec();
+        self.factor.backward(&mut x);
         x.iter_mut().zip(&self.centre).for_each(|(x, d)| *x += d);
         x
     }

@@ -10,7 +10,7 @@ use crate::missing::{Conditional, by_pattern};
 use crate::moments::Moments;
 use crate::network::{GaussianNetwork, VARIANCE_FLOOR};
 use crate::params::{Decision, GaussianParams, Learning, Priors, SlackWeight, Variance};
-use crate::predict::{GaussianClassifier, class_scores};
+use crate::predict::GaussianClassifier;
 use crate::structure::{Constraints, Method, StructureFit, fit_fused};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
@@ -113,18 +113,6 @@ impl MovedModels {
         let networks = &self.networks;
         let data = Labelled { x, class: &sample.class, weights: &sample.weights, networks };
         FisherMachine::train(&data, fisher, point.c).map(Some)
-    }
-
-    /// Scores of encoded rows: log joint, or the decision values of the machine (not calibrated).
-    fn scores(
-        &self,
-        sample: &Sample,
-        class: &ClassModels,
-        point: &Point,
-        x: &Matrix,
-    ) -> Result<Vec<Vec<f64>>> {
-        let machine = self.machine(sample, class, point)?.map(|(machine, _)| machine);
-        class_scores(&self.networks, &class.prior, machine.as_ref(), x)
     }
 }
 

@@ -201,7 +201,9 @@ impl Fold {
             Some((_, moved)) => moved,
             None => class.discriminate(&self.train, params, point, control)?,
         };
-        self.moved.insert((key, moved)).1.scores(&self.train, class, point, &self.held)
+        let moved = &self.moved.insert((key, moved)).1;
+        let machine = moved.machine(&self.train, class, point)?.map(|(machine, _)| machine);
+        class_scores(&moved.networks, &class.prior, machine.as_ref(), &self.held)
     }
 }
 

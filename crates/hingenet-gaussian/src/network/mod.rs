@@ -115,11 +115,6 @@ impl GaussianNetwork {
         &self.dag
     }
 
-    /// Weights of the parents of node j, in the order of `dag().parents(j)`.
-    pub fn parent_weights(&self, j: usize) -> &[f64] {
-        &self.weights[j]
-    }
-
     /// Parents of node j with their weights.
     pub fn parents(&self, j: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         self.dag.parents(j).iter().copied().zip(self.weights[j].iter().copied())

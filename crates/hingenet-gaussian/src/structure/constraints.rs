@@ -2,6 +2,7 @@
 
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::graph::Dag;
+use std::collections::BTreeSet;
 
 /// What is known about one ordered pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +51,8 @@ impl Constraints {
             rules[i * nodes + j] = ArcRule::Forbidden;
         }
         let mut parents = vec![Vec::new(); nodes];
-        let mut list = Vec::new();
-        for &(i, j) in required {
+        let required: BTreeSet<(usize, usize)> = required.iter().copied().collect();
+        for &(i, j) in &required {
             check_pair(nodes, i, j)?;
             if rules[i * nodes + j] == ArcRule::Forbidden {
                 return Err(Error::Graph {
@@ -61,18 +62,15 @@ impl Constraints {
                     ),
                 });
             }
-            if !parents[j].contains(&i) {
-                parents[j].push(i);
-                list.push((i, j));
-            }
+            parents[j].push(i);
         }
         Dag::new(parents)?;
-        for &(i, j) in &list {
+        for &(i, j) in &required {
             rules[i * nodes + j] = ArcRule::Required;
             rules[j * nodes + i] = ArcRule::Forbidden;
         }
-        list.sort_unstable();
-        Ok(Constraints { nodes, rules, required: list, tiers: tiers.map(<[usize]>::to_vec) })
+        let required = required.into_iter().collect();
+        Ok(Constraints { nodes, rules, required, tiers: tiers.map(<[usize]>::to_vec) })
     }
 
     /// Number of nodes.

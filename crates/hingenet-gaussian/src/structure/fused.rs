@@ -86,55 +86,36 @@ struct Pair {
 const MAX_SWEEPS: usize = 100_000;
 
 impl Pair {
+    /// Minimises over the two weights of one arc after the other until the largest `G_ii change²` is small.
     fn solve(moments: [&Moments; 2], j: usize, weights: &[f64], gamma: f64) -> Self {
         let m = weights.len();
-        let mut pair = Pair {
-            theta: [vec![0.0; m], vec![0.0; m]],
-            squared_error: [0.0; 2],
-            sweeps: 0,
-            converged: false,
-        };
-        let mut q = [vec![0.0; m], vec![0.0; m]];
+        let (mut theta, mut q) = ([vec![0.0; m], vec![0.0; m]], [vec![0.0; m], vec![0.0; m]]);
         let limit = 1e-18 * moments.iter().map(|g| g.gram[(j, j)]).sum::<f64>();
-        while pair.sweeps < MAX_SWEEPS && !pair.converged {
-            pair.sweeps += 1;
+        let (mut sweeps, mut converged) = (0, false);
+        while sweeps < MAX_SWEEPS && !converged {
+            sweeps += 1;
             let mut worst = 0.0f64;
             for i in (0..m).filter(|&i| i != j && weights[i].is_finite()) {
-                worst = worst.max(pair.update(moments, i, j, weights[i], gamma, &mut q));
+                let g = moments.map(|class| class.gram[(i, i)]);
+                let z = [0, 1].map(|c| moments[c].gram[(i, j)] - q[c][i] + g[c] * theta[c][i]);
+                let new = fused_pair(g, z, weights[i], gamma);
+                for c in 0..2 {
+                    let change = new[c] - theta[c][i];
+                    if change != 0.0 {
+                        theta[c][i] = new[c];
+                        q[c].iter_mut().zip(moments[c].gram.row(i)).for_each(|(q, x)| *q += change * x);
+                        worst = worst.max(g[c] * change * change);
+                    }
+                }
             }
-            pair.converged = worst <= limit;
+            converged = worst <= limit;
         }
-        for c in 0..2 {
-            let (gram, theta) = (&moments[c].gram, &pair.theta[c]);
+        let squared_error = [0, 1].map(|c| {
+            let (gram, theta) = (&moments[c].gram, &theta[c]);
             let error = gram[(j, j)] + (0..m).map(|i| theta[i] * (q[c][i] - 2.0 * gram[(i, j)])).sum::<f64>();
-            pair.squared_error[c] = moments[c].squared_error(j, theta, error.max(0.0));
-        }
-        pair
-    }
-
-    /// Minimises over the two weights of the arc i -> j; returns the largest `G_ii change²`.
-    fn update(
-        &mut self,
-        moments: [&Moments; 2],
-        i: usize,
-        j: usize,
-        weight: f64,
-        gamma: f64,
-        q: &mut [Vec<f64>; 2],
-    ) -> f64 {
-        let g = [0, 1].map(|c| moments[c].gram[(i, i)]);
-        let z = [0, 1].map(|c| moments[c].gram[(i, j)] - q[c][i] + g[c] * self.theta[c][i]);
-        let new = fused_pair(g, z, weight, gamma);
-        let mut worst = 0.0f64;
-        for c in 0..2 {
-            let change = new[c] - self.theta[c][i];
-            if change != 0.0 {
-                self.theta[c][i] = new[c];
-                q[c].iter_mut().zip(moments[c].gram.row(i)).for_each(|(q, x)| *q += change * x);
-                worst = worst.max(g[c] * change * change);
-            }
-        }
-        worst
+            moments[c].squared_error(j, theta, error.max(0.0))
+        });
+        Pair { theta, squared_error, sweeps, converged }
     }
 }
 

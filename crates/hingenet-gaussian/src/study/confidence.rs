@@ -19,23 +19,6 @@ pub enum Resampling {
     Bootstrap,
 }
 
-/// Settings of the resampling.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ResamplingParams {
-    /// How to draw.
-    pub resampling: Resampling,
-    /// Number of runs.
-    pub runs: usize,
-    /// An arc is present when its weight exceeds this.
-    pub cutoff: f64,
-}
-
-impl Default for ResamplingParams {
-    fn default() -> Self {
-        ResamplingParams { resampling: Resampling::default(), runs: 100, cutoff: 0.01 }
-    }
-}
-
 /// Arcs of one run: `(from, to, weight, share)`, share 1 or, for an undirected edge, one half.
 pub type RunArcs = Vec<(usize, usize, f64, f64)>;
 
@@ -82,17 +65,18 @@ impl ArcConfidence {
     }
 }
 
-/// Learns the network again on resampled rows, drawn by the seed of the method. A whole weight counts as repetitions.
+/// Learns the network again on so many sets of resampled rows, drawn by the seed of the method. A whole weight counts as
+/// repetitions; an arc is present when its weight exceeds `cutoff`.
 pub fn arc_confidence(
     x: &Matrix,
     weights: &[f64],
     method: &Method,
     constraints: &Constraints,
-    params: &ResamplingParams,
+    (resampling, n_runs): (Resampling, usize),
+    cutoff: f64,
     control: &Control,
 ) -> Result<ArcConfidence> {
-    require("runs", params.runs, "at least 1", params.runs >= 1)?;
-    let cutoff = params.cutoff;
+    require("runs", n_runs, "at least 1", n_runs >= 1)?;
     require("cutoff", cutoff, "a finite number >= 0", cutoff.is_finite() && cutoff >= 0.0)?;
     Moments::of_rows(x, Some(weights))?;
     let rows = expanded(weights);
@@ -100,18 +84,18 @@ pub fn arc_confidence(
         return Err(Error::data("resampling needs at least 4 rows", "add rows"));
     }
     let silent = control.quiet().on_warning(|_| ());
-    let runs: Result<Vec<RunArcs>> = (0..params.runs)
+    let runs: Result<Vec<RunArcs>> = (0..n_runs)
         .into_par_iter()
         .map(|run| {
-            control.progress("resampling", run, params.runs)?;
-            let drawn = draw(&rows, params.resampling, &mut Random::stream(method.search.seed, run as u64));
+            control.progress("resampling", run, n_runs)?;
+            let drawn = draw(&rows, resampling, &mut Random::stream(method.search.seed, run as u64));
             run_arcs(&x.select_rows(&drawn), method, constraints, cutoff, &silent)
         })
         .collect();
     let runs = runs?;
     let mut arc = Matrix::zeros(x.cols(), x.cols());
     for &(i, j, _, share) in runs.iter().flatten() {
-        arc[(i, j)] += share / params.runs as f64;
+        arc[(i, j)] += share / n_runs as f64;
     }
     let mean_edges = arc.data().iter().sum();
     Ok(ArcConfidence { arc, mean_edges, runs })

@@ -54,37 +54,25 @@ pub fn difference_network(
     if let Some((a, b)) = runs {
         require_len("runs of the second class", a.runs.len(), b.runs.len())?;
     }
-    let has = |theta: &Matrix, i: usize, j: usize| theta[(i, j)].abs() > cutoff;
+    let weight = |theta: &Matrix, i: usize, j: usize| Some(theta[(i, j)]).filter(|w| w.abs() > cutoff);
     let mut arcs = Vec::new();
-    for i in 0..m {
-        for j in 0..m {
-            let (in_first, in_second) = (has(first, i, j), has(second, i, j));
-            let (back_first, back_second) = (has(first, j, i), has(second, j, i));
-            let change = match (in_first, in_second) {
-                (true, true) => Change::Kept,
-                (true, false) if back_second => Change::Reversed,
-                (true, false) => Change::Lost,
-                (false, true) if !back_first => Change::Gained,
-                // Listed as reversed with its direction in the first class.
-                _ => continue,
-            };
-            let weight = |theta: &Matrix, present: bool| if present { theta[(i, j)] } else { 0.0 };
-            let second_weight =
-                if change == Change::Reversed { second[(j, i)] } else { weight(second, in_second) };
-            let mut arc = ArcDifference {
-                tail: i,
-                head: j,
-                change,
-                first: weight(first, in_first),
-                second: second_weight,
-                interval: runs.map(|(a, b)| interval(&a.runs, &b.runs, i, j, level)),
-            };
-            let clear = arc.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
-            if arc.change == Change::Kept && clear {
-                arc.change = Change::Changed;
-            }
-            arcs.push(arc);
+    for (tail, head) in (0..m * m).map(|e| (e / m, e % m)) {
+        let (here, there) = (weight(first, tail, head), weight(second, tail, head));
+        let (back_here, back_there) = (weight(first, head, tail), weight(second, head, tail));
+        let (mut change, second) = match (here, there) {
+            (Some(_), Some(_)) => (Change::Kept, there),
+            (Some(_), None) if back_there.is_some() => (Change::Reversed, back_there),
+            (Some(_), None) => (Change::Lost, None),
+            (None, Some(_)) if back_here.is_none() => (Change::Gained, there),
+            // Listed as reversed with its direction in the first class.
+            _ => continue,
+        };
+        let interval = runs.map(|(a, b)| interval(&a.runs, &b.runs, tail, head, level));
+        if change == Change::Kept && interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0) {
+            change = Change::Changed;
         }
+        let (first, second) = (here.unwrap_or(0.0), second.unwrap_or(0.0));
+        arcs.push(ArcDifference { tail, head, change, first, second, interval });
     }
     Ok(arcs)
 }

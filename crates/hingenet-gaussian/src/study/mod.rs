@@ -5,18 +5,17 @@
 mod confidence;
 mod difference;
 
-pub use confidence::{ArcConfidence, Resampling, ResamplingParams, RunArcs, arc_confidence};
+pub use confidence::{ArcConfidence, Resampling, RunArcs, arc_confidence};
 pub use difference::{ArcDifference, Change, GroupTable, degrees, difference_network, group_table};
 
 use crate::features::FeatureMap;
-use crate::missing::{Conditional, by_pattern};
 use crate::network::GaussianNetwork;
 use crate::structure::{Constraints, LAMBDA1_PER_ROW, Method, SearchParams, StructureFit, StructureMethod};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::classifier::check_weights;
-use hingenet_data::table::{Codes, ColumnData, Table};
+use hingenet_data::table::{Codes, ColumnData, NumberRows, Table};
 use std::cmp::Ordering;
 
 /// Settings of a study.
@@ -242,26 +241,24 @@ impl Learner<'_> {
         complete: &Matrix,
         lambda1: Option<f64>,
     ) -> Result<Option<ArcConfidence>> {
-        let Some((resampling, runs)) = self.params.resampling else { return Ok(None) };
+        let Some(resampling) = self.params.resampling else { return Ok(None) };
         if x.data().iter().any(|v| v.is_nan()) {
             self.control.warn(
                 "missing cells are replaced by their conditional means before the rows are drawn again: \
                  shares of arcs may be too high",
             );
         }
-        let share = if resampling == Resampling::HalfSamples { 0.5 } else { 1.0 };
+        let share = if resampling.0 == Resampling::HalfSamples { 0.5 } else { 1.0 };
         let method = self.method(share * lambda1.unwrap_or(1.0));
-        let draws = ResamplingParams { resampling, runs, cutoff: self.params.cutoff };
-        arc_confidence(complete, weights, &method, self.constraints, &draws, self.control).map(Some)
+        let cutoff = self.params.cutoff;
+        arc_confidence(complete, weights, &method, self.constraints, resampling, cutoff, self.control)
+            .map(Some)
     }
 }
 
 /// The rows with missing cells replaced by their means given the observed ones, and the log-likelihood of the latter.
 fn completed(x: &Matrix, weights: &[f64], network: &GaussianNetwork) -> Result<(Matrix, f64)> {
-    let work =
-        |prepared: &[Conditional<'_>], row: &[f64]| (prepared[0].complete(row), prepared[0].log_density(row));
-    let rows = by_pattern(std::slice::from_ref(network), x.rows(), |a| x.row(a), work)?;
-    let log_likelihood = rows.iter().zip(weights).map(|((_, l), w)| w * l).sum();
-    let cells = rows.into_iter().flat_map(|(row, _)| row).collect();
-    Ok((Matrix::from_vec(x.rows(), x.cols(), cells)?, log_likelihood))
+    let rows = NumberRows::new(x.data(), x.cols())?;
+    let log_likelihood = network.log_densities(&rows)?.iter().zip(weights).map(|(l, w)| w * l).sum();
+    Ok((Matrix::from_vec(x.rows(), x.cols(), network.completed(&rows)?)?, log_likelihood))
 }

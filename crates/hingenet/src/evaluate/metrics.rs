@@ -32,11 +32,6 @@ impl Predicted<'_> {
         &self.log_proba[m * self.n_classes..(m + 1) * self.n_classes]
     }
 
-    /// Total weight of the rows.
-    pub fn total_weight(&self) -> f64 {
-        (0..self.truth.len()).map(|m| self.weight(m)).sum()
-    }
-
     /// Weight of the rows by true class (outer) and most probable class (inner).
     pub fn confusion(&self) -> Vec<Vec<f64>> {
         let mut table = vec![vec![0.0; self.n_classes]; self.n_classes];
@@ -104,7 +99,7 @@ impl Predicted<'_> {
 
     fn mean(&self, f: impl Fn(usize, usize) -> f64) -> f64 {
         let sum: f64 = self.truth.iter().enumerate().map(|(m, &c)| self.weight(m) * f(m, c)).sum();
-        let total = self.total_weight();
+        let total: f64 = (0..self.truth.len()).map(|m| self.weight(m)).sum();
         if total > 0.0 { sum / total } else { 0.0 }
     }
 }
@@ -129,6 +124,18 @@ pub fn balanced_error(confusion: &[Vec<f64>]) -> f64 {
 /// Arithmetic mean; 0 for an empty list.
 pub fn mean(x: &[f64]) -> f64 {
     if x.is_empty() { 0.0 } else { x.iter().sum::<f64>() / x.len() as f64 }
+}
+
+/// Smallest value with at least the share `q` of the weight at or below it, of (value, weight); 0 without weight.
+pub(crate) fn quantile(mut values: Vec<(f64, f64)>, q: f64) -> f64 {
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = values.iter().map(|v| v.1).sum();
+    let mut sum = 0.0;
+    let reached = |v: &&(f64, f64)| {
+        sum += v.1;
+        sum >= q * total
+    };
+    values.iter().find(reached).map_or(0.0, |v| v.0)
 }
 
 /// Standard deviation with n - 1; `None` for fewer than two values.

@@ -7,7 +7,7 @@ mod compare;
 mod cross_validate;
 mod folds;
 mod generate;
-mod metrics;
+pub(crate) mod metrics;
 mod missing;
 mod study;
 

@@ -25,7 +25,7 @@ impl Model {
     pub fn is_generative(&self) -> bool {
         match &self.fitted {
             Fitted::Discrete(_) | Fitted::Averaged(_) => true,
-            Fitted::Gaussian(model) => model.machine().is_none(),
+            Fitted::Gaussian(model) => model.machine.is_none(),
             _ => false,
         }
     }
@@ -60,7 +60,13 @@ impl Model {
     /// Numeric features are drawn as intervals, which is all the model knows of them.
     pub fn sample(&self, n: usize, given: &[(String, String)], seed: u64) -> Result<Table> {
         if let Fitted::Gaussian(model) = &self.fitted {
-            return self.gaussian_sample(model, n, given, seed);
+            if let Some((column, _)) = given.first() {
+                let hint = "draw without --given, or fit a discrete model such as tan:ml";
+                return Err(self.unsupported(format!("this model cannot draw rows given `{column}`"), hint));
+            }
+            let (features, class) = model.sample(n, seed)?;
+            let class = Column::categorical(self.target.clone(), self.classes.clone(), class);
+            return Table::new(features.columns().iter().cloned().chain([class]).collect());
         }
         let model = self.network_model("draw rows")?;
         let names = self.variables(model);
@@ -97,29 +103,12 @@ impl Model {
     ) -> Result<Vec<RowLikelihood>> {
         let density = model.log_density(rows)?;
         let posterior = model.log_proba(rows)?;
-        let class = if model.machine().is_none() { self.known_classes(table) } else { Vec::new() };
+        let class = if model.machine.is_none() { self.known_classes(table) } else { Vec::new() };
         let joint = |m: usize| {
             let c = class.get(m).copied().flatten()?;
             Some(density[m] + posterior[m * self.classes.len() + c])
         };
         Ok((0..rows.n_rows()).map(|m| RowLikelihood { features: density[m], joint: joint(m) }).collect())
-    }
-
-    fn gaussian_sample(
-        &self,
-        model: &GaussianClassifier,
-        n: usize,
-        given: &[(String, String)],
-        seed: u64,
-    ) -> Result<Table> {
-        if let Some((column, _)) = given.first() {
-            let hint = "draw without --given, or fit a discrete model such as tan:ml";
-            return Err(self.unsupported(format!("this model cannot draw rows given `{column}`"), hint));
-        }
-        let (features, class) = model.sample(n, seed)?;
-        let mut columns = features.columns().to_vec();
-        columns.push(Column::categorical(self.target.clone(), self.classes.clone(), class));
-        Table::new(columns)
     }
 
     fn known_classes(&self, table: &Table) -> Vec<Option<usize>> {

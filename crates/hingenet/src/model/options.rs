@@ -85,13 +85,6 @@ impl<V> Opt<V> {
     }
 }
 
-impl OptionInfo {
-    /// Reads and checks a value; `model` is named in the error.
-    pub(super) fn parse(&self, text: &str, model: &str) -> Result<OptionValue> {
-        self.kind.parse(text).map_err(|expected| bad_value(self.key, model, text, &expected))
-    }
-}
-
 /// The error of a value that an option of a model cannot have.
 pub(super) fn bad_value(key: &str, model: &str, value: &str, expected: &str) -> Error {
     Error::Parameter {
@@ -103,7 +96,7 @@ pub(super) fn bad_value(key: &str, model: &str, value: &str, expected: &str) -> 
 
 impl OptionKind {
     /// The value of a text, or what was expected.
-    fn parse(&self, text: &str) -> Result<OptionValue, String> {
+    pub(super) fn parse(&self, text: &str) -> Result<OptionValue, String> {
         let value = match self {
             OptionKind::Number(low, high) => {
                 let number: Option<f64> = text.parse().ok();

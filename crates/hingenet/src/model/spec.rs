@@ -1,6 +1,6 @@
 //! The name of a model with its options, as users write it: `tan:ml-bn-svm,lambda=4,gamma=5`.
 
-use super::options::OptionValue;
+use super::options::{OptionValue, bad_value};
 use super::registry::{ModelInfo, find};
 use hingenet_base::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -79,7 +79,9 @@ impl ModelSpec {
         if self.values.contains_key(option.key) {
             return Err(bad("each option once".into()));
         }
-        self.values.insert(option.key, option.parse(value, self.info.name)?);
+        let refused = |expected: String| bad_value(option.key, self.name(), value, &expected);
+        let parsed = option.kind.parse(value).map_err(refused)?;
+        self.values.insert(option.key, parsed);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 //! pairs as a network.
 
 use super::{Caption, Curve, CurveFigure, HeatMap, ModelReport, NetworkPicture, PictureArc, PictureNode};
+use crate::evaluate::metrics::quantile;
 use crate::model::Model;
 use hingenet_base::numeric::log::argmax;
 use hingenet_data::table::FeatureKind;
@@ -175,14 +176,7 @@ fn size(surface: &Surface, class: usize) -> f64 {
 /// Size of contribution that all but the most extreme rows stay below.
 fn spanned(surface: &Surface, class: usize) -> f64 {
     let sizes = surface.scores.iter().map(|s| s[class].abs());
-    let mut sizes: Vec<(f64, f64)> = sizes.zip(surface.share.iter().copied()).collect();
-    sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut sum = 0.0;
-    let reached = |s: &&(f64, f64)| {
-        sum += s.1;
-        sum >= SPANNED
-    };
-    sizes.iter().find(reached).or(sizes.last()).map_or(0.0, |s| s.0)
+    quantile(sizes.zip(surface.share.iter().copied()).collect(), SPANNED)
 }
 
 /// The pairs in use; features without any are nodes too.

@@ -8,6 +8,7 @@ use crate::model::{Fitted, Model};
 use hingenet_base::error::Result;
 use hingenet_base::graph::{ArcErrors, Dag, Pdag, arc_errors};
 use hingenet_base::numeric::linalg::Matrix;
+use hingenet_gaussian::network::GaussianNetwork;
 use hingenet_gaussian::structure::{ArcRule, Constraints};
 use hingenet_gaussian::study::{
     ArcConfidence, ArcDifference, Change, ClassStudy, GroupTable, NetworkStudy, degrees, difference_network,
@@ -157,6 +158,7 @@ impl NetworkDifference {
 /// One class as the report is built from it.
 struct Source<'a> {
     name: Option<String>,
+    network: &'a GaussianNetwork,
     theta: Matrix,
     class: Pdag,
     known: Option<&'a Constraints>,
@@ -167,6 +169,7 @@ impl<'a> Source<'a> {
     fn of_class(c: &'a ClassStudy, known: &'a Constraints, cutoff: f64) -> Result<Self> {
         Ok(Source {
             name: c.class.clone(),
+            network: &c.network,
             theta: c.structure.theta.clone(),
             class: Pdag::of(&c.structure.dag(cutoff)?),
             known: Some(known),
@@ -194,8 +197,6 @@ impl NetworkReport {
         let mut report = NetworkReport::of_sources(study.features.node_names(), facts, &sources, cutoff)?;
         for (network, c) in report.networks.iter_mut().zip(&study.classes) {
             network.rows = Some(c.rows);
-            network.bias = c.network.bias().to_vec();
-            network.variance = c.network.variance().to_vec();
             network.score = c.score();
             network.lambda1 = c.lambda1;
             network.log_likelihood = Some(c.log_likelihood);
@@ -210,25 +211,18 @@ impl NetworkReport {
     /// The networks of the classes (the first eight) of a Gaussian model; `None` for other models.
     pub fn of_model(model: &Model) -> Result<Option<Self>> {
         let Fitted::Gaussian(fitted) = &model.fitted else { return Ok(None) };
-        let pairs = fitted.networks().iter().zip(&model.classes).take(CLASSES);
-        let sources = pairs.clone().map(|(network, name)| Source {
-            name: Some(name.clone()),
-            theta: network.theta(),
-            class: Pdag::of(network.dag()),
-            known: None,
-            confidence: None,
-        });
-        let mut report = NetworkReport::of_sources(
-            fitted.features().node_names(),
-            &[],
-            &sources.collect::<Vec<_>>(),
-            CUTOFF,
-        )?;
-        for (told, (network, _)) in report.networks.iter_mut().zip(pairs) {
-            told.bias = network.bias().to_vec();
-            told.variance = network.variance().to_vec();
-        }
-        Ok(Some(report))
+        let pairs = fitted.networks.iter().zip(&model.classes).take(CLASSES);
+        let sources: Vec<Source<'_>> = pairs
+            .map(|(network, name)| Source {
+                name: Some(name.clone()),
+                network,
+                theta: network.theta(),
+                class: Pdag::of(network.dag()),
+                known: None,
+                confidence: None,
+            })
+            .collect();
+        NetworkReport::of_sources(fitted.features.node_names(), &[], &sources, CUTOFF).map(Some)
     }
 
     /// The networks in DOT, the language of Graphviz, one cluster a class: negative weights are dashed, arcs whose direction is
@@ -342,6 +336,8 @@ fn network(source: &Source<'_>, nodes: &[NetworkNode], groups: usize, cutoff: f6
         arcs,
         degrees: degrees(theta, cutoff),
         blocks,
+        bias: source.network.bias().to_vec(),
+        variance: source.network.variance().to_vec(),
         thresholds: source.confidence.map(ArcConfidence::threshold_curve).unwrap_or_default(),
         ..ClassNetwork::default()
     })

@@ -3,6 +3,7 @@
 use crate::model::exchange::{NamedNetwork, Variable};
 use crate::model::{Fitted, Model};
 use hingenet_base::error::Result;
+use hingenet_data::information;
 use hingenet_discrete::inference::Inference;
 use hingenet_gaussian::GaussianClassifier;
 use hingenet_gaussian::network::GaussianNetwork;
@@ -100,7 +101,7 @@ impl NetworkPicture {
 /// The network of every class; a page of a model shows the first ones only.
 fn class_networks(model: &GaussianClassifier, classes: &[String]) -> Vec<NetworkPicture> {
     let node = |name: String| PictureNode { name, is_class: false, note: String::new() };
-    let nodes: Vec<PictureNode> = model.features().node_names().into_iter().map(node).collect();
+    let nodes: Vec<PictureNode> = model.features.node_names().into_iter().map(node).collect();
     let arcs = |network: &GaussianNetwork| {
         let into =
             |to: usize| network.parents(to).map(move |(from, strength)| PictureArc { from, to, strength });
@@ -113,30 +114,14 @@ fn class_networks(model: &GaussianClassifier, classes: &[String]) -> Vec<Network
         strength: Some("weight on standardised values; orange is negative".into()),
         is_directed: true,
     };
-    model.networks().iter().zip(classes).map(picture).collect()
+    model.networks.iter().zip(classes).map(picture).collect()
 }
 
 /// `I(X_a; X_b | C)` of the model's own joint distribution, in nats.
 fn conditional_information(inference: &Inference<'_>, card: &[usize], a: usize, b: usize) -> Result<f64> {
     let (a, b) = (a.min(b), a.max(b));
-    let unknown = vec![None; card.len()];
-    let joint = inference.conditional(&[0, a, b], &unknown)?;
-    let (k, ra, rb) = (card[0], card[a], card[b]);
     // `conditional` lists variables in ascending order, the last one fastest.
-    let p = |c: usize, x: usize, y: usize| joint.table[(c * ra + x) * rb + y].exp();
-    let mut total = 0.0f64;
-    for c in 0..k {
-        let row: Vec<f64> = (0..ra).map(|x| (0..rb).map(|y| p(c, x, y)).sum()).collect();
-        let column: Vec<f64> = (0..rb).map(|y| (0..ra).map(|x| p(c, x, y)).sum()).collect();
-        let class: f64 = row.iter().sum();
-        for x in 0..ra {
-            for y in 0..rb {
-                let q = p(c, x, y);
-                if q > 0.0 {
-                    total += q * (q * class / (row[x] * column[y])).ln();
-                }
-            }
-        }
-    }
-    Ok(total.max(0.0))
+    let joint = inference.conditional(&[0, a, b], &vec![None; card.len()])?;
+    let p: Vec<f64> = joint.table.iter().map(|l| l.exp()).collect();
+    Ok(information::conditional(&p, card[a], card[b]))
 }

@@ -50,13 +50,9 @@ impl<'a> Descent<'a> {
     }
 
     /// Parents of each node in the present order.
-    pub fn parents(&mut self) -> Vec<Vec<usize>> {
-        (0..self.order.len())
-            .map(|j| {
-                let last = self.walk[j].last().map_or(0, |s| s.state);
-                self.trees.parents(j, last)
-            })
-            .collect()
+    pub fn parents(&self) -> Vec<Vec<usize>> {
+        let last = |j: usize| self.walk[j].last().map_or(0, |s| s.state);
+        (0..self.order.len()).map(|j| self.trees.parents(j, last(j))).collect()
     }
 
     pub fn set_order(&mut self, order: Vec<usize>) {
@@ -128,8 +124,8 @@ impl<'a> Descent<'a> {
         // Running sum of the others without v, plus v itself given the nodes passed so far.
         let mut without = 0.0;
         for t in 0..m {
-            let own_score = self.last_score(v, &own);
-            self.gain.push(without + own_score);
+            let last = own.last().map_or(0, |s| s.state);
+            self.gain.push(without + self.trees.score(v, last));
             if t + 1 == m {
                 break;
             }
@@ -152,11 +148,6 @@ impl<'a> Descent<'a> {
                 with += self.with[t - 1];
             }
         }
-    }
-
-    fn last_score(&mut self, j: usize, walk: &[Step]) -> f64 {
-        let last = walk.last().map_or(0, |s| s.state);
-        self.trees.score(j, last)
     }
 
     /// Where the walk of `w` would turn to `v` if v came before it.

@@ -4,6 +4,7 @@
 
 use crate::structure::{ArcRule, Constraints};
 use hingenet_base::numeric::linalg::Matrix;
+use std::cell::OnceCell;
 
 /// No state, no rank.
 pub(super) const NONE: u16 = u16::MAX;
@@ -26,7 +27,7 @@ struct State {
     /// Candidates that pass, by decreasing gain, and the state each leads to.
     ranked: Vec<(u16, u32)>,
     /// Shrunk set and its score, once asked for.
-    end: Option<(Vec<u16>, f64)>,
+    end: OnceCell<(Vec<u16>, f64)>,
 }
 
 /// All states of one node.
@@ -57,7 +58,6 @@ pub(super) struct GrowTrees<'a> {
 impl<'a> GrowTrees<'a> {
     pub fn new(correlation: &'a Matrix, rows: f64, penalty: f64, known: &'a Constraints) -> Self {
         let arc_cost = penalty * rows.ln();
-        let m = correlation.rows();
         let mut trees = GrowTrees {
             correlation,
             known,
@@ -65,13 +65,12 @@ impl<'a> GrowTrees<'a> {
             arc_cost,
             shrink: (-arc_cost / rows).exp(),
             max_parents: 24.min((rows / 4.0) as usize),
-            trees: Vec::new(),
+            trees: (0..correlation.rows()).map(|_| Tree::default()).collect(),
             bytes: 0,
             loadings: Vec::new(),
             variance: Vec::new(),
             covariance: Vec::new(),
         };
-        trees.trees = (0..m).map(|_| Tree::default()).collect();
         trees.clear();
         trees
     }
@@ -145,26 +144,19 @@ impl<'a> GrowTrees<'a> {
 
     /// `s_j` of the shrunk set of a state where growing ended.
     #[inline]
-    pub fn score(&mut self, j: usize, state: u32) -> f64 {
-        if let Some((_, score)) = &self.trees[j].states[state as usize].end {
-            return *score;
-        }
-        self.finish(j, state).1
+    pub fn score(&self, j: usize, state: u32) -> f64 {
+        self.end(j, state).1
     }
 
     /// The shrunk set of a state where growing ended.
-    pub fn parents(&mut self, j: usize, state: u32) -> Vec<usize> {
-        let set = match &self.trees[j].states[state as usize].end {
-            Some((set, _)) => set.clone(),
-            None => self.finish(j, state).0,
-        };
-        set.iter().map(|&i| i as usize).collect()
+    pub fn parents(&self, j: usize, state: u32) -> Vec<usize> {
+        self.end(j, state).0.iter().map(|&i| i as usize).collect()
     }
 
-    fn finish(&mut self, j: usize, state: u32) -> (Vec<u16>, f64) {
-        let end = self.shrink(j, self.trees[j].states[state as usize].set.clone());
-        self.trees[j].states[state as usize].end = Some(end.clone());
-        end
+    #[inline]
+    fn end(&self, j: usize, state: u32) -> &(Vec<u16>, f64) {
+        let state = &self.trees[j].states[state as usize];
+        state.end.get_or_init(|| self.shrink(j, state.set.clone()))
     }
 
     /// Computes the candidates of a new state by incremental Cholesky: with V = var(x_i|S), C = cov(x_i, x_j|S)
@@ -210,7 +202,7 @@ impl<'a> GrowTrees<'a> {
         let first = tree.ranks.len();
         tree.ranks.resize(first + m, NONE);
         ranked.iter().enumerate().for_each(|(r, c)| tree.ranks[first + c.0 as usize] = r as u16);
-        tree.states.push(State { set, ranked, end: None });
+        tree.states.push(State { set, ranked, end: OnceCell::new() });
         (tree.states.len() - 1) as u32
     }
 

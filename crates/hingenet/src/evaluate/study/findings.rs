@@ -5,7 +5,7 @@ use crate::model::Dataset;
 use crate::report::{DataFindings, Share};
 use hingenet_data::table::{Column, ColumnData, Schema, Table, Unseen, UnseenPolicy};
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
 
 /// Fewer rows than this say nothing about ids.
@@ -155,21 +155,17 @@ fn repeated_rows(data: &Dataset) -> (usize, usize) {
 
 /// Categories of each fold that no other fold has; `fold` is that of each row.
 pub(super) fn unseen_in_folds(features: &Table, fold: &[usize]) -> Vec<Unseen> {
-    let n_folds = fold.iter().max().map_or(0, |f| f + 1);
     let column = |column: &Column| {
         let c = column.as_categorical()?;
-        let k = c.categories().len();
-        let mut counts = vec![0; k * n_folds];
-        for (code, &f) in c.codes().iter().zip(fold) {
-            if let Some(code) = code {
-                counts[code * n_folds + f] += 1;
-            }
+        // Folds and number of cells of each category.
+        let mut seen: Vec<(BTreeSet<usize>, usize)> = vec![Default::default(); c.categories().len()];
+        for (code, &f) in c.codes().iter().zip(fold).filter_map(|(code, f)| Some((code?, f))) {
+            seen[code].0.insert(f);
+            seen[code].1 += 1;
         }
-        let only_once = |folds: &&[usize]| folds.iter().filter(|n| **n > 0).count() == 1;
-        let alone: Vec<usize> =
-            (0..k).filter(|&j| only_once(&&counts[j * n_folds..(j + 1) * n_folds])).collect();
-        let cells = alone.iter().flat_map(|&j| &counts[j * n_folds..(j + 1) * n_folds]).sum();
-        let first = c.categories().get(*alone.first()?)?.clone();
+        let alone = || (0..seen.len()).filter(|&j| seen[j].0.len() == 1);
+        let first = c.categories()[alone().next()?].clone();
+        let cells = alone().map(|j| seen[j].1).sum();
         Some(Unseen { column: column.name().to_string(), cells, first })
     };
     features.columns().iter().filter_map(column).collect()

@@ -9,13 +9,15 @@ mod paired;
 mod reliability;
 mod verdict;
 
+use super::TestSet;
 use super::compare::{Plan, Ran, TestRows, run};
-use super::metrics::Predicted;
+use super::cross_validate::Splits;
 use crate::report::{
     Curve, Evaluation, EvaluationReport, MissingPoint, ModelResult, ModelStudy, Reproduction, TradeOff,
 };
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
+use hingenet_data::table::Table;
 use paired::Tests;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -27,11 +29,11 @@ const FULL_CURVES: usize = 40;
 pub fn study(plan: &Plan, control: &Control) -> Result<EvaluationReport> {
     let ran = run(plan, control)?;
     let evaluation = ran.evaluation(plan);
-    let pooled = Pooled::new(&ran);
+    let pooled = pooled(&ran.splits);
     let tests = Tests::new(&ran, &evaluation);
     let differences = tests.pairs();
     let verdict = verdict::verdict(&evaluation, tests.majority, &differences, &tests.against_the_majority());
-    let headlines = verdict::headlines(&ran.outcomes[verdict.best], &pooled.truth, pooled.weights.as_deref());
+    let headlines = verdict::headlines(&ran.outcomes[verdict.best], &pooled.class, pooled.weights.as_deref());
     let unseen = match plan.tested {
         TestRows::Folds(_) => findings::unseen_in_folds(&ran.splits.tested.features, &ran.splits.folds[0]),
         TestRows::Set(test) => findings::unseen_in_test(&plan.data.features, &test.features),
@@ -80,48 +82,33 @@ impl EvaluationReport {
 }
 
 /// True classes and weights of all tested rows, repeat by repeat.
-struct Pooled {
-    truth: Vec<usize>,
-    weights: Option<Vec<f64>>,
-    n_classes: usize,
-}
-
-impl Pooled {
-    fn new(ran: &Ran) -> Self {
-        let (tested, repeats) = (&ran.splits.tested, ran.splits.folds.len());
-        Pooled {
-            truth: tested.class.repeat(repeats),
-            weights: tested.weights.as_ref().map(|w| w.repeat(repeats)),
-            n_classes: ran.splits.n_classes(),
-        }
-    }
-
-    fn predicted<'a>(&'a self, log_proba: &'a [f64]) -> Predicted<'a> {
-        Predicted {
-            truth: &self.truth,
-            weights: self.weights.as_deref(),
-            log_proba,
-            n_classes: self.n_classes,
-        }
+fn pooled(splits: &Splits) -> TestSet {
+    let (tested, repeats) = (&splits.tested, splits.folds.len());
+    TestSet {
+        features: Table::without_columns(0),
+        class: tested.class.repeat(repeats),
+        weights: tested.weights.as_ref().map(|w| w.repeat(repeats)),
     }
 }
 
-fn models(ran: &Ran, pooled: &Pooled) -> Vec<ModelStudy> {
+fn models(ran: &Ran, pooled: &TestSet) -> Vec<ModelStudy> {
+    let n_classes = ran.splits.n_classes();
+    let predicted = |log_proba| pooled.predicted(log_proba, n_classes);
     let answers: Vec<Vec<f64>> = ran.outcomes.iter().map(|o| o.log_proba.concat()).collect();
     let margins: Vec<Vec<(f64, f64)>> =
-        answers.par_iter().map(|a| reliability::margins(&pooled.predicted(a))).collect();
+        answers.par_iter().map(|a| reliability::margins(&predicted(a))).collect();
     let edges = reliability::margin_edges(&margins);
-    let curves = (ran.outcomes.len() * pooled.n_classes).max(1);
+    let curves = (ran.outcomes.len() * n_classes).max(1);
     let points = (curves::MAX_POINTS * FULL_CURVES / curves).clamp(30, curves::MAX_POINTS);
     let model = |i: usize| {
-        let (outcome, predicted) = (&ran.outcomes[i], pooled.predicted(&answers[i]));
+        let (outcome, predicted) = (&ran.outcomes[i], predicted(&answers[i]));
         let uncalibrated = outcome.uncalibrated.as_ref().map(|u| u.concat());
         ModelStudy {
             model: outcome.result.model.clone(),
             rates: rates(&outcome.result.confusion),
-            classes: (0..pooled.n_classes).map(|c| curves::class_curves(&predicted, c, points)).collect(),
+            classes: (0..n_classes).map(|c| curves::class_curves(&predicted, c, points)).collect(),
             reliability: reliability::reliability(&predicted),
-            uncalibrated: uncalibrated.map(|u| reliability::reliability(&pooled.predicted(&u))),
+            uncalibrated: uncalibrated.map(|u| reliability::reliability(&pooled.predicted(&u, n_classes))),
             margins: reliability::margin_histogram(&margins[i], &edges),
             missing: missing_curve(&outcome.result),
             missing_parts: missing_parts(&outcome.result),

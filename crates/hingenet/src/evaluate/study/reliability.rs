@@ -1,6 +1,6 @@
 //! Do stated probabilities come true, and how clear are the decisions?
 
-use crate::evaluate::metrics::{Predicted, clopper_pearson};
+use crate::evaluate::metrics::{Predicted, clopper_pearson, quantile};
 use crate::report::{MarginHistogram, Reliability, ReliabilityBin};
 use hingenet_base::numeric::log::argmax;
 
@@ -75,18 +75,6 @@ pub(super) fn margin_histogram(margins: &[(f64, f64)], edges: &[f64]) -> MarginH
     shares.iter_mut().for_each(|s| *s = if total > 0.0 { *s / total } else { 0.0 });
     let median = quantile(margins.to_vec(), 0.5).clamp(edges[0], edges[bins]);
     MarginHistogram { edges: edges.to_vec(), shares, median }
-}
-
-/// Smallest value with at least the share `q` of the weight at or below it; 0 without weight.
-fn quantile(mut values: Vec<(f64, f64)>, q: f64) -> f64 {
-    values.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let total: f64 = values.iter().map(|v| v.1).sum();
-    let mut sum = 0.0;
-    let reached = |v: &&(f64, f64)| {
-        sum += v.1;
-        sum >= q * total
-    };
-    values.iter().find(reached).map_or(0.0, |v| v.0)
 }
 
 #[cfg(test)]

@@ -1,43 +1,77 @@
-//! The Bayesian Interchange Format (BIF) as pyAgrum, pgmpy, bnlearn and others read and write it.
+//! The Bayesian Interchange Format (BIF) as pyAgrum, pgmpy, bnlearn and others read and write it. Names that every reader
+//! accepts are letters, digits and underscores, beginning with a letter; the original name travels in a property line,
+//! percent-encoded where its characters mean something in BIF.
 
-use super::names::{encode, safe_names};
 use super::{Definition, NamedNetwork, Variable, assemble, network_file};
 use crate::model::spec::unescaped;
 use hingenet_base::error::{Error, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// BIF text. Names become plain identifiers; the originals stand in property lines that [`read`] knows.
-pub fn write(net: &NamedNetwork) -> String {
-    let structure = net.network.structure();
-    let names = safe_names(net.variables.iter().map(|v| v.name.as_str()));
-    let states: Vec<Vec<String>> =
-        net.variables.iter().map(|v| safe_names(v.states.iter().map(String::as_str))).collect();
-    let mut out = format!("network {} {{\n}}\n", safe_names([net.name.as_str()]).concat());
-    for (i, variable) in net.variables.iter().enumerate() {
-        write_variable(&mut out, variable, &names[i], &states[i]);
+impl NamedNetwork {
+    /// BIF text. Names become plain identifiers; the originals stand in property lines that [`Self::from_bif`] knows.
+    pub fn to_bif(&self) -> String {
+        let structure = self.network.structure();
+        let names = safe_names(self.variables.iter().map(|v| v.name.as_str()));
+        let states: Vec<Vec<String>> =
+            self.variables.iter().map(|v| safe_names(v.states.iter().map(String::as_str))).collect();
+        let mut out = format!("network {} {{\n}}\n", safe_names([self.name.as_str()]).concat());
+        for (i, variable) in self.variables.iter().enumerate() {
+            write_variable(&mut out, variable, &names[i], &states[i]);
+        }
+        for i in 0..names.len() {
+            let parents = structure.dag().parents(i);
+            let given: Vec<&str> = parents.iter().map(|&p| names[p].as_str()).collect();
+            let bar = if given.is_empty() { String::new() } else { format!(" | {}", given.join(", ")) };
+            // Writing to a string cannot fail; the results are dropped on purpose.
+            let _ = writeln!(out, "probability ( {}{bar} ) {{", names[i]);
+            for h in 0..structure.n_rows(i) {
+                let row: Vec<String> = self.network.row(i, h).iter().map(|w| w.exp().to_string()).collect();
+                if parents.is_empty() {
+                    let _ = writeln!(out, "  table {};", row.join(", "));
+                } else {
+                    let strides = structure.strides(i);
+                    let assignment = parents
+                        .iter()
+                        .zip(strides)
+                        .map(|(&p, s)| states[p][h / s % states[p].len()].as_str());
+                    let _ = writeln!(
+                        out,
+                        "  ({}) {};",
+                        assignment.collect::<Vec<_>>().join(", "),
+                        row.join(", ")
+                    );
+                }
+            }
+            out.push_str("}\n");
+        }
+        out
     }
-    for i in 0..names.len() {
-        let parents = structure.dag().parents(i);
-        let given: Vec<&str> = parents.iter().map(|&p| names[p].as_str()).collect();
-        let bar = if given.is_empty() { String::new() } else { format!(" | {}", given.join(", ")) };
-        // Writing to a string cannot fail; the results are dropped on purpose.
-        let _ = writeln!(out, "probability ( {}{bar} ) {{", names[i]);
-        for h in 0..structure.n_rows(i) {
-            let row: Vec<String> = net.network.row(i, h).iter().map(|w| w.exp().to_string()).collect();
-            if parents.is_empty() {
-                let _ = writeln!(out, "  table {};", row.join(", "));
-            } else {
-                let strides = structure.strides(i);
-                let assignment =
-                    parents.iter().zip(strides).map(|(&p, s)| states[p][h / s % states[p].len()].as_str());
-                let _ =
-                    writeln!(out, "  ({}) {};", assignment.collect::<Vec<_>>().join(", "), row.join(", "));
+
+    /// Reads BIF text; everything is checked (names, sizes, sums, cycles).
+    pub fn from_bif(text: &str) -> Result<Self> {
+        let mut parser =
+            Parser { tokens: tokenise(text)?, at: 0, variables: Vec::new(), index: BTreeMap::new() };
+        let mut name = String::new();
+        let mut definitions = Vec::new();
+        while let Some(token) = parser.next() {
+            match token.as_str() {
+                "network" => name = parser.network()?,
+                "variable" => parser.variable()?,
+                "probability" => definitions.push(parser.probability()?),
+                other => {
+                    return Err(
+                        parser.error(format!("expected network, variable or probability, found `{other}`"))
+                    );
+                }
             }
         }
-        out.push_str("}\n");
+        if parser.variables.is_empty() {
+            return Err(parser.error("there are no variables".into()));
+        }
+        let variables = parser.variables.into_iter().map(|v| v.original).collect();
+        assemble(name, variables, definitions)
     }
-    out
 }
 
 fn write_variable(out: &mut String, variable: &Variable, name: &str, states: &[String]) {
@@ -52,30 +86,6 @@ fn write_variable(out: &mut String, variable: &Variable, name: &str, states: &[S
         }
     }
     out.push_str("}\n");
-}
-
-/// Reads BIF text; everything is checked (names, sizes, sums, cycles).
-pub fn read(text: &str) -> Result<NamedNetwork> {
-    let mut parser = Parser { tokens: tokenise(text)?, at: 0, variables: Vec::new(), index: BTreeMap::new() };
-    let mut name = String::new();
-    let mut definitions = Vec::new();
-    while let Some(token) = parser.next() {
-        match token.as_str() {
-            "network" => name = parser.network()?,
-            "variable" => parser.variable()?,
-            "probability" => definitions.push(parser.probability()?),
-            other => {
-                return Err(
-                    parser.error(format!("expected network, variable or probability, found `{other}`"))
-                );
-            }
-        }
-    }
-    if parser.variables.is_empty() {
-        return Err(parser.error("there are no variables".into()));
-    }
-    let variables = parser.variables.into_iter().map(|v| v.original).collect();
-    assemble(name, variables, definitions)
 }
 
 /// A variable with the names used inside the file and the original ones.
@@ -112,25 +122,22 @@ impl Parser {
         network_file(format!("BIF, line {line}: {problem}"))
     }
 
-    /// Words up to `;`.
-    fn statement(&mut self) -> Result<Vec<String>> {
+    /// Words up to `end`, without commas.
+    fn words(&mut self, end: &str) -> Result<Vec<String>> {
         let mut words = Vec::new();
         loop {
-            match self.take()?.as_str() {
-                ";" => return Ok(words),
-                word => words.push(word.to_string()),
+            match self.take()? {
+                word if word == end => return Ok(words),
+                word if word == "," => {}
+                word => words.push(word),
             }
         }
     }
 
     fn network(&mut self) -> Result<String> {
-        let name = self.take()?;
-        if name == "{" {
-            self.at -= 1;
-        }
-        self.expect("{")?;
-        while self.take()? != "}" {}
-        Ok(if name == "{" { String::new() } else { name })
+        let name = self.words("{")?.concat();
+        self.words("}")?;
+        Ok(name)
     }
 
     fn variable(&mut self) -> Result<()> {
@@ -143,7 +150,7 @@ impl Parser {
                 "}" => break,
                 "type" => states = self.states()?,
                 "property" => {
-                    if let [key, equals, value] = self.statement()?.as_slice()
+                    if let [key, equals, value] = self.words(";")?.as_slice()
                         && equals == "="
                         && let Some(value) = unescaped(value)
                     {
@@ -166,14 +173,7 @@ impl Parser {
         let count = self.take()?;
         self.expect("]")?;
         self.expect("{")?;
-        let mut states = Vec::new();
-        loop {
-            match self.take()?.as_str() {
-                "}" => break,
-                "," => {}
-                state => states.push(state.to_string()),
-            }
-        }
+        let states = self.words("}")?;
         self.expect(";")?;
         if count.parse() == Ok(states.len()) {
             Ok(states)
@@ -210,56 +210,47 @@ impl Parser {
     /// `( X | A, B ) { ... }` behind the word `probability`.
     fn probability(&mut self) -> Result<Definition> {
         self.expect("(")?;
-        let variable = self.known_variable()?;
-        let mut parents = Vec::new();
-        loop {
-            match self.take()?.as_str() {
-                ")" => break,
-                "|" | "," => parents.push(self.known_variable()?),
-                other => return Err(self.error(format!("expected `)`, found `{other}`"))),
-            }
-        }
+        let names = self.words(")")?;
+        let (variable, parents) = match names.as_slice() {
+            [own] => (own, &[][..]),
+            [own, bar, parents @ ..] if bar == "|" => (own, parents),
+            _ => return Err(self.error("expected `X` or `X | A, B` between parentheses".into())),
+        };
+        let known = |name: &String| {
+            self.index.get(name).copied().ok_or_else(|| self.error(format!("unknown variable `{name}`")))
+        };
+        let (variable, parents) = (known(variable)?, parents.iter().map(known).collect::<Result<Vec<_>>>()?);
         self.expect("{")?;
-        let sizes: Vec<usize> = parents.iter().map(|&p| self.variables[p].states.len()).collect();
-        let n_rows =
-            sizes.iter().try_fold(1usize, |n, r| n.checked_mul(*r)).filter(|n| *n <= self.tokens.len());
-        let Some(n_rows) = n_rows else {
+        let sizes = parents.iter().map(|&p| self.variables[p].states.len());
+        let n_rows = sizes.into_iter().try_fold(1usize, |n, r| n.checked_mul(r));
+        let Some(n_rows) = n_rows.filter(|n| *n <= self.tokens.len()) else {
             return Err(self.error("the file is too short for a table of this size".into()));
         };
-        let rows = self.rows(variable, &parents, &sizes, n_rows)?;
+        let rows = self.rows(variable, &parents, n_rows)?;
         Ok(Definition { variable, parents, rows })
     }
 
-    fn rows(
-        &mut self,
-        variable: usize,
-        parents: &[usize],
-        sizes: &[usize],
-        n_rows: usize,
-    ) -> Result<Vec<Vec<f64>>> {
+    fn rows(&mut self, variable: usize, parents: &[usize], n_rows: usize) -> Result<Vec<Vec<f64>>> {
         let mut rows: Vec<Option<Vec<f64>>> = vec![None; n_rows];
         let mut default = None;
         loop {
             match self.take()?.as_str() {
                 "}" => break,
-                "property" => drop(self.statement()?),
+                "property" => drop(self.words(";")?),
                 "default" => default = Some(self.numbers()?),
                 "table" => {
-                    let values = self.numbers()?;
-                    let r = self.variables[variable].states.len();
-                    if values.len() != r * n_rows {
-                        return Err(self.error(format!(
-                            "the table has {} numbers, needs {}",
-                            values.len(),
-                            r * n_rows
-                        )));
+                    let (values, r) = (self.numbers()?, self.variables[variable].states.len());
+                    let needed = r * n_rows;
+                    if values.len() != needed {
+                        let found = values.len();
+                        return Err(self.error(format!("the table has {found} numbers, needs {needed}")));
                     }
                     // `table` lists the states of the variable slowest, the parents behind it.
                     let row = |h: usize| (0..r).map(|j| values[j * n_rows + h]).collect();
                     rows = (0..n_rows).map(|h| Some(row(h))).collect();
                 }
                 "(" => {
-                    let h = self.assignment(parents, sizes)?;
+                    let h = self.assignment(parents)?;
                     if rows[h].replace(self.numbers()?).is_some() {
                         return Err(self.error("an assignment of the parents occurs twice".into()));
                     }
@@ -275,30 +266,23 @@ impl Parser {
     }
 
     /// Parent states up to `)`, as a row number with the last parent fastest.
-    fn assignment(&mut self, parents: &[usize], sizes: &[usize]) -> Result<usize> {
-        let mut h = 0;
-        for (k, &p) in parents.iter().enumerate() {
-            if k > 0 {
-                self.expect(",")?;
-            }
-            let state = self.take()?;
-            let code = self.variables[p].states.get(&state).copied();
-            let code = code.ok_or_else(|| self.error(format!("unknown state `{state}`")))?;
-            h = h * sizes[k] + code;
+    fn assignment(&mut self, parents: &[usize]) -> Result<usize> {
+        let states = self.words(")")?;
+        if states.len() != parents.len() {
+            let (found, needed) = (states.len(), parents.len());
+            return Err(self.error(format!("an assignment has {found} states, needs {needed}")));
         }
-        self.expect(")")?;
-        Ok(h)
-    }
-
-    fn known_variable(&mut self) -> Result<usize> {
-        let name = self.take()?;
-        self.index.get(&name).copied().ok_or_else(|| self.error(format!("unknown variable `{name}`")))
+        states.iter().zip(parents).try_fold(0, |h, (state, &p)| {
+            let known = &self.variables[p].states;
+            let code = known.get(state).ok_or_else(|| self.error(format!("unknown state `{state}`")))?;
+            Ok(h * known.len() + code)
+        })
     }
 
     fn numbers(&mut self) -> Result<Vec<f64>> {
-        let words = self.statement()?;
+        let words = self.words(";")?;
         let number = |w: &String| w.parse::<f64>().map_err(|_| self.error(format!("`{w}` is not a number")));
-        words.iter().filter(|w| *w != ",").map(number).collect()
+        words.iter().map(number).collect()
     }
 }
 
@@ -348,4 +332,42 @@ fn tokenise(text: &str) -> Result<Vec<(String, usize)>> {
         }
     }
     Ok(tokens)
+}
+
+/// Safe names for `names`, distinct and in the same order. A name that is safe already stays.
+fn safe_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    let mut safe = Vec::new();
+    for name in names {
+        let base = safe_name(name);
+        let mut candidate = base.clone();
+        let mut k = 2;
+        while !taken.insert(candidate.clone()) {
+            candidate = format!("{base}_{k}");
+            k += 1;
+        }
+        safe.push(candidate);
+    }
+    safe
+}
+
+fn safe_name(name: &str) -> String {
+    let mut out: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if !out.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        out.insert_str(0, "s_");
+    }
+    out
+}
+
+/// Percent-encodes everything but letters, digits and a few harmless marks; [`unescaped`] undoes it.
+fn encode(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"_-.".contains(&byte) {
+            out.push(byte as char);
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
 }

@@ -5,59 +5,61 @@ use hingenet_base::error::{Error, Result};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::fmt::Write;
 
-/// XMLBIF text. Names stand as they are, escaped; characters XML cannot hold are percent-encoded and
-/// flagged by a property.
-pub fn write(net: &NamedNetwork) -> String {
-    let structure = net.network.structure();
-    let mut out =
-        String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<BIF VERSION=\"0.3\">\n<NETWORK>\n");
-    // Writing to a string cannot fail; the results are dropped on purpose.
-    let _ = writeln!(out, "<NAME>{}</NAME>", escape(&net.name));
-    for variable in &net.variables {
-        let _ = writeln!(out, "<VARIABLE TYPE=\"nature\">\n  <NAME>{}</NAME>", escape(&variable.name));
-        for state in &variable.states {
-            let _ = writeln!(out, "  <OUTCOME>{}</OUTCOME>", escape(state));
+impl NamedNetwork {
+    /// XMLBIF text. Names stand as they are, escaped; characters XML cannot hold are percent-encoded and
+    /// flagged by a property.
+    pub fn to_xmlbif(&self) -> String {
+        let structure = self.network.structure();
+        let mut out =
+            String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<BIF VERSION=\"0.3\">\n<NETWORK>\n");
+        // Writing to a string cannot fail; the results are dropped on purpose.
+        let _ = writeln!(out, "<NAME>{}</NAME>", escape(&self.name));
+        for variable in &self.variables {
+            let _ = writeln!(out, "<VARIABLE TYPE=\"nature\">\n  <NAME>{}</NAME>", escape(&variable.name));
+            for state in &variable.states {
+                let _ = writeln!(out, "  <OUTCOME>{}</OUTCOME>", escape(state));
+            }
+            out.push_str("</VARIABLE>\n");
         }
-        out.push_str("</VARIABLE>\n");
+        for (i, variable) in self.variables.iter().enumerate() {
+            let _ = writeln!(out, "<DEFINITION>\n  <FOR>{}</FOR>", escape(&variable.name));
+            for &p in structure.dag().parents(i) {
+                let _ = writeln!(out, "  <GIVEN>{}</GIVEN>", escape(&self.variables[p].name));
+            }
+            out.push_str("  <TABLE>\n");
+            for h in 0..structure.n_rows(i) {
+                let row: Vec<String> = self.network.row(i, h).iter().map(|w| w.exp().to_string()).collect();
+                let _ = writeln!(out, "    {}", row.join(" "));
+            }
+            out.push_str("  </TABLE>\n</DEFINITION>\n");
+        }
+        out.push_str("</NETWORK>\n</BIF>\n");
+        out
     }
-    for (i, variable) in net.variables.iter().enumerate() {
-        let _ = writeln!(out, "<DEFINITION>\n  <FOR>{}</FOR>", escape(&variable.name));
-        for &p in structure.dag().parents(i) {
-            let _ = writeln!(out, "  <GIVEN>{}</GIVEN>", escape(&net.variables[p].name));
-        }
-        out.push_str("  <TABLE>\n");
-        for h in 0..structure.n_rows(i) {
-            let row: Vec<String> = net.network.row(i, h).iter().map(|w| w.exp().to_string()).collect();
-            let _ = writeln!(out, "    {}", row.join(" "));
-        }
-        out.push_str("  </TABLE>\n</DEFINITION>\n");
-    }
-    out.push_str("</NETWORK>\n</BIF>\n");
-    out
-}
 
-/// Reads XMLBIF text; everything is checked (names, sizes, sums, cycles).
-pub fn read(text: &str) -> Result<NamedNetwork> {
-    // The format's own files carry a document type definition; the parser limits entity expansion.
-    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
-    let document = Document::parse_with_options(text, options).map_err(|e| bad(e.to_string()))?;
-    let network = document.descendants().find(|n| n.has_tag_name("NETWORK"));
-    let network = network.ok_or_else(|| bad("there is no NETWORK".into()))?;
-    let name = child_text(network, "NAME").unwrap_or_default();
-    let variables: Vec<Variable> =
-        network.children().filter(|n| n.has_tag_name("VARIABLE")).map(variable).collect::<Result<_>>()?;
-    for (i, v) in variables.iter().enumerate() {
-        if variables[..i].iter().any(|u| u.name == v.name) {
-            return Err(bad(format!("variable `{}` occurs twice", v.name)));
+    /// Reads XMLBIF text; everything is checked (names, sizes, sums, cycles).
+    pub fn from_xmlbif(text: &str) -> Result<Self> {
+        // The format's own files carry a document type definition; the parser limits entity expansion.
+        let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+        let document = Document::parse_with_options(text, options).map_err(|e| bad(e.to_string()))?;
+        let network = document.descendants().find(|n| n.has_tag_name("NETWORK"));
+        let network = network.ok_or_else(|| bad("there is no NETWORK".into()))?;
+        let name = child_text(network, "NAME").unwrap_or_default();
+        let variables: Vec<Variable> =
+            network.children().filter(|n| n.has_tag_name("VARIABLE")).map(variable).collect::<Result<_>>()?;
+        for (i, v) in variables.iter().enumerate() {
+            if variables[..i].iter().any(|u| u.name == v.name) {
+                return Err(bad(format!("variable `{}` occurs twice", v.name)));
+            }
         }
+        let is_definition = |n: &Node| n.has_tag_name("DEFINITION") || n.has_tag_name("PROBABILITY");
+        let definitions = network.children().filter(is_definition).map(|n| definition(n, &variables));
+        let definitions = definitions.collect::<Result<_>>()?;
+        if variables.is_empty() {
+            return Err(bad("there are no variables".into()));
+        }
+        assemble(name, variables, definitions)
     }
-    let is_definition = |n: &Node| n.has_tag_name("DEFINITION") || n.has_tag_name("PROBABILITY");
-    let definitions = network.children().filter(is_definition).map(|n| definition(n, &variables));
-    let definitions = definitions.collect::<Result<_>>()?;
-    if variables.is_empty() {
-        return Err(bad("there are no variables".into()));
-    }
-    assemble(name, variables, definitions)
 }
 
 fn variable(node: Node) -> Result<Variable> {

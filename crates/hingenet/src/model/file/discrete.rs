@@ -30,8 +30,8 @@ impl Stored for DiscreteClassifier {
         let Parameters { parents } = from.take_plain(header)?;
         require_len("nodes of the network", about.schema.features.len() + 1, parents.len())?;
         let dag = Dag::new(parents)?;
-        let parts = take_networks(from, about, |card| Ok(vec![Structure::new(card.to_vec(), dag)?]))?;
-        let Networks { coders, mut networks, temperature } = parts;
+        let graph = |card: &[usize]| Ok(vec![Structure::new(card.to_vec(), dag)?]);
+        let (coders, mut networks, temperature) = take_networks(from, about, graph)?;
         let network = networks.pop().ok_or_else(|| Error::model_file("there is no network"))?;
         DiscreteClassifier::new(coders, network, temperature)
     }
@@ -45,18 +45,14 @@ impl Stored for AveragedClassifier {
 
     fn restore(_: Value, from: &mut Container, about: &About) -> Result<Self> {
         let graphs = |card: &[usize]| (1..card.len()).map(|s| one_dependence(card, s)).collect();
-        let Networks { coders, networks, temperature } = take_networks(from, about, graphs)?;
+        let (coders, networks, temperature) = take_networks(from, about, graphs)?;
         let stars = Stars::from_networks(&networks)?;
         AveragedClassifier::new(coders, stars, temperature)
     }
 }
 
-/// Networks over the same variables, the class first.
-struct Networks {
-    coders: Vec<FeatureCoder>,
-    networks: Vec<Network>,
-    temperature: f64,
-}
+/// Coders of the features, networks over the same variables (the class first), and the temperature.
+type Networks = (Vec<FeatureCoder>, Vec<Network>, f64);
 
 /// The parameters of the networks stand behind each other, and so do the cut points of the numeric features.
 fn put_networks(out: &mut Container, coders: &[FeatureCoder], networks: &[Network], temperature: f64) {
@@ -100,7 +96,7 @@ fn take_networks(
     }
     require_len("parameters without a network", 0, w.len())?;
     require_len("temperatures", 1, temperature.len())?;
-    Ok(Networks { coders, networks, temperature: temperature[0] })
+    Ok((coders, networks, temperature[0]))
 }
 
 /// Takes the first `count` numbers off `rest`.

@@ -113,7 +113,7 @@ fn check(model: &Model) -> Result<()> {
         }
         Fitted::Gaussian(m) => {
             m.check()?;
-            m.features().columns()
+            m.features.columns()
         }
         Fitted::Pool(m) => m.n_features(),
     };
