@@ -122,11 +122,11 @@ impl Learning {
         }
     }
 
-    /// The same rule, solved as far as inner folds need it.
-    pub(crate) fn for_search(&self) -> Self {
+    /// The same rule, solved as far as the scores of inner folds need it.
+    pub(crate) fn for_calibration(&self) -> Self {
         let mut rough = self.clone();
         if let Learning::MlBnSvm { params, .. } = &mut rough {
-            *params = params.for_search();
+            *params = params.for_calibration();
         }
         rough
     }

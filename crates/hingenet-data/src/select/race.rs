@@ -5,7 +5,7 @@
 //! the held-out rows both have judged is larger than some standard errors of that sum (the rows are pairs, so what both
 //! decide alike does not count). After each part the points behind the leader leave; the bar is [`BEHIND`] standard
 //! errors before the first part and falls in equal steps to 0 after the last, because what a point behind can still gain
-//! shrinks with the parts that are left. Along a path the later points leave when two in a row are behind the best of the
+//! shrinks with the parts that are left; so does the worse half of more than two points. Along a path the later points leave when two in a row are behind the best of the
 //! path. Paths run side by side, parts one after the other, and all comparisons are made in a fixed order: the choice has
 //! the same bits on any number of threads.
 
@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const BEHIND: f64 = 1.5;
 /// Points of a path that must be behind, one after the other, before the path ends.
 const FALLING: usize = 2;
+/// Points that may always go on: of more than these the worse half leaves after each part.
+const FEWEST: usize = 2;
 
 /// Fits the points of a path one after the other on a part, so that each fit can start from the last, and gives the
 /// marks of its held-out rows (what each adds to the score) to the judge; stops once that returns `false`.
@@ -157,7 +159,7 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
         Ok(())
     }
 
-    /// Points behind the leader leave; the leader is the best of those that ran on all parts up to this one.
+    /// Points behind the leader, and the worse half of them, leave; the leader is the best of those that ran on all parts up to this one.
     fn drop_those_behind(&mut self, at: usize) {
         let ran = |r: &&usize| self.runners[**r].running && !self.runners[**r].marks[at].is_empty();
         let all: Vec<usize> = (0..self.runners.len()).collect();
@@ -169,9 +171,15 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
         }
         let leader = running[first_best(&scores, 0.0)];
         let bar = BEHIND * (1.0 - (at + 1) as f64 / self.n_parts as f64);
-        let behind = |&r: &usize| self.runners[r].is_behind(&self.runners[leader], bar);
-        let behind: Vec<usize> = running.into_iter().filter(behind).collect();
-        behind.into_iter().for_each(|r| self.runners[r].leave());
+        let mut ranked: Vec<usize> = (0..running.len()).collect();
+        ranked.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+        let most = (running.len() / 2).max(FEWEST);
+        for (rank, place) in ranked.into_iter().enumerate() {
+            let r = running[place];
+            if rank >= most || self.runners[r].is_behind(&self.runners[leader], bar) {
+                self.runners[r].leave();
+            }
+        }
     }
 
     /// What is being done and which point is the best so far, for people.

@@ -167,6 +167,14 @@ impl<'a> Search<'a> {
         self.race.runners[self.best()].point
     }
 
+    /// Whether no point with another γ has the score of the best.
+    fn stands_alone(&self, best: &Trial) -> bool {
+        let score = self.race.runners[self.best()].score();
+        let standing = self.race.standing(Trial::order);
+        let other = |r: &usize| self.race.runners[*r].point.gamma != best.gamma;
+        standing.iter().filter(|r| other(r)).all(|&r| self.race.runners[r].score() < score)
+    }
+
     /// The grid, and what it grows by while the best point sits on its edge.
     fn run_grid(&mut self, grid: &Grid) -> Result<()> {
         let (mut lambdas, mut gammas) = (grid.lambda.clone(), grid.gamma.clone());
@@ -181,7 +189,7 @@ impl<'a> Search<'a> {
                 break;
             }
             let best = self.best_point();
-            let (new_lambda, new_gamma) = beyond(&lambdas, &gammas, &best);
+            let (new_lambda, new_gamma) = beyond(&lambdas, &gammas, &best, self.stands_alone(&best));
             let mut paths: Vec<Vec<Trial>> = Vec::new();
             // Along a new γ only the λ near the best, along a new λ only the best γ: the others have been judged.
             if let Some(gamma) = new_gamma {
@@ -246,8 +254,9 @@ fn near(lambda: f64, best: f64) -> bool {
     lambda > 0.0 && lambda * 4.0 >= best && lambda <= 4.0 * best
 }
 
-/// The next λ and γ beyond an edge that holds the best point.
-fn beyond(lambdas: &[f64], gammas: &[f64], best: &Trial) -> (Option<f64>, Option<f64>) {
+/// The next λ and γ beyond an edge that holds the best point; a smaller γ only if the best does not share its score with
+/// a larger one, since ties alone would lead down there.
+fn beyond(lambdas: &[f64], gammas: &[f64], best: &Trial, alone: bool) -> (Option<f64>, Option<f64>) {
     if best.lambda == 0.0 {
         return (None, None);
     }
@@ -256,7 +265,7 @@ fn beyond(lambdas: &[f64], gammas: &[f64], best: &Trial) -> (Option<f64>, Option
     let (low, high) = (gammas[0], gammas[gammas.len() - 1]);
     let gamma = if best.gamma == high && high < GAMMA.1 {
         Some((2.0 * high).min(GAMMA.1))
-    } else if best.gamma == low && low > GAMMA.0 {
+    } else if best.gamma == low && low > GAMMA.0 && alone {
         Some((0.2 * low).max(GAMMA.0))
     } else {
         None

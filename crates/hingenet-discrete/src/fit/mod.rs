@@ -48,7 +48,7 @@ pub fn fit(
         temperature
     } else if learning.is_calibrated() {
         let quiet = control.quiet();
-        let rough = learning.for_search();
+        let rough = learning.for_calibration();
         let fit = |rows: &Samples| {
             let structure = prepared.learn_again(rows, &params.structure, &quiet)?;
             let rows = completed(rows, &structure, params.alpha, &quiet)?;

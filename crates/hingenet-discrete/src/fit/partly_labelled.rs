@@ -36,7 +36,7 @@ pub(super) fn fit(
     let weights = rows.weights().map(|w| unknown.iter().map(|&m| w[m]).collect());
     let unlabelled = coded(&prepared, &rows.features().rows(&unknown), weights)?;
     let quiet = control.quiet();
-    let rough = params.for_search();
+    let rough = params.for_calibration();
     let ready = |rows: &Samples| {
         Ok((rows.joined(&unlabelled)?, prepared.learn_again(rows, &discrete.structure, &quiet)?))
     };

@@ -32,8 +32,9 @@ pub struct MarginParams {
     pub persistent: bool,
 }
 
-/// Gap to which fits inside a search are solved, and iterations of their first-order solvers.
+/// Gaps to which fits inside a search and those that calibrate are solved, and iterations of their first-order solvers.
 const SEARCH_TOLERANCE: f64 = 1e-2;
+const CALIBRATION_TOLERANCE: f64 = 1e-4;
 const SEARCH_ITERATIONS: usize = 300;
 
 impl Default for MarginParams {
@@ -95,10 +96,19 @@ impl MarginParams {
         }
     }
 
-    /// The same problem solved as far as a comparison of validation rows needs it.
+    /// The same problem solved as far as a comparison of decisions needs it.
     pub fn for_search(&self) -> Self {
+        self.rough(SEARCH_TOLERANCE)
+    }
+
+    /// The same problem solved as far as the scores of held-out rows need it.
+    pub fn for_calibration(&self) -> Self {
+        self.rough(CALIBRATION_TOLERANCE)
+    }
+
+    fn rough(&self, tolerance: f64) -> Self {
         MarginParams {
-            tolerance: self.tolerance.max(SEARCH_TOLERANCE),
+            tolerance: self.tolerance.max(tolerance),
             max_iterations: self.max_iterations.min(SEARCH_ITERATIONS),
             persistent: false,
             ..self.clone()

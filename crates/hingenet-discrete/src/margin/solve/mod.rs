@@ -98,6 +98,8 @@ const INTERIOR_WORK: f64 = 2e8;
 const LAST_RESORT_WORK: f64 = 1e10;
 /// Largest λ γ for which Newton's method is tried first: beyond, interior points need fewer steps.
 const NEWTON_REACH: f64 = 16.0;
+/// The same when the start is a solution for a smaller λ: there is less far to go.
+const WARM_NEWTON_REACH: f64 = 32.0;
 /// Most unknowns of a dense system: its matrix takes half a gigabyte.
 const LARGEST_SYSTEM: usize = 8192;
 /// Gap that needs no second method in a search.
@@ -168,7 +170,8 @@ fn automatic(
     let (over_cells, over_rows) = step_work(problem);
     let work = over_cells.min(over_rows);
     let smooth = problem.loss.is_smooth();
-    if over_cells <= INTERIOR_WORK && problem.loss.lambda() * problem.loss.gamma() <= NEWTON_REACH {
+    let reach = if start == ml { NEWTON_REACH } else { WARM_NEWTON_REACH };
+    if over_cells <= INTERIOR_WORK && problem.loss.lambda() * problem.loss.gamma() <= reach {
         let found = newton::minimise(problem, start, settings.tolerance, control)?;
         if found.converged {
             return Ok(found);
