@@ -62,7 +62,7 @@ pub fn fit_averaged(
             };
             let params = member_params(lambda, gamma, alpha);
             if lambda > 0.0 {
-                let rough = params.for_search();
+                let rough = params.for_calibration();
                 let fit = |rows: &Samples| Ok(train(&filled(rows, alpha, control)?, &rough, control)?.0);
                 temperature = calibrated(samples, &fit, control)?;
             }
@@ -154,7 +154,7 @@ fn choose(
         .collect();
     let prepare = |rows: &Samples| filled(rows, alpha, control);
     let fit = |rows: &Samples, &(lambda, gamma): &(f64, f64)| {
-        Ok(train(rows, &member_params(lambda, gamma, alpha).for_search(), control)?.0)
+        Ok(train(rows, &member_params(lambda, gamma, alpha).for_calibration(), control)?.0)
     };
     select_point(samples, &prepare, &points, FOLDS, &fit, control)
 }
