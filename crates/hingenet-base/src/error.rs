@@ -6,136 +6,51 @@ use std::path::{Path, PathBuf};
 /// Result of everything in this library that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, and where.
+/// What went wrong, and where. The fields are what the messages name: `problem` is what is wrong, `hint` what the user
+/// can do about it, `line` counts from 1, and the nodes of a cycle begin and end with the same one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs)] // said above for all variants
 pub enum Error {
     /// The operating system refused to read or write a file.
     #[error("{}: {source}", path.display())]
-    Io {
-        /// File that was read or written.
-        path: PathBuf,
-        /// What the operating system said.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// A file as a whole cannot be used.
     #[error("{file}{}: {problem}", line.map(|l| format!(", line {l}")).unwrap_or_default())]
-    File {
-        /// File name as the user gave it.
-        file: String,
-        /// Line (1-based), where one is to blame.
-        line: Option<u64>,
-        /// What is wrong with it.
-        problem: String,
-        /// What to do about it.
-        hint: String,
-    },
+    File { file: String, line: Option<u64>, problem: String, hint: String },
     /// One cell of a table cannot be used.
     #[error("{file}, line {line}, column `{column}`: `{value}` {problem}")]
-    Cell {
-        /// File name as the user gave it.
-        file: String,
-        /// Line (1-based) of the cell.
-        line: u64,
-        /// Column name.
-        column: String,
-        /// The text of the cell.
-        value: String,
-        /// What is wrong with it, as a predicate.
-        problem: String,
-        /// What to do about it.
-        hint: String,
-    },
+    Cell { file: String, line: u64, column: String, value: String, problem: String, hint: String },
     /// A column cannot be used.
     #[error("column `{column}`: {problem}")]
-    Column {
-        /// Column name.
-        column: String,
-        /// What is wrong with it.
-        problem: String,
-        /// What to do about it.
-        hint: String,
-    },
+    Column { column: String, problem: String, hint: String },
     /// The rows cannot be learnt from.
     #[error("{problem}")]
-    Data {
-        /// What is wrong with them.
-        problem: String,
-        /// What to do about it.
-        hint: String,
-    },
+    Data { problem: String, hint: String },
     /// An option or parameter is outside its range.
     #[error("{name} = {value}: expected {expected}")]
-    Parameter {
-        /// Name of the parameter.
-        name: String,
-        /// The value that was given.
-        value: String,
-        /// The values that are allowed.
-        expected: String,
-    },
+    Parameter { name: String, value: String, expected: String },
     /// Two things that must have the same size do not.
     #[error("{what}: expected {expected}, found {found}")]
-    Shape {
-        /// What was counted.
-        what: String,
-        /// The size needed.
-        expected: usize,
-        /// The size given.
-        found: usize,
-    },
+    Shape { what: String, expected: usize, found: usize },
     /// A graph that must be acyclic has a cycle.
     #[error("the graph has a cycle: {}", nodes.join(" -> "))]
-    Cycle {
-        /// The nodes of one cycle, the first repeated at the end.
-        nodes: Vec<String>,
-    },
+    Cycle { nodes: Vec<String> },
     /// A graph cannot be used for a reason other than a cycle.
     #[error("node `{node}`: {problem}")]
-    Graph {
-        /// The offending node.
-        node: String,
-        /// What is wrong with it.
-        problem: String,
-    },
+    Graph { node: String, problem: String },
     /// A computation would need more memory or time than the stated limit.
     #[error("{what} needs {size:.3e}, above the limit of {limit:.3e}")]
-    TooLarge {
-        /// What would be computed.
-        what: String,
-        /// How large it would be.
-        size: f64,
-        /// The limit.
-        limit: f64,
-        /// What to do about it.
-        hint: String,
-    },
+    TooLarge { what: String, size: f64, limit: f64, hint: String },
     /// A model file (or an exchange file) is damaged, hostile or of an unknown version.
     #[error("model file: {problem}")]
-    ModelFile {
-        /// What is wrong with it.
-        problem: String,
-        /// What to do about it.
-        hint: String,
-    },
+    ModelFile { problem: String, hint: String },
     /// The model cannot do what was asked (for example sampling from a kernel machine).
     #[error("{model}: {problem}")]
-    Unsupported {
-        /// Model name.
-        model: String,
-        /// What it cannot do.
-        problem: String,
-        /// What to use instead.
-        hint: String,
-    },
+    Unsupported { model: String, problem: String, hint: String },
     /// A numerical method failed in a way the caller must know about.
     #[error("{method}: {problem}")]
-    Numeric {
-        /// The method.
-        method: String,
-        /// How it failed.
-        problem: String,
-    },
+    Numeric { method: String, problem: String },
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -17,7 +17,8 @@ fn main() {
     let text = file(rows);
     let megabytes = text.len() as f64 / 1e6;
     println!("{rows} rows, {COLUMNS} columns, {megabytes:.0} MB");
-    let options = ReadOptions { format: Some(Format::Csv), ..ReadOptions::with_target("class") };
+    let target = Some("class".into());
+    let options = ReadOptions { format: Some(Format::Csv), target, ..ReadOptions::default() };
     for _ in 0..3 {
         let (start, cpu) = (Instant::now(), cpu_seconds());
         let source = Source::reader("bench", text.as_slice());

@@ -145,11 +145,6 @@ impl CodedScores for Network {
 }
 
 impl DiscreteClassifier {
-    /// `log P(observed cells)` of each row, the class summed out.
-    pub fn log_evidence(&self, rows: &Table) -> Result<Vec<f64>> {
-        Ok(self.log_joint(rows)?.chunks_exact(self.n_classes()).map(log_sum_exp).collect())
-    }
-
     /// `log P(class, observed cells)` of each row; a row without class has it summed out.
     pub fn log_likelihood(&self, rows: &Table, class: &Codes) -> Result<Vec<f64>> {
         require_len("class labels", rows.n_rows(), class.len())?;

@@ -7,6 +7,7 @@ use crate::structure::Root;
 
 /// Which graph to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // said with the variants
 pub enum StructureKind {
     /// The class is the only parent of every feature.
     NaiveBayes,
@@ -15,12 +16,7 @@ pub enum StructureKind {
     /// k-tree with the given number of feature parents, 1 to 4.
     KTree(usize),
     /// Arcs `(from, to)` by column name; `class` is the name of the target.
-    Dag {
-        /// Name of the target column.
-        class: String,
-        /// Arcs by name.
-        arcs: Vec<(String, String)>,
-    },
+    Dag { class: String, arcs: Vec<(String, String)> },
 }
 
 /// Settings of a discrete fit.
@@ -49,32 +45,15 @@ impl DiscreteParams {
 
 /// How the parameters are learnt other than by maximum likelihood.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)] // the fields are said with their rule
 pub enum Learning {
     /// ML-BN-SVM; with a grid λ and γ are chosen from it, else taken from the parameters.
-    MlBnSvm {
-        /// Parameters.
-        params: MarginParams,
-        /// Values to choose from.
-        grid: Option<Grid>,
-    },
-    /// BN-SVM of Eq. (9).
-    BnSvm {
-        /// Norm of the weights.
-        norm: Norm,
-        /// Parameters (γ is 1 in the paper).
-        params: MarginParams,
-        /// Values of λ to choose from; empty: that of the parameters.
-        lambdas: Vec<f64>,
-    },
-    /// Maximum conditional likelihood or maximum margin.
-    Conditional {
-        /// Parameters.
-        params: ConditionalParams,
-        /// Pairs (λ, κ) of the margin objective to choose from; empty: those of the parameters.
-        points: Vec<(f64, f64)>,
-        /// Whether the number of iterations is chosen by inner folds.
-        early_stopping: bool,
-    },
+    MlBnSvm { params: MarginParams, grid: Option<Grid> },
+    /// BN-SVM of Eq. (9), where γ is 1; λ is chosen from `lambdas`, if there are any.
+    BnSvm { norm: Norm, params: MarginParams, lambdas: Vec<f64> },
+    /// Maximum conditional likelihood or maximum margin; (λ, κ) of the margin are chosen from `points`, if there are any,
+    /// and with early stopping also the number of iterations.
+    Conditional { params: ConditionalParams, points: Vec<(f64, f64)>, early_stopping: bool },
 }
 
 impl Learning {
@@ -162,18 +141,13 @@ impl Default for Grid {
 
 /// How the members of an average learn.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs)] // said with the variants
 pub enum MemberRule {
     /// Maximum likelihood.
     MaximumLikelihood,
-    /// With margins; what is absent is chosen by inner cross-validation of the average.
-    MlBnSvm {
-        /// Who has the tables.
-        tables: MemberTables,
-        /// Weight of the slacks.
-        lambda: Option<f64>,
-        /// Required log margin.
-        gamma: Option<f64>,
-    },
+    /// With margins: the weight λ of the slacks and the required log margin γ; what is absent is chosen by inner
+    /// cross-validation of the average.
+    MlBnSvm { tables: MemberTables, lambda: Option<f64>, gamma: Option<f64> },
 }
 
 /// Who has the tables that the margin trains.

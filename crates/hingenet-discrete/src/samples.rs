@@ -20,19 +20,9 @@ pub struct Samples {
 impl Samples {
     /// Checks lengths, states below their numbers, and weights (finite, not negative, not all zero).
     pub fn new(card: Vec<usize>, columns: Vec<Codes>, weights: Option<Vec<f64>>) -> Result<Self> {
-        require_len("coded columns", card.len(), columns.len())?;
-        let n = columns.first().map_or(0, Codes::len);
+        let n = check_codes(&card, &columns)?;
         if n == 0 {
             return Err(Error::data("there are no rows", "give at least two rows of different classes"));
-        }
-        for (i, column) in columns.iter().enumerate() {
-            require_len(&format!("rows of variable {i}"), n, column.len())?;
-            if let Some(j) = column.max().filter(|&j| j >= card[i]) {
-                return Err(Error::data(
-                    format!("variable {i} has state {j}, but only {} states", card[i]),
-                    "states are numbered from 0",
-                ));
-            }
         }
         if let Some(weights) = &weights {
             check_weights(weights, n)?;
@@ -109,6 +99,22 @@ impl Samples {
         let columns = self.columns.iter().enumerate().map(both).collect();
         Samples::new(self.card.clone(), columns, Some([all(self), all(other)].concat()))
     }
+}
+
+/// Refuses coded columns of different lengths or with states beyond their numbers; returns the number of rows.
+pub(crate) fn check_codes(card: &[usize], columns: &[Codes]) -> Result<usize> {
+    require_len("coded columns", card.len(), columns.len())?;
+    let n = columns.first().map_or(0, Codes::len);
+    for (i, (column, r)) in columns.iter().zip(card).enumerate() {
+        require_len(&format!("rows of coded column {i}"), n, column.len())?;
+        if let Some(j) = column.max().filter(|j| j >= r) {
+            return Err(Error::data(
+                format!("coded column {i} has state {j}, but only {r} states are known"),
+                "code the rows with the coders of the model; states are numbered from 0",
+            ));
+        }
+    }
+    Ok(n)
 }
 
 /// The states of every column. A feature with one state is never in doubt, so it is never missing.

@@ -151,7 +151,7 @@ fn the_kernel_machine_has_the_check_values() {
     let gram = Gram::stored(&kernel, &encoded.values);
     let (class, weight) = (&training.class, &training.weight);
     let solutions = solve_machines(&gram, class, weight, 2, 0.03, None, &Control::default()).unwrap();
-    assert!(solutions[0].converged);
+    assert!(solutions[0].report.converged);
     close(
         &solutions[0].beta,
         &[

@@ -1,6 +1,7 @@
 //! Directed acyclic graphs as sorted parent lists, with the covering parents of Condition 1.
 
 use crate::error::{Error, Result};
+use std::collections::BTreeSet;
 
 /// A directed acyclic graph over nodes `0..n`; parents of each node in ascending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +26,9 @@ impl Dag {
                 return Err(Error::graph(i, format!("parent {} is listed twice", w[0])));
             }
         }
-        let order = topological_order(&parents)?;
-        Ok(Dag { parents, order })
+        let mut dag = Dag { parents, order: Vec::with_capacity(n) };
+        dag.sort()?;
+        Ok(dag)
     }
 
     /// Number of nodes.
@@ -92,31 +94,23 @@ impl Dag {
             .map(|i| self.covering_parent(i).map(|k| (i, k)).ok_or(i))
             .collect()
     }
-}
 
-/// Kahn's algorithm, lowest free node first; an error names one cycle.
-#[inline]
-fn topological_order(parents: &[Vec<usize>]) -> Result<Vec<usize>> {
-    let n = parents.len();
-    let mut waiting: Vec<usize> = parents.iter().map(Vec::len).collect();
-    let mut children = vec![Vec::new(); n];
-    for (to, ps) in parents.iter().enumerate() {
-        for &from in ps {
-            children[from].push(to);
-        }
-    }
-    let mut free: std::collections::BTreeSet<usize> = (0..n).filter(|&i| waiting[i] == 0).collect();
-    let mut order = Vec::with_capacity(n);
-    while let Some(i) = free.pop_first() {
-        order.push(i);
-        for &c in &children[i] {
-            waiting[c] -= 1;
-            if waiting[c] == 0 {
-                free.insert(c);
+    /// Kahn's algorithm, lowest free node first; an error names one cycle.
+    fn sort(&mut self) -> Result<()> {
+        let children = self.children();
+        let mut waiting: Vec<usize> = self.parents.iter().map(Vec::len).collect();
+        let mut free: BTreeSet<usize> = (0..waiting.len()).filter(|&i| waiting[i] == 0).collect();
+        while let Some(i) = free.pop_first() {
+            self.order.push(i);
+            for &c in &children[i] {
+                waiting[c] -= 1;
+                if waiting[c] == 0 {
+                    free.insert(c);
+                }
             }
         }
+        if self.order.len() == self.len() { Ok(()) } else { Err(find_cycle(&self.parents, &waiting)) }
     }
-    if order.len() == n { Ok(order) } else { Err(find_cycle(parents, &waiting)) }
 }
 
 /// Walks from a node that was never freed to a parent that was never freed until a node repeats.

@@ -50,8 +50,6 @@ struct ConeRows {
 pub struct ConeSolution {
     /// The minimiser.
     pub x: Vec<f64>,
-    /// The minimum.
-    pub optimum: f64,
     /// Multipliers z of the rows, in their order.
     pub dual: Vec<f64>,
     /// Steps of the interior-point method.
@@ -101,7 +99,7 @@ impl ConeProgram {
         if reached.is_nan() || reached > USABLE {
             return Err(failed(format!("it ended after {iterations} steps, {reached:.1e} from the optimum")));
         }
-        Ok(ConeSolution { optimum: dot(cost, &point.x), x: point.x, dual: point.z, iterations })
+        Ok(ConeSolution { x: point.x, dual: point.z, iterations })
     }
 
     /// `G x`.
@@ -133,22 +131,19 @@ impl ConeProgram {
         // Rows of W⁻¹G of each group with its cones, and of the cones without a group.
         let mut of_group: Vec<Vec<usize>> = vec![Vec::new(); self.groups];
         let mut system = Matrix::zeros(self.shared, self.shared);
-        let mut alone: Vec<Vec<usize>> = Vec::new();
+        let mut alone = Vec::new();
         for (c, cone) in self.cones.iter().enumerate() {
             match cone.columns.last().and_then(|j| j.checked_sub(self.shared)) {
                 Some(local) => of_group[local / self.group_size].push(c),
-                None => alone.push(vec![c]),
+                None => alone.push(c),
             }
         }
         // Stacks of rows over the same shared variables: their products are those of large matrices.
         let mut stacks: BTreeMap<Vec<usize>, Vec<f64>> = BTreeMap::new();
-        let mut eliminated = Vec::with_capacity(self.groups);
-        for (group, cones) in of_group.iter().enumerate() {
-            let found = self.eliminate(cones, Some(group), scalings, &mut stacks)?;
-            eliminated.push(found);
-        }
-        for cones in &alone {
-            self.eliminate(cones, None, scalings, &mut stacks)?;
+        let eliminate = |cones: &Vec<usize>| self.eliminate(cones, self.group_size, scalings, &mut stacks);
+        let groups = of_group.iter().map(eliminate).collect::<Result<Vec<_>>>()?;
+        for c in alone {
+            self.eliminate(&[c], 0, scalings, &mut stacks)?;
         }
         for (columns, rows) in stacks {
             let height = rows.len() / columns.len().max(1);
@@ -161,15 +156,15 @@ impl ConeProgram {
         }
         let largest = (0..self.shared).map(|j| system[(j, j)]).fold(0.0, f64::max);
         (0..self.shared).for_each(|j| system[(j, j)] += RIDGE * largest);
-        Ok(Factored { shared: Cholesky::new(&system)?, groups: eliminated })
+        Ok(Factored { shared: Cholesky::new(&system)?, groups })
     }
 
-    /// The rows `W⁻¹G` of some cones with the variables of a group rotated out of all but the first of them; the
-    /// others are added to the stack of their shared variables.
+    /// The rows `W⁻¹G` of some cones with the variables of their group, `locals` of them, rotated out of all but the first
+    /// rows; the others are added to the stack of their shared variables.
     fn eliminate(
         &self,
         cones: &[usize],
-        group: Option<usize>,
+        locals: usize,
         scalings: &[Scaling],
         stacks: &mut BTreeMap<Vec<usize>, Vec<f64>>,
     ) -> Result<Eliminated> {
@@ -178,7 +173,7 @@ impl ConeProgram {
         columns.sort_unstable();
         columns.dedup();
         columns.truncate(columns.partition_point(|j| *j < self.shared));
-        let (width, locals) = (columns.len(), group.map_or(0, |_| self.group_size));
+        let width = columns.len();
         let height: usize = cones.iter().map(|&c| self.cones[c].size).sum();
         let mut rows = Matrix::zeros(height, locals + width);
         let mut top = 0;

@@ -174,10 +174,10 @@ pub fn crammer_singer(
         require_len("multipliers of the warm start", problem.losses.data().len(), warm.len())?;
     }
     if is_suitable(&problem) {
-        let inside = interior_point(&problem, gap, control)?;
-        let found = certify(&problem, &inside.beta, &inside.intercepts);
+        let (beta, intercepts, steps) = interior_point(&problem, gap, control)?;
+        let found = certify(&problem, &beta, &intercepts);
         if found.gap() <= gap {
-            return Ok(solution(found, "interior point", inside.steps, gap));
+            return Ok(solution(found, "interior point", steps, gap));
         }
         // Only rounding stops the interior point method; descent goes on from where it ended.
         return descend(problem, gap, (found.beta.data(), &found.intercepts), control);

@@ -102,15 +102,15 @@ pub fn linear_svm(
 const EXACT_GAP: f64 = 1e-5;
 
 fn by_interior_point(problem: &SvmProblem<'_>, gap: f64, control: &Control) -> Result<(Certificate, usize)> {
-    let inside = interior_point(problem, gap, control)?;
-    let found = certify(problem, &inside.inner);
+    let (inner, rounded, steps) = interior_point(problem, gap, control)?;
+    let found = certify(problem, &inner);
     if gap > EXACT_GAP {
-        return Ok((found, inside.steps));
+        return Ok((found, steps));
     }
-    let exact = polish(problem, &inside.rounded, f64::MIN_POSITIVE, POLISH_CHANGES)?;
+    let exact = polish(problem, &rounded, f64::MIN_POSITIVE, POLISH_CHANGES)?;
     // Its multipliers lie on their bounds exactly.
     let take = exact.gap() <= gap.max(found.gap());
-    Ok((if take { exact } else { found }, inside.steps))
+    Ok((if take { exact } else { found }, steps))
 }
 
 /// Changes of the active set that are tried after an interior point, which nearly always names it.

@@ -29,29 +29,20 @@ pub(super) fn is_suitable(problem: &MulticlassProblem<'_>) -> bool {
     columns * problem.n_classes() <= LARGEST_SYSTEM
 }
 
-/// What the interior point method found.
-pub(super) struct Interior {
-    /// β.
-    pub beta: Matrix,
-    /// Intercepts.
-    pub intercepts: Vec<f64>,
-    /// Newton steps.
-    pub steps: usize,
-}
-
-/// Goes on until the complementarity gap is well below `gap` of the primal value, or rounding stops progress.
+/// Goes on until the complementarity gap is well below `gap` of the primal value, or rounding stops progress; returns β,
+/// the intercepts and the number of steps.
 pub(super) fn interior_point(
     problem: &MulticlassProblem<'_>,
     gap: f64,
     control: &Control,
-) -> Result<Interior> {
+) -> Result<(Matrix, Vec<f64>, usize)> {
     let (p, k) = (problem.rows.cols(), problem.n_classes());
     let q = p + usize::from(problem.intercepts);
     let x = Matrix::from_fn(problem.rows.rows(), q, |i, j| if j < p { problem.rows[(i, j)] } else { 1.0 });
     let mut point = Point::start(problem, x, gap);
     let steps = follow(&mut point, MOST_STEPS, control)?;
     let intercepts = (0..k).map(|c| if problem.intercepts { point.z[(c, p)] } else { 0.0 }).collect();
-    Ok(Interior { beta: point.beta(), intercepts, steps })
+    Ok((point.beta(), intercepts, steps))
 }
 
 /// An iterate, with its problem and the relative gap it must reach; a and s row by row, z one row for each class.

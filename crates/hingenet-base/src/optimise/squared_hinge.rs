@@ -66,14 +66,9 @@ pub struct SquaredHingeSolution {
     pub values: Vec<f64>,
     /// Active rows, ascending.
     pub active: Vec<usize>,
-    /// Value of the objective.
-    pub objective: f64,
-    /// Linear systems solved.
-    pub rounds: usize,
-    /// Whether the active set reproduced itself.
-    pub converged: bool,
-    /// Relative duality gap; `None` where `α = yβ` has a negative entry and bounds nothing.
-    pub gap: Option<f64>,
+    /// How the machine ended: converged where the active set reproduced itself; no gap where `α = yβ` has a negative entry
+    /// and bounds nothing.
+    pub report: SolverReport,
     factor: Cholesky,
 }
 
@@ -99,17 +94,17 @@ impl<K: KernelRows> SquaredHinge<'_, K> {
         for round in 1..=MOST_ROUNDS {
             control.check()?;
             let mut found = self.solve_on(&active)?;
-            found.rounds = round;
+            found.report.iterations = round;
             let next = self.next_set(&found);
             if next == active || self.has_one_side() {
-                found.converged = true;
+                found.report.converged = true;
                 return Ok(found);
             }
             let arrived = match at.take() {
-                Some(from) if found.objective >= from.objective => self.lowest_between(&from, &found),
+                Some(from) if found.report.objective >= from.objective => self.lowest_between(&from, &found),
                 _ => Some((Iterate::of(&found), next)),
             };
-            if best.as_ref().is_none_or(|b| found.objective < b.objective) {
+            if best.as_ref().is_none_or(|b| found.report.objective < b.report.objective) {
                 best = Some(found);
             }
             let Some((here, set)) = arrived else { break };
@@ -143,18 +138,9 @@ impl<K: KernelRows> SquaredHinge<'_, K> {
         let objective = 0.5 * (quadratic + self.loss(&values));
         let gap =
             self.dual_objective(&beta, quadratic).map(|dual| (objective - dual).max(0.0) / (1.0 + objective));
-        let active = active.to_vec();
-        Ok(SquaredHingeSolution {
-            beta,
-            intercept,
-            values,
-            active,
-            objective,
-            rounds: 0,
-            converged: false,
-            gap,
-            factor,
-        })
+        let method = "finite Newton on the squared hinge loss (relative duality gap)";
+        let report = SolverReport::new(method, false, 0, objective, gap);
+        Ok(SquaredHingeSolution { beta, intercept, values, active: active.to_vec(), report, factor })
     }
 
     /// `K_II + R_I`, factorised; a hair is added if rounding makes it indefinite.
@@ -253,7 +239,7 @@ impl Iterate {
             beta: found.beta.clone(),
             intercept: found.intercept,
             values: found.values.clone(),
-            objective: found.objective,
+            objective: found.report.objective,
         }
     }
 }
@@ -272,12 +258,6 @@ impl SquaredHingeSolution {
     /// `C = (K_II + R_I)⁻¹` over the active rows.
     pub fn inverse(&self) -> Matrix {
         self.factor.inverse()
-    }
-
-    /// How the machine ended.
-    pub fn report(&self) -> SolverReport {
-        let method = "finite Newton on the squared hinge loss (relative duality gap)";
-        SolverReport::new(method, self.converged, self.rounds, self.objective, self.gap)
     }
 }
 
@@ -306,22 +286,22 @@ mod tests {
             let kernel = Matrix::from_fn(n, n, |i, k| x[i].0 * x[k].0 + x[i].1 * x[k].1);
             let machine = SquaredHinge { kernel: &kernel, labels: &labels, ridges: &ridges, intercept };
             let found = machine.solve(None, &Control::default()).unwrap();
-            prop_assert!(found.converged);
+            prop_assert!(found.report.converged);
             prop_assert!(found.beta.iter().zip(&labels).all(|(b, y)| b * y >= 0.0));
             prop_assert!(!intercept || found.beta.iter().sum::<f64>().abs() < 1e-9);
             let lower = dual(&kernel, &labels, &ridges, &found.beta);
-            prop_assert!((found.objective - lower).abs() < 1e-9 * (1.0 + lower), "{} {lower}", found.objective);
-            prop_assert!(found.gap.is_some_and(|gap| gap < 1e-9), "{:?}", found.gap);
+            prop_assert!((found.report.objective - lower).abs() < 1e-9 * (1.0 + lower), "{} {lower}", found.report.objective);
+            prop_assert!(found.report.gap.is_some_and(|gap| gap < 1e-9), "{:?}", found.report.gap);
             // Any start ends there, also one that needs steps cut short.
             let one: Vec<usize> = vec![random.below(n)];
             let again = machine.solve(Some(&one), &Control::default()).unwrap();
-            prop_assert!(again.converged);
+            prop_assert!(again.report.converged);
             prop_assert!(again.values.iter().zip(&found.values).all(|(a, b)| (a - b).abs() < 1e-7));
             // Swapping the signs of the labels changes nothing.
             let swapped: Vec<f64> = labels.iter().map(|y| -y).collect();
             let other = SquaredHinge { labels: &swapped, ..machine };
             let other = other.solve(None, &Control::default()).unwrap();
-            prop_assert!((other.objective - found.objective).abs() < 1e-9 * (1.0 + lower));
+            prop_assert!((other.report.objective - found.report.objective).abs() < 1e-9 * (1.0 + lower));
         }
     }
 
@@ -336,10 +316,10 @@ mod tests {
         let machine = SquaredHinge { kernel: &kernel, labels: &labels, ridges: &ridges, intercept: true };
         let found = machine.solve(None, &Control::default()).unwrap();
         let lower = dual(&kernel, &labels, &ridges, &found.beta);
-        assert!(found.converged && (found.objective - lower).abs() < 1e-8 * lower, "{found:?}");
+        assert!(found.report.converged && (found.report.objective - lower).abs() < 1e-8 * lower, "{found:?}");
         let one = vec![-1.0; n];
         let found =
             SquaredHinge { labels: &one, ..machine }.solve(Some(&[0, 1]), &Control::default()).unwrap();
-        assert!(found.converged && found.values.iter().all(|f| (f + 1.0).abs() < 1e-9));
+        assert!(found.report.converged && found.values.iter().all(|f| (f + 1.0).abs() < 1e-9));
     }
 }

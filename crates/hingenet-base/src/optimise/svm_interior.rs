@@ -29,21 +29,17 @@ pub(super) fn is_suitable(problem: &SvmProblem<'_>) -> bool {
     problem.rows.rows().min(problem.rows.cols() + 1) <= LARGEST_SYSTEM
 }
 
-/// What the interior point method found.
-pub(super) struct Interior {
-    /// Multipliers strictly inside their bounds.
-    pub inner: Vec<f64>,
-    /// The same with rows on their bounds where the slacks say so.
-    pub rounded: Vec<f64>,
-    /// Newton steps.
-    pub steps: usize,
-}
-
-/// Goes on until the relative duality gap is at most `gap`, or rounding stops progress.
-pub(super) fn interior_point(problem: &SvmProblem<'_>, gap: f64, control: &Control) -> Result<Interior> {
+/// Goes on until the relative duality gap is at most `gap`, or rounding stops progress. Returns multipliers strictly inside
+/// their bounds, the same with rows on their bounds where the slacks say so, and the number of steps.
+pub(super) fn interior_point(
+    problem: &SvmProblem<'_>,
+    gap: f64,
+    control: &Control,
+) -> Result<(Vec<f64>, Vec<f64>, usize)> {
     let mut point = Point::start(problem, gap);
     let steps = follow(&mut point, MOST_STEPS, control)?;
-    Ok(Interior { rounded: point.rounded(), inner: point.a, steps })
+    let rounded = point.rounded();
+    Ok((point.a, rounded, steps))
 }
 
 /// `(X X' + Θ⁻¹) β + b 1 = g`, `Σ β = -imbalance` with β = a y, either by rows (order n) or, after elimination of β,

@@ -9,17 +9,13 @@ use serde::{Deserialize, Serialize};
 /// States of one feature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // said with the variants
 pub enum FeatureCoder {
     /// The state is the position in the list of category names.
-    Categories {
-        /// Names in code order.
-        names: Vec<String>,
-    },
-    /// The state of `x` is the number of cuts below `x`; a cut belongs to the interval below it.
-    Cuts {
-        /// Cut points, strictly ascending and finite.
-        cuts: Vec<f64>,
-    },
+    Categories { names: Vec<String> },
+    /// The state of `x` is the number of cuts below `x`; a cut belongs to the interval below it. The cuts are finite and
+    /// strictly ascending.
+    Cuts { cuts: Vec<f64> },
 }
 
 impl FeatureCoder {
@@ -29,9 +25,13 @@ impl FeatureCoder {
         match column.data() {
             ColumnData::Categorical(c) => Ok(FeatureCoder::Categories { names: c.categories().to_vec() }),
             ColumnData::Numeric(n) => {
-                require_len(&format!("class codes for column `{}`", column.name()), n.len(), class.len())?;
+                require_len(
+                    &format!("class codes for column `{}`", column.name()),
+                    column.len(),
+                    class.len(),
+                )?;
                 if let Some(weights) = weights {
-                    require_len("sample weights", n.len(), weights.len())?;
+                    require_len("sample weights", column.len(), weights.len())?;
                 }
                 let cuts = mdl::cuts(n.with_nan(), class, n_classes, weights)?;
                 let coder = FeatureCoder::Cuts { cuts };

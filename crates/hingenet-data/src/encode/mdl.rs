@@ -26,10 +26,9 @@ const TIE: f64 = 1e-12;
 pub fn cuts(values: &[f64], class: &Codes, n_classes: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
     let mut cuts = Vec::new();
     let blocks = Blocks::new(rows(values, class, n_classes, weights)?);
-    let mut split = Split::new(n_classes);
     let mut segments = vec![(0, blocks.values.len())];
     while let Some((from, to)) = segments.pop() {
-        if let Some(at) = split.best(&blocks, from, to) {
+        if let Some(at) = best_cut(&blocks, n_classes, from, to) {
             cuts.push(between(blocks.values[at - 1], blocks.values[at]));
             segments.push((from, at));
             segments.push((at, to));
@@ -109,7 +108,6 @@ impl Blocks {
 
 /// Class weights of a part of a segment. The number of entries tells whether a class is present,
 /// because a weight computed as a difference may be left with rounding dust.
-#[derive(Clone)]
 struct Part {
     weight: Vec<f64>,
     entries: Vec<usize>,
@@ -118,11 +116,6 @@ struct Part {
 impl Part {
     fn new(n_classes: usize) -> Self {
         Part { weight: vec![0.0; n_classes], entries: vec![0; n_classes] }
-    }
-
-    fn clear(&mut self) {
-        self.weight.fill(0.0);
-        self.entries.fill(0);
     }
 
     fn add(&mut self, block: &[(usize, f64)]) {
@@ -156,47 +149,32 @@ impl Part {
     }
 }
 
-/// Search for the best cut of a segment, with its working space.
-struct Split {
-    whole: Part,
-    left: Part,
-    right: Part,
-}
-
-impl Split {
-    fn new(n_classes: usize) -> Self {
-        let part = Part::new(n_classes);
-        Split { whole: part.clone(), left: part.clone(), right: part }
+/// The first value of the upper half, if a cut of the values `from..to` is accepted.
+fn best_cut(blocks: &Blocks, n_classes: usize, from: usize, to: usize) -> Option<usize> {
+    let [mut whole, mut left, mut right] = std::array::from_fn(|_| Part::new(n_classes));
+    (from..to).for_each(|v| whole.add(blocks.entries(v)));
+    let (n, k, n_e) = whole.entropy();
+    if k < 2.0 {
+        return None;
     }
-
-    /// The first value of the upper half, if a cut of the values `from..to` is accepted.
-    fn best(&mut self, blocks: &Blocks, from: usize, to: usize) -> Option<usize> {
-        self.whole.clear();
-        self.left.clear();
-        (from..to).for_each(|v| self.whole.add(blocks.entries(v)));
-        let (n, k, n_e) = self.whole.entropy();
-        if k < 2.0 {
-            return None;
+    let mut best: Option<(f64, usize, f64)> = None; // gain, cut, k₁E₁ + k₂E₂
+    for at in from + 1..to {
+        left.add(blocks.entries(at - 1));
+        let single = blocks.single_class(at - 1);
+        if single.is_some() && single == blocks.single_class(at) {
+            continue; // not a boundary point
         }
-        let mut best: Option<(f64, usize, f64)> = None; // gain, cut, k₁E₁ + k₂E₂
-        for at in from + 1..to {
-            self.left.add(blocks.entries(at - 1));
-            let single = blocks.single_class(at - 1);
-            if single.is_some() && single == blocks.single_class(at) {
-                continue; // not a boundary point
-            }
-            self.right.set_difference(&self.whole, &self.left);
-            let (n1, k1, n1_e1) = self.left.entropy();
-            let (n2, k2, n2_e2) = self.right.entropy();
-            let gain = (n_e - n1_e1 - n2_e2) / n;
-            if best.is_none_or(|(most, ..)| gain > most + TIE) {
-                best = Some((gain, at, k1 * n1_e1 / n1 + k2 * n2_e2 / n2));
-            }
+        right.set_difference(&whole, &left);
+        let (n1, k1, n1_e1) = left.entropy();
+        let (n2, k2, n2_e2) = right.entropy();
+        let gain = (n_e - n1_e1 - n2_e2) / n;
+        if best.is_none_or(|(most, ..)| gain > most + TIE) {
+            best = Some((gain, at, k1 * n1_e1 / n1 + k2 * n2_e2 / n2));
         }
-        let (gain, at, halves) = best?;
-        let cost = (n - 1.0).max(1.0).log2() + log2_three_to_the_minus_two(k) - (k * n_e / n - halves);
-        (gain > cost / n).then_some(at)
     }
+    let (gain, at, halves) = best?;
+    let cost = (n - 1.0).max(1.0).log2() + log2_three_to_the_minus_two(k) - (k * n_e / n - halves);
+    (gain > cost / n).then_some(at)
 }
 
 /// `log₂(3ᵏ − 2)`, without overflow for many classes.

@@ -19,24 +19,14 @@ pub enum Order {
 /// Fold of each row, `0..folds`; `class[m]` is the class of row `m`, `None` for rows without one, which come last.
 pub fn stratified(class: impl Iterator<Item = Option<usize>>, folds: usize, order: Order) -> Vec<usize> {
     let class: Vec<Option<usize>> = class.collect();
-    let rows: Vec<usize> = (0..class.len()).collect();
-    deal(by_class(&class, &rows), class.len(), folds, order)
+    stratified_in(&class, &(0..class.len()).collect::<Vec<_>>(), folds, order)
 }
 
 /// [`stratified`] where the rows stand in the given order instead of that of their numbers.
 pub fn stratified_in(class: &[Option<usize>], rows: &[usize], folds: usize, order: Order) -> Vec<usize> {
-    deal(by_class(class, rows), class.len(), folds, order)
-}
-
-/// Rows of each class; those without a class come last.
-fn by_class(class: &[Option<usize>], rows: &[usize]) -> Vec<Vec<usize>> {
     let n_classes = class.iter().flatten().max().map_or(0, |c| c + 1);
     let mut lists = vec![Vec::new(); n_classes + 1];
     rows.iter().for_each(|&m| lists[class[m].unwrap_or(n_classes)].push(m));
-    lists
-}
-
-fn deal(mut lists: Vec<Vec<usize>>, n_rows: usize, folds: usize, order: Order) -> Vec<usize> {
     match order {
         Order::AsTheyStand => {}
         Order::Shuffled(seed) => {
@@ -48,7 +38,7 @@ fn deal(mut lists: Vec<Vec<usize>>, n_rows: usize, folds: usize, order: Order) -
             lists.iter_mut().enumerate().for_each(shuffle);
         }
     }
-    let mut fold = vec![0; n_rows];
+    let mut fold = vec![0; class.len()];
     for (turn, &m) in lists.iter().flatten().enumerate() {
         fold[m] = turn % folds.max(1);
     }

@@ -77,10 +77,7 @@ impl Codes {
 
     /// Whether any cell is missing.
     pub fn has_missing(&self) -> bool {
-        match self {
-            Codes::U8(v) => v.contains(&Self::MISSING_U8),
-            Codes::U16(v) => v.contains(&Self::MISSING_U16),
-        }
+        self.n_missing() > 0
     }
 
     /// The largest code, `None` when every cell is missing.

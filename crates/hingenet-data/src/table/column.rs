@@ -136,17 +136,6 @@ impl Column {
 }
 
 impl Numeric {
-    /// Number of cells.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    /// Whether there are no cells.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
     /// The value of row `i`, `None` when missing.
     #[inline]
     pub fn get(&self, i: usize) -> Option<f64> {

@@ -88,7 +88,11 @@ impl Table {
 
     /// The column with this name, or an error that lists the names there are.
     pub fn by_name(&self, name: &str) -> Result<&Column> {
-        self.columns.iter().find(|c| c.name() == name).ok_or_else(|| {
+        Ok(&self.columns[self.required(name)?])
+    }
+
+    fn required(&self, name: &str) -> Result<usize> {
+        self.position(name).ok_or_else(|| {
             let names: Vec<&str> = self.columns.iter().map(Column::name).take(20).collect();
             Error::column(name, "there is no such column", format!("the columns are: {}", names.join(", ")))
         })
@@ -96,9 +100,7 @@ impl Table {
 
     /// Takes the named column out: (that column, the others).
     pub fn split_off(mut self, name: &str) -> Result<(Column, Table)> {
-        self.by_name(name)?;
-        let at = self.position(name).unwrap_or_default();
-        let column = self.columns.remove(at);
+        let column = self.columns.remove(self.required(name)?);
         Ok((column, self))
     }
 

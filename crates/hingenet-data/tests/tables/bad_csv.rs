@@ -39,7 +39,7 @@ fn bad_headers_are_refused() {
 #[test]
 fn columns_that_do_not_exist_are_named_with_those_that_do() {
     let text = "a,b\n1,2\n";
-    refused_csv(text, &ReadOptions::with_target("y"), Some(1), &["`y`", "target"], "a, b");
+    refused_csv(text, &with_target("y"), Some(1), &["`y`", "target"], "a, b");
     let lists = |list: &[&str]| names(list);
     for options in [
         ReadOptions { categorical: lists(&["q"]), ..Default::default() },
@@ -53,8 +53,8 @@ fn columns_that_do_not_exist_are_named_with_those_that_do() {
 #[test]
 fn contradictory_options_are_refused() {
     let bad = [
-        ReadOptions { numeric: names(&["y"]), ..ReadOptions::with_target("y") },
-        ReadOptions { ignore: names(&["y"]), ..ReadOptions::with_target("y") },
+        ReadOptions { numeric: names(&["y"]), ..with_target("y") },
+        ReadOptions { ignore: names(&["y"]), ..with_target("y") },
         ReadOptions { numeric: names(&["a"]), categorical: names(&["a"]), ..Default::default() },
         ReadOptions { numeric: names(&["a"]), ignore: names(&["a"]), ..Default::default() },
         ReadOptions { delimiter: Some(b'"'), ..Default::default() },

@@ -48,7 +48,7 @@ fn options_override_types_and_leave_columns_out() {
         categorical: names(&["code"]),
         numeric: names(&["x"]),
         ignore: names(&["id"]),
-        ..ReadOptions::with_target("y")
+        ..with_target("y")
     };
     let found = csv_with(text, &options);
     assert_eq!(found.skipped, ["id"]);
@@ -152,7 +152,7 @@ fn a_schema_gives_types_and_skips_columns_the_model_does_not_know() {
     assert_eq!(found.skipped, ["id"]);
     let (table, report) = schema.align(&found.table, UnseenPolicy::Missing).unwrap();
     assert_eq!((cells(&table, "c"), cells(&table, "x")), (names(&["2", "-"]), names(&["-", "-"])));
-    assert_eq!((report.n_unseen(), report.absent), (1, names(&["x"])));
+    assert_eq!((report.unseen[0].cells, report.absent), (1, names(&["x"])));
 }
 
 #[test]

@@ -25,6 +25,10 @@ fn try_read(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<ReadResul
     read(Source::reader(name, bytes), options, &Control::default())
 }
 
+fn with_target(target: &str) -> ReadOptions {
+    ReadOptions { target: Some(target.into()), ..ReadOptions::default() }
+}
+
 fn csv(text: &str) -> ReadResult {
     csv_with(text, &ReadOptions::default())
 }

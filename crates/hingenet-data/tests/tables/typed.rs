@@ -106,7 +106,7 @@ fn options_apply_to_typed_files_too() {
         categorical: names(&["f"]),
         numeric: names(&["view", "flag"]),
         ignore: names(&["text"]),
-        ..ReadOptions::with_target("id")
+        ..with_target("id")
     };
     for bytes in all_formats("types", &batch()) {
         let found = try_read("standard input", &bytes, &options).unwrap();
@@ -116,7 +116,7 @@ fn options_apply_to_typed_files_too() {
         assert_eq!(cells(&found.table, "view"), ["2", "-", "10"]);
         assert_eq!(cells(&found.table, "flag"), ["1", "-", "0"]);
     }
-    let error = try_read("t", &parquet("types"), &ReadOptions::with_target("q")).unwrap_err();
+    let error = try_read("t", &parquet("types"), &with_target("q")).unwrap_err();
     assert!(error.to_string().contains("`q`") && error.hint().unwrap().contains("id, x"));
     let numeric = ReadOptions { numeric: names(&["text"]), ..Default::default() };
     let error = try_read("t", &parquet("types"), &numeric).unwrap_err();

@@ -26,14 +26,8 @@ use std::ops::Range;
 
 /// Counts below this are taken as this: the logarithm of a table entry must be a number.
 const LEAST_COUNT: f64 = 1e-9;
-/// Pairs L-BFGS remembers, and its most iterations.
-const MEMORY: usize = 20;
-const ITERATIONS: usize = 300;
 /// The descent ends when this many iterations together gain less than the tolerance, relative to the objective.
 const PATIENCE: usize = 5;
-/// Fewest rows of a parallel chunk, and most chunks: each has a gradient of its own.
-const CHUNK: usize = 256;
-const MAX_CHUNKS: usize = 8;
 
 /// Trains the tables on complete rows; also how the solver ended (its residual is the largest derivative, relative to the
 /// number of rows).
@@ -46,11 +40,8 @@ pub fn fit_shared_tables(
     let problem = SharedTables::new(samples, params);
     let start: Vec<f64> = problem.counts.iter().map(|n| n.max(LEAST_COUNT).ln()).collect();
     let scale: Vec<f64> = problem.counts.iter().map(|n| 1.0 / (n + 1.0)).collect();
-    let settings = LbfgsSettings {
-        memory: MEMORY,
-        max_iterations: ITERATIONS,
-        gradient_tolerance: 1e-9 * problem.rows(),
-    };
+    let gradient_tolerance = 1e-9 * problem.rows();
+    let settings = LbfgsSettings { memory: 20, max_iterations: 300, gradient_tolerance };
     let mut values: Vec<f64> = Vec::new();
     let least_gain = params.tolerance;
     let found = lbfgs(
@@ -212,7 +203,8 @@ impl<'a> SharedTables<'a> {
 
     fn objective(&self, u: &[f64], gradient: &mut [f64]) -> f64 {
         let logs = self.logs(u);
-        let chunk = CHUNK.max(self.class.len().div_ceil(MAX_CHUNKS));
+        // At most eight chunks: each has a gradient of its own.
+        let chunk = self.class.len().div_ceil(8).max(256);
         let parts = ordered_chunks(self.class.len(), chunk, |range| match self.layout.classes {
             2 => self.rows_part::<2>(range, &logs),
             3 => self.rows_part::<3>(range, &logs),

@@ -10,6 +10,7 @@
 //!
 //! Missing leaves drop out. A missing root is summed out, or its member left out of the average.
 
+use crate::samples::check_codes;
 use crate::tally::joint_counts;
 use crate::{Network, Samples, Structure, counts};
 use hingenet_base::error::{Error, Result, require_len};
@@ -314,17 +315,7 @@ impl Stars {
 
     /// `S_c` of coded rows, K values a row.
     pub fn log_joint_rows(&self, features: &[Codes]) -> Result<Vec<f64>> {
-        require_len("coded feature columns", self.states.n_features(), features.len())?;
-        let n = features.first().map_or(0, Codes::len);
-        for (j, column) in features.iter().enumerate() {
-            require_len("rows of a coded column", n, column.len())?;
-            let states = self.states.of(j).len();
-            require_len(
-                &format!("states of feature {j}"),
-                states,
-                states.max(column.max().map_or(0, |a| a + 1)),
-            )?;
-        }
+        let n = check_codes(&self.card()[1..], features)?;
         let mut out = vec![0.0; n * self.n_classes];
         out.par_chunks_mut(CHUNK * self.n_classes).enumerate().for_each(|(chunk, out)| {
             for (m, scores) in out.chunks_exact_mut(self.n_classes).enumerate() {

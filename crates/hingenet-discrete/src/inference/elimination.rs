@@ -76,47 +76,41 @@ pub(super) fn eliminate(
     nodes: &[bool],
     order: &[usize],
 ) -> Result<Elimination> {
-    match in_order(network, evidence, keep, nodes, order) {
-        Err(Error::TooLarge { .. }) => {
-            in_order(network, evidence, keep, nodes, &order_given(network, evidence, nodes))
+    let run = |order: &[usize]| {
+        let card = network.structure().card();
+        let own = |i: usize| Pending {
+            factor: Factor::of_node(network, i, evidence),
+            family: Some(i),
+            bucket: None,
+        };
+        let mut pending: Vec<Pending> = (0..card.len()).filter(|&i| nodes[i]).map(own).collect();
+        let mut buckets: Vec<Bucket> = Vec::new();
+        let leaves = |v: &&usize| nodes[**v] && evidence[**v].is_none() && !keep.contains(v);
+        for &v in order.iter().filter(leaves) {
+            let (with, without): (Vec<Pending>, Vec<Pending>) =
+                pending.into_iter().partition(|p| p.factor.vars.contains(&v));
+            pending = without;
+            let families = with.iter().filter_map(|p| p.family).collect();
+            let inputs = with.iter().filter_map(|p| p.bucket).collect();
+            let factors: Vec<Factor> = with.into_iter().map(|p| p.factor).collect();
+            let mut vars = union(&factors);
+            vars.retain(|&u| u != v);
+            vars.push(v);
+            let product = Factor::product(&factors, vars, card)?;
+            let message = product.without_last(card[v], log_sum_exp);
+            pending.push(Pending { factor: message.clone(), family: None, bucket: Some(buckets.len()) });
+            buckets.push(Bucket { product, message, families, inputs });
         }
+        let mut keep: Vec<usize> = keep.iter().copied().filter(|&v| evidence[v].is_none()).collect();
+        keep.sort_unstable();
+        keep.dedup();
+        let left: Vec<Factor> = pending.into_iter().map(|p| p.factor).collect();
+        Ok(Elimination { buckets, kept: Factor::product(&left, keep, card)? })
+    };
+    match run(order) {
+        Err(Error::TooLarge { .. }) => run(&order_given(network, evidence, nodes)),
         done => done,
     }
-}
-
-fn in_order(
-    network: &Network,
-    evidence: &Evidence,
-    keep: &[usize],
-    nodes: &[bool],
-    order: &[usize],
-) -> Result<Elimination> {
-    let card = network.structure().card();
-    let own =
-        |i: usize| Pending { factor: Factor::of_node(network, i, evidence), family: Some(i), bucket: None };
-    let mut pending: Vec<Pending> = (0..card.len()).filter(|&i| nodes[i]).map(own).collect();
-    let mut buckets: Vec<Bucket> = Vec::new();
-    let leaves = |v: &&usize| nodes[**v] && evidence[**v].is_none() && !keep.contains(v);
-    for &v in order.iter().filter(leaves) {
-        let (with, without): (Vec<Pending>, Vec<Pending>) =
-            pending.into_iter().partition(|p| p.factor.vars.contains(&v));
-        pending = without;
-        let families = with.iter().filter_map(|p| p.family).collect();
-        let inputs = with.iter().filter_map(|p| p.bucket).collect();
-        let factors: Vec<Factor> = with.into_iter().map(|p| p.factor).collect();
-        let mut vars = union(&factors);
-        vars.retain(|&u| u != v);
-        vars.push(v);
-        let product = Factor::product(&factors, vars, card)?;
-        let message = product.without_last(card[v], log_sum_exp);
-        pending.push(Pending { factor: message.clone(), family: None, bucket: Some(buckets.len()) });
-        buckets.push(Bucket { product, message, families, inputs });
-    }
-    let mut keep: Vec<usize> = keep.iter().copied().filter(|&v| evidence[v].is_none()).collect();
-    keep.sort_unstable();
-    keep.dedup();
-    let left: Vec<Factor> = pending.into_iter().map(|p| p.factor).collect();
-    Ok(Elimination { buckets, kept: Factor::product(&left, keep, card)? })
 }
 
 /// All variables of the factors, ascending.

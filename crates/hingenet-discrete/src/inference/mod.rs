@@ -19,8 +19,9 @@ pub(crate) use expected::Expectation;
 pub use factor::{Factor, MAX_FACTOR};
 
 use super::Network;
+use super::samples::check_codes;
 use elimination::Elimination;
-use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::table::Codes;
@@ -55,14 +56,7 @@ impl<'a> Inference<'a> {
     /// columns of the variables 1..=N; missing cells are summed out exactly.
     pub fn log_joint_rows(&self, features: &[Codes]) -> Result<Vec<f64>> {
         let card = self.network.structure().card();
-        require_len("coded feature columns", card.len() - 1, features.len())?;
-        let n_rows = features.first().map_or(0, Codes::len);
-        for (i, column) in features.iter().enumerate() {
-            require_len("rows of a coded column", n_rows, column.len())?;
-            if let Some(state) = column.max().filter(|&j| j >= card[i + 1]) {
-                return Err(state_out_of_range(i + 1, state, card[i + 1]));
-            }
-        }
+        let n_rows = check_codes(&card[1..], features)?;
         let mut out = vec![0.0; n_rows * card[0]];
         let chunks = out.par_chunks_mut(CHUNK * card[0]).enumerate();
         chunks.try_for_each(|(chunk, out)| self.log_joint_chunk(features, chunk * CHUNK, out))?;
@@ -157,10 +151,9 @@ impl<'a> Inference<'a> {
     fn check(&self, evidence: &Evidence) -> Result<()> {
         let card = self.network.structure().card();
         require_len("variables of the evidence", card.len(), evidence.len())?;
-        for (i, state) in evidence.iter().enumerate() {
-            if let Some(j) = state.filter(|&j| j >= card[i]) {
-                return Err(state_out_of_range(i, j, card[i]));
-            }
+        for (i, (state, r)) in evidence.iter().zip(card).enumerate() {
+            let j = state.unwrap_or(0);
+            require(&format!("state of variable {i}"), j, &format!("a number below {r}"), j < *r)?;
         }
         Ok(())
     }
@@ -212,13 +205,6 @@ fn transpose(features: &[Codes], start: usize, n: usize) -> Vec<u16> {
         }
     }
     rows
-}
-
-fn state_out_of_range(i: usize, state: usize, r: usize) -> Error {
-    Error::data(
-        format!("variable {i} has state {state}, but the network knows only {r} states"),
-        "code the rows with the coders of the model",
-    )
 }
 
 fn impossible() -> Error {

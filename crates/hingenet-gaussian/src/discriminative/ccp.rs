@@ -76,11 +76,11 @@ fn convex_step(problem: &Margins<'_>, u: &[f64], control: &Control) -> Result<(V
     let mut cost = vec![0.0; p + 1 + 2 * n];
     cost[p] = -1.0;
     (0..n).for_each(|i| cost[program.local(i, 0)] = problem.lambda * data.weights[i]);
-    let found = program.minimise(&cost, control)?;
-    let mut u = found.x;
+    let mut u = program.minimise(&cost, control)?.x;
+    let optimum = dot(&cost, &u);
     u.truncate(p);
     ball.project(&mut u);
-    Ok((u, found.optimum))
+    Ok((u, optimum))
 }
 
 /// `fixed_y − e_i − tangent_c(u) − r + ξ_i >= 0` for every row and every other class.

@@ -103,7 +103,7 @@ impl<'a> Evaluator<'a> {
                 Ok(found)
             })
             .collect::<Result<_>>()?;
-        let dual: f64 = machines.iter().map(|s| s.objective).sum();
+        let dual: f64 = machines.iter().map(|s| s.report.objective).sum();
         let slopes = self.slopes(u, &machines, trace, dual);
         Ok(RadiusMargin { dual, trace, value: dual * trace, machines, slopes })
     }

@@ -60,7 +60,7 @@ impl FisherMachine {
             let found = svm.solve(None, &Control::default())?;
             machine.directions.push(vectors.combine(data, &found.beta));
             machine.biases.push(found.intercept);
-            last = Some(found.report());
+            last = Some(found.report);
         }
         let report = last.ok_or_else(|| Error::data("no class to separate", ""))?;
         Ok((machine, report))

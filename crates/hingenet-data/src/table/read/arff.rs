@@ -5,7 +5,7 @@
 use super::arff_tokens::{Token, Tokens, split_row};
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
-use super::options::{Format, Place, ReadOptions, ReadResult};
+use super::options::{Place, ReadOptions, ReadResult};
 use super::{Input, plan, read_error};
 use crate::table::Codes;
 use hingenet_base::control::Control;
@@ -33,7 +33,7 @@ pub(super) fn read(input: Input<'_>, options: &ReadOptions, control: &Control) -
         push_row(&lines, &attributes, &mut columns, &mut cells)?;
         plan::row_done(&mut n_rows, control)?;
     }
-    plan::finish(columns, n_rows, context, Format::Arff, None)
+    plan::finish(columns, n_rows, context, None)
 }
 
 /// A declared attribute.
@@ -277,8 +277,8 @@ fn push_sparse<R: BufRead>(
                 Some(first) => column.push(first.as_bytes().into(), place, lines.context)?,
                 None => column.push_missing(),
             },
-            (None, Kind::Text) if *column.role() != Role::Skip => {
-                let problem = format!("the string attribute `{}` is left out of a sparse row", column.name());
+            (None, Kind::Text) if column.role != Role::Skip => {
+                let problem = format!("the string attribute `{}` is left out of a sparse row", column.name);
                 return Err(
                     lines.error(problem, "give its value, or leave the attribute out with `--ignore`")
                 );

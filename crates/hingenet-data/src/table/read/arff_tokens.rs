@@ -39,24 +39,20 @@ pub(super) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// The start of a text.
     pub(super) fn new(text: &'a [u8]) -> Self {
         Tokens { text, pos: 0 }
     }
 
-    /// The next byte.
     pub(super) fn peek(&self) -> Option<u8> {
         self.text.get(self.pos).copied()
     }
 
-    /// Consumes the next byte.
     pub(super) fn next_byte(&mut self) -> Option<u8> {
         let byte = self.peek();
         self.pos += usize::from(byte.is_some());
         byte
     }
 
-    /// Consumes spaces.
     pub(super) fn skip_spaces(&mut self) {
         while self.peek().is_some_and(|b| b.is_ascii_whitespace()) {
             self.pos += 1;

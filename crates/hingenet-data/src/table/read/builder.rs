@@ -26,8 +26,8 @@ pub(super) enum Role {
 
 /// One column that grows cell by cell.
 pub(super) struct ColumnBuilder {
-    name: String,
-    role: Role,
+    pub(super) name: String,
+    pub(super) role: Role,
     store: Store,
     seen: Seen,
 }
@@ -56,7 +56,6 @@ struct Seen {
 }
 
 impl ColumnBuilder {
-    /// An empty column.
     pub(super) fn new(name: String, role: Role) -> Self {
         let store = match &role {
             Role::Skip => Store::Nothing,
@@ -75,16 +74,6 @@ impl ColumnBuilder {
     #[cfg(feature = "parquet")]
     pub(super) fn typed_numbers(name: String) -> Self {
         ColumnBuilder { name, role: Role::Infer, store: Store::Numbers(Vec::new()), seen: Seen::default() }
-    }
-
-    /// The column name.
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// How the column is read.
-    pub(super) fn role(&self) -> &Role {
-        &self.role
     }
 
     /// Builders of columns with these roles.
@@ -121,7 +110,6 @@ impl ColumnBuilder {
         }
     }
 
-    /// Adds a missing cell.
     pub(super) fn push_missing(&mut self) {
         match &mut self.store {
             Store::Nothing => {}

@@ -2,7 +2,7 @@
 
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
-use super::options::{Format, Place, ReadOptions, ReadResult};
+use super::options::{Place, ReadOptions, ReadResult};
 use super::scanner::Scanner;
 use super::{Input, plan};
 use hingenet_base::control::Control;
@@ -20,20 +20,20 @@ pub(super) fn read(input: Input<'_>, options: &ReadOptions, control: &Control) -
     let mut columns = ColumnBuilder::all(header, roles);
     let mut n_rows = 0;
     while scanner.next_record()? {
-        let place = Place::Line(scanner.record_line());
+        let place = Place::Line(scanner.record_line);
         if scanner.n_cells() != columns.len() {
             return Err(ragged(&scanner, columns.len(), &context));
         }
         scanner.for_each_cell(|k, cell| columns[k].push(cell, place, &context))?;
         plan::row_done(&mut n_rows, control)?;
     }
-    plan::finish(columns, n_rows, &context, Format::Csv, Some(scanner.delimiter()))
+    plan::finish(columns, n_rows, &context, Some(scanner.delimiter))
 }
 
 /// The column names.
 pub(super) fn header(scanner: &mut Scanner<'_>, context: &Context<'_>) -> Result<Vec<String>> {
     let mut names = Vec::new();
-    let line = scanner.record_line();
+    let line = scanner.record_line;
     scanner.for_each_cell(|k, cell| {
         let name = std::str::from_utf8(cell.bytes()).map_err(|_| {
             let text = String::from_utf8_lossy(cell.bytes()).into_owned();
@@ -47,9 +47,9 @@ pub(super) fn header(scanner: &mut Scanner<'_>, context: &Context<'_>) -> Result
 }
 
 pub(super) fn ragged(scanner: &Scanner<'_>, n_columns: usize, context: &Context<'_>) -> Error {
-    let d = (scanner.delimiter() as char).escape_default();
+    let d = (scanner.delimiter as char).escape_default();
     context.file(
-        Some(scanner.record_line()),
+        Some(scanner.record_line),
         format!("this row has {} cells, but the header has {n_columns} columns", scanner.n_cells()),
         format!("quote cells that contain the delimiter `{d}`, or give the right one with `--delimiter`"),
     )

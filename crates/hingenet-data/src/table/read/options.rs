@@ -9,16 +9,12 @@ use std::path::{Path, PathBuf};
 pub const MISSING_TOKENS: [&str; 5] = ["", "?", "NA", "NaN", "null"];
 
 /// Where the bytes come from.
+#[allow(missing_docs)] // said with the variants
 pub enum Source<'a> {
     /// A file.
     Path(PathBuf),
     /// Any reader, for example standard input, with the name that errors give it.
-    Reader {
-        /// Name in errors.
-        name: String,
-        /// The bytes.
-        reader: Box<dyn Read + 'a>,
-    },
+    Reader { name: String, reader: Box<dyn Read + 'a> },
 }
 
 impl<'a> Source<'a> {
@@ -78,11 +74,6 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// Options with a target column.
-    pub fn with_target(target: impl Into<String>) -> Self {
-        ReadOptions { target: Some(target.into()), ..Self::default() }
-    }
-
     /// Refuses options that contradict each other.
     pub fn check(&self) -> Result<()> {
         if let Some(d) = self.delimiter {
@@ -95,15 +86,9 @@ impl ReadOptions {
                 require(option, name, "columns other than the target, which is categorical", !is_target)?;
                 let twice = self.categorical.contains(name);
                 require(option, name, "columns that are not named by `categorical` too", !twice)?;
+                let twice = option == "ignore" && self.numeric.contains(name);
+                require(option, name, "columns that are not named by `numeric` too", !twice)?;
             }
-        }
-        for name in &self.ignore {
-            require(
-                "ignore",
-                name,
-                "columns that are not named by `numeric` too",
-                !self.numeric.contains(name),
-            )?;
         }
         Ok(())
     }
@@ -116,8 +101,6 @@ pub struct ReadResult {
     pub table: Table,
     /// Decisions a user should know of.
     pub notes: Vec<Note>,
-    /// The format found.
-    pub format: Format,
     /// The delimiter found, for CSV.
     pub delimiter: Option<u8>,
     /// Columns that were not read.
@@ -142,38 +125,20 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// A rule that was applied to unusual input, or a hint. `Display` gives the sentence for people.
+/// A rule that was applied to unusual input, or a hint. `Display` gives the sentence for people; `place` and `value` are
+/// those of the first such cell, and columns of integer codes come with their numbers of distinct values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[allow(missing_docs)] // said above for all variants
 pub enum Note {
     /// No cell is present: the column is kept, numeric unless asked otherwise, every cell missing.
-    AllMissing {
-        /// Column name.
-        column: String,
-    },
+    AllMissing { column: String },
     /// An integer above 2^53 was read as the nearest number there is.
-    LargeInteger {
-        /// Column name.
-        column: String,
-        /// First such cell.
-        place: Place,
-        /// Its text.
-        value: String,
-    },
+    LargeInteger { column: String, place: Place, value: String },
     /// Numeric columns of 2 to 10 distinct integers, which may be codes of categories.
-    IntegerCodes {
-        /// Column names with their numbers of distinct values.
-        columns: Vec<(String, usize)>,
-    },
+    IntegerCodes { columns: Vec<(String, usize)> },
     /// A column of ten times more numbers than texts (distinct ones) is categorical because of the texts.
-    MostlyNumbers {
-        /// Column name.
-        column: String,
-        /// First cell that is no number.
-        place: Place,
-        /// Its text.
-        value: String,
-    },
+    MostlyNumbers { column: String, place: Place, value: String },
 }
 
 impl Note {

@@ -4,7 +4,7 @@
 
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
-use super::options::{Format, Place, ReadOptions, ReadResult};
+use super::options::{Place, ReadOptions, ReadResult};
 use super::{Input, parquet_columns, plan, read_error};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
@@ -85,7 +85,7 @@ fn parquet_groups<T: ChunkReader + 'static>(
         }
         n_rows = end;
     }
-    plan::finish(columns, n_rows, context, Format::Parquet, None)
+    plan::finish(columns, n_rows, context, None)
 }
 
 thread_local! {
@@ -185,7 +185,7 @@ fn collect(
         n_rows += batch.num_rows();
         control.progress("reading rows", n_rows, 0)?;
     }
-    plan::finish(columns, n_rows, context, Format::Arrow, None)
+    plan::finish(columns, n_rows, context, None)
 }
 
 /// Adds a batch of cells to its column.
@@ -195,7 +195,7 @@ fn push_array(
     first_row: u64,
     context: &Context<'_>,
 ) -> Result<()> {
-    match column.role() {
+    match column.role {
         Role::Skip => Ok(()),
         Role::Infer | Role::Numeric if !is_text(array.data_type()) => {
             if let Some((k, value)) = large_integer(array) {

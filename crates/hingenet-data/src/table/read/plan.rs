@@ -2,7 +2,7 @@
 
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
-use super::options::{Format, ReadOptions, ReadResult};
+use super::options::{ReadOptions, ReadResult};
 use crate::table::{FeatureKind, Table};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
@@ -103,7 +103,6 @@ pub(super) fn finish(
     columns: Vec<ColumnBuilder>,
     n_rows: usize,
     context: &Context<'_>,
-    format: Format,
     delimiter: Option<u8>,
 ) -> Result<ReadResult> {
     if n_rows == 0 {
@@ -115,11 +114,11 @@ pub(super) fn finish(
     }
     let (mut notes, mut typed, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
     for column in columns {
-        if *column.role() == Role::Skip {
-            skipped.push(column.name().to_string());
+        if column.role == Role::Skip {
+            skipped.push(column.name.clone());
         }
         typed.extend(column.finish(context, &mut notes)?);
     }
     let table = if typed.is_empty() { Table::without_columns(n_rows) } else { Table::new(typed)? };
-    Ok(ReadResult { table, notes, format, delimiter, skipped })
+    Ok(ReadResult { table, notes, delimiter, skipped })
 }

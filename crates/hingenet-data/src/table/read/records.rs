@@ -43,7 +43,7 @@ pub fn read_records(path: &Path, required: &[&str], optional: &[&str]) -> Result
         if scanner.n_cells() != header.len() {
             return Err(ragged(&scanner, header.len(), &context));
         }
-        let line = scanner.record_line();
+        let line = scanner.record_line;
         let mut cells = Vec::with_capacity(header.len());
         scanner.for_each_cell(|k, cell| {
             let text = std::str::from_utf8(cell.bytes()).map_err(|_| {

@@ -35,10 +35,10 @@ pub(super) struct Scanner<'a> {
     at_eof: bool,
     /// Line on which `start` stands.
     line: u64,
-    delimiter: u8,
+    pub(super) delimiter: u8,
     spans: Vec<Span>,
     /// Line on which the current record starts.
-    record_line: u64,
+    pub(super) record_line: u64,
     scratch: Vec<u8>,
 }
 
@@ -80,16 +80,6 @@ impl<'a> Scanner<'a> {
         }
         scanner.delimiter = delimiter.unwrap_or_else(|| detect_delimiter(&data[scanner.start..]));
         Ok(scanner)
-    }
-
-    /// The delimiter in use.
-    pub(super) fn delimiter(&self) -> u8 {
-        self.delimiter
-    }
-
-    /// Line on which the current record starts.
-    pub(super) fn record_line(&self) -> u64 {
-        self.record_line
     }
 
     /// Number of cells of the current record.

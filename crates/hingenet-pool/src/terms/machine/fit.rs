@@ -319,8 +319,9 @@ fn sorted(rows: &[usize]) -> Vec<usize> {
 }
 
 fn newton_report(solutions: &[SquaredHingeSolution], ridge: f64) -> SolverReport {
-    let converged = solutions.iter().all(|s| s.converged);
-    let rounds = solutions.iter().map(|s| s.rounds).max().unwrap_or(0);
-    let objective = solutions.iter().map(|s| ridge * s.objective).sum();
+    let reports = || solutions.iter().map(|s| &s.report);
+    let converged = reports().all(|r| r.converged);
+    let rounds = reports().map(|r| r.iterations).max().unwrap_or(0);
+    let objective = reports().map(|r| ridge * r.objective).sum();
     SolverReport::new("finite Newton on the squared hinge loss", converged, rounds, objective, None)
 }
