@@ -30,8 +30,10 @@ pub(super) fn require_same_states(structure: &Structure, samples: &Samples) -> R
 /// `Σ_m s_m φ(x^m)` without smoothing. Rows must be complete.
 pub fn raw_counts(structure: &Structure, samples: &Samples) -> Result<Vec<f64>> {
     require_same_states(structure, samples)?;
+    samples.require_labels()?;
     if let Some(i) = (0..structure.n_nodes()).find(|&i| !samples.is_complete(i)) {
-        return Err(missing_cell(i));
+        let problem = format!("variable {i} has missing cells");
+        return Err(Error::data(problem, "use the fit for incomplete rows (EM)"));
     }
     let mut counts = vec![0.0; structure.n_entries()];
     let mut tables = split_tables(structure, &mut counts);
@@ -104,14 +106,6 @@ pub(super) fn split_tables<'a>(structure: &Structure, mut all: &'a mut [f64]) ->
         all = rest;
     }
     tables
-}
-
-fn missing_cell(i: usize) -> Error {
-    if i == 0 {
-        Error::data("a class label is missing", "remove unlabelled rows, or use a semi-supervised fit")
-    } else {
-        Error::data(format!("variable {i} has missing cells"), "use the fit for incomplete rows (EM)")
-    }
 }
 
 #[cfg(test)]

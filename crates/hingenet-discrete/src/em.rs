@@ -35,9 +35,7 @@ pub fn fit_em(
     control: &Control,
 ) -> Result<EmFit> {
     require_alpha(alpha)?;
-    if !samples.is_complete(0) {
-        return Err(Error::data("a class label is missing", "remove unlabelled rows"));
-    }
+    samples.require_labels()?;
     let available = counts::available_counts(structure, samples)?;
     if is_closed(structure) {
         return closed_form(structure, &available, alpha);

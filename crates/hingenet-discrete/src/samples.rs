@@ -78,6 +78,17 @@ impl Samples {
         self.complete[i]
     }
 
+    /// Refuses rows without a class.
+    pub(crate) fn require_labels(&self) -> Result<()> {
+        match self.is_complete(0) {
+            true => Ok(()),
+            false => Err(Error::data(
+                "a class label is missing",
+                "remove unlabelled rows, or use a semi-supervised fit",
+            )),
+        }
+    }
+
     /// The given rows.
     pub fn rows(&self, rows: &[usize]) -> Result<Self> {
         let columns = self.columns.iter().map(|c| c.rows(rows)).collect();

@@ -32,11 +32,10 @@ pub(super) struct Elimination {
     pub kept: Factor,
 }
 
-/// A factor on its way into a bucket.
-struct Pending {
-    factor: Factor,
-    family: Option<usize>,
-    bucket: Option<usize>,
+/// Where a factor comes from: the own table of a node, or the message of a bucket.
+enum Origin {
+    Family(usize),
+    Bucket(usize),
 }
 
 /// An order to eliminate all variables that suits every evidence: observed ones are skipped.
@@ -78,33 +77,31 @@ pub(super) fn eliminate(
 ) -> Result<Elimination> {
     let run = |order: &[usize]| {
         let card = network.structure().card();
-        let own = |i: usize| Pending {
-            factor: Factor::of_node(network, i, evidence),
-            family: Some(i),
-            bucket: None,
-        };
-        let mut pending: Vec<Pending> = (0..card.len()).filter(|&i| nodes[i]).map(own).collect();
+        let own = |i: usize| (Factor::of_node(network, i, evidence), Origin::Family(i));
+        let mut pending: Vec<(Factor, Origin)> = (0..card.len()).filter(|&i| nodes[i]).map(own).collect();
         let mut buckets: Vec<Bucket> = Vec::new();
         let leaves = |v: &&usize| nodes[**v] && evidence[**v].is_none() && !keep.contains(v);
         for &v in order.iter().filter(leaves) {
-            let (with, without): (Vec<Pending>, Vec<Pending>) =
-                pending.into_iter().partition(|p| p.factor.vars.contains(&v));
-            pending = without;
-            let families = with.iter().filter_map(|p| p.family).collect();
-            let inputs = with.iter().filter_map(|p| p.bucket).collect();
-            let factors: Vec<Factor> = with.into_iter().map(|p| p.factor).collect();
+            let (mut factors, mut families, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
+            for (factor, origin) in pending.extract_if(.., |(factor, _)| factor.vars.contains(&v)) {
+                factors.push(factor);
+                match origin {
+                    Origin::Family(i) => families.push(i),
+                    Origin::Bucket(b) => inputs.push(b),
+                }
+            }
             let mut vars = union(&factors);
             vars.retain(|&u| u != v);
             vars.push(v);
             let product = Factor::product(&factors, vars, card)?;
             let message = product.without_last(card[v], log_sum_exp);
-            pending.push(Pending { factor: message.clone(), family: None, bucket: Some(buckets.len()) });
+            pending.push((message.clone(), Origin::Bucket(buckets.len())));
             buckets.push(Bucket { product, message, families, inputs });
         }
         let mut keep: Vec<usize> = keep.iter().copied().filter(|&v| evidence[v].is_none()).collect();
         keep.sort_unstable();
         keep.dedup();
-        let left: Vec<Factor> = pending.into_iter().map(|p| p.factor).collect();
+        let left: Vec<Factor> = pending.into_iter().map(|(factor, _)| factor).collect();
         Ok(Elimination { buckets, kept: Factor::product(&left, keep, card)? })
     };
     match run(order) {

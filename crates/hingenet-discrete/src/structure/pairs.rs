@@ -7,7 +7,7 @@ use super::Structure;
 use crate::Samples;
 use crate::tally::{count_pairs, joint_counts, narrow_columns, narrow_features};
 use hingenet_base::control::Control;
-use hingenet_base::error::{Error, Result};
+use hingenet_base::error::Result;
 use hingenet_data::information;
 use rayon::prelude::*;
 
@@ -31,12 +31,7 @@ pub struct PairStatistics {
 impl PairStatistics {
     /// Counts all pairs. The class must be known in every row.
     pub fn new(samples: &Samples, control: &Control) -> Result<Self> {
-        if !samples.is_complete(0) {
-            return Err(Error::data(
-                "a class label is missing",
-                "remove unlabelled rows, or use a semi-supervised fit",
-            ));
-        }
+        samples.require_labels()?;
         let keep = kept_entries(samples.card()) <= KEEP_ENTRIES as f64;
         let n = samples.card().len() - 1;
         let (singles, pairs) = count(samples, keep, control)?;

@@ -21,7 +21,9 @@ pub enum Root {
 pub fn tan(pairs: &PairStatistics, root: Root) -> Result<Structure> {
     let n = pairs.n_features();
     let card = pairs.card();
-    let tree = maximum_spanning_tree(n, edges(pairs));
+    let edge = |a: usize, b: usize| Edge { a, b, weight: pairs.conditional_information(a + 1, b + 1) };
+    let edges = (0..n).flat_map(|a| (a + 1..n).map(move |b| edge(a, b))).collect();
+    let tree = maximum_spanning_tree(n, edges);
     // Every edge costs K r_i r_j whatever its direction, so only the root's own table K r differs.
     let root = match root {
         Root::First => 0,
@@ -31,11 +33,4 @@ pub fn tan(pairs: &PairStatistics, root: Root) -> Result<Structure> {
     let with_class = |p: Option<usize>| std::iter::once(0).chain(p.map(|p| p + 1)).collect();
     let lists = std::iter::once(Vec::new()).chain(parents.into_iter().map(with_class));
     Structure::new(card.to_vec(), Dag::new(lists.collect())?)
-}
-
-/// All pairs of features, numbered from 0, with their conditional mutual information.
-fn edges(pairs: &PairStatistics) -> Vec<Edge> {
-    let n = pairs.n_features();
-    let edge = |a: usize, b: usize| Edge { a, b, weight: pairs.conditional_information(a + 1, b + 1) };
-    (0..n).flat_map(|a| (a + 1..n).map(move |b| edge(a, b))).collect()
 }
