@@ -123,7 +123,7 @@ fn raw_cells(table: &Table) -> Result<Vec<Vec<f64>>> {
     Ok(table.columns().iter().map(raw).collect())
 }
 
-/// A numeric column with at most this many distinct values is discrete: more of them have no density to speak of.
+/// A numeric column with at most this many distinct values is discrete: so few have frequencies, not a density.
 const DISCRETE_VALUES: usize = 10;
 
 fn unit_of(column: &Column, cells: &[f64], weights: &[f64]) -> Unit {
