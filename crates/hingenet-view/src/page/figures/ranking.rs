@@ -8,6 +8,9 @@ use hingenet::report::ClassCurves;
 /// Points of a curve that its table lists.
 const TABLE_POINTS: usize = 11;
 
+/// The points of a curve and the area under it.
+type Ranking<'a> = (&'a [(f64, f64)], Option<f64>);
+
 /// True against false alarms of one class.
 pub fn roc(drawn: &[Drawn], c: usize) -> Figure {
     let x = Axis::percent("false positives, % of the other classes", 0.0, 1.0);
@@ -41,7 +44,7 @@ fn add_curves<'a>(
     table: &mut DataTable,
     drawn: &'a [Drawn],
     c: usize,
-    curve: fn(&ClassCurves) -> (&[(f64, f64)], Option<f64>),
+    curve: fn(&ClassCurves) -> Ranking<'_>,
 ) {
     for (d, class) in drawn.iter().filter_map(|d| d.study.classes.get(c).map(|k| (d, k))) {
         let (points, area) = curve(class);
