@@ -23,7 +23,8 @@ def is_frame(X: Any) -> bool:
 def frame_columns(X: Any) -> list[Column]:
     """The columns of a data frame."""
     frame = nw.from_native(X, eager_only=True)
-    return [_series_column(frame[:, j], name) for j, name in enumerate(frame.columns)]
+    known: dict[Any, list[Any]] = {}
+    return [_series_column(frame[:, j], name, known) for j, name in enumerate(frame.columns)]
 
 
 def array_columns(X: np.ndarray) -> list[Column]:
@@ -48,12 +49,12 @@ def new_frame(columns: dict[str, list[Any]], backend: str | None) -> Any:
     return nw.from_dict(columns, backend=backend).to_native()
 
 
-def _series_column(series: nw.Series, name: Any) -> Column:
+def _series_column(series: nw.Series, name: Any, known: dict[Any, list[Any]]) -> Column:
     dtype = series.dtype
     if dtype.is_numeric():
         return _numbers(series)
     if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
-        return _category_column(series)
+        return _category_column(series, known)
     if dtype == nw.Object:
         return _object_column(np.asarray(series.to_numpy(), dtype=object), name)
     raise TypeError(
@@ -70,7 +71,7 @@ def _numbers(series: nw.Series) -> np.ndarray:
     return np.ascontiguousarray(values.to_numpy(), dtype=np.float64)
 
 
-def _category_column(series: nw.Series) -> Column:
+def _category_column(series: nw.Series, known: dict[Any, list[Any]]) -> Column:
     """Categories: codes that the frame already has are taken as they are, other values are hashed once."""
     has_codes = series.dtype in (nw.Categorical, nw.Enum)
     declared = series.dtype == nw.Enum or (has_codes and nw.is_ordered_categorical(series))
@@ -79,7 +80,7 @@ def _category_column(series: nw.Series) -> Column:
         codes, values = (native.cat.codes.to_numpy(), native.cat.categories) if has_codes else native.factorize()
         return _coded(np.asarray(codes), list(values), declared)
     if series.implementation.is_polars() and has_codes:
-        return _physical_column(series, declared)
+        return _physical_column(series, declared, known)
     values = [value for value in series.unique().to_list() if value is not None]
     if declared:
         values = series.cat.get_categories().to_list()
@@ -90,20 +91,27 @@ def _category_column(series: nw.Series) -> Column:
     return _coded(codes.to_numpy(), values, declared)
 
 
-def _physical_column(series: nw.Series, declared: bool) -> Column:
-    """Categories of polars by the numbers it stores."""
+def _physical_column(series: nw.Series, declared: bool, known: dict[Any, list[Any]]) -> Column:
+    """Categories of polars by the numbers it stores; ``known`` has the texts of numbers that columns share."""
     native = series.to_native()
     codes = native.to_physical()
-    texts = series.cat.get_categories().to_list()
-    if not declared and (codes.max() or 0) >= len(texts):
-        # Numbers shared with other columns: those that occur here get a text.
-        distinct = native.drop_nulls().unique()
-        texts = [""] * (codes.max() + 1)
-        for place, text in zip(distinct.to_physical().to_list(), distinct.to_list(), strict=True):
-            texts[place] = text
+    if declared:
+        texts = native.dtype.categories.to_list()
+    else:
+        most = codes.max()
+        texts = known.get(native.dtype, [])
+        if most is not None and (most >= len(texts) or None in texts[: most + 1]):
+            distinct = native.drop_nulls().unique()
+            texts = texts + [None] * (most + 1 - len(texts))
+            for place, text in zip(distinct.to_physical().to_list(), distinct.to_list(), strict=True):
+                texts[place] = text
+            if hasattr(nw.dependencies.get_polars(), "Categories"):  # else every column has numbers of its own
+                known[native.dtype] = texts
+        texts = ["" if text is None else text for text in texts]
     if codes.null_count() > 0:
         codes = nw.from_native(codes, series_only=True).cast(nw.Int64).fill_null(-1)
-    return _coded(codes.to_numpy(), texts, declared)
+    numbers = codes.to_numpy()
+    return _coded(numbers if numbers.dtype == np.uint32 else numbers.astype(np.int64, copy=False), texts, declared)
 
 
 def _coded(codes: np.ndarray, values: list[Any], declared: bool = False) -> Column:

@@ -115,3 +115,56 @@ def test_a_category_of_rows_without_weight_is_unknown(kind, pets):
     np.testing.assert_array_equal(
         weighted.predict_proba(frame[:3]), without.predict_proba(X[:3])
     )
+
+
+def _texts(n: int = 200) -> dict[str, list]:
+    """Two columns of texts, one with missing cells."""
+    rng = np.random.default_rng(3)
+    colour = rng.choice(["red", "green", "blue"], n).tolist()
+    size = [None if rng.random() < 0.2 else str(rng.integers(8, 12)) for _ in range(n)]
+    return {"colour": colour, "size": size}
+
+
+def _probabilities(X, y) -> np.ndarray:
+    return BayesNetClassifier("nb", "ml").fit(X, y).predict_proba(X)
+
+
+def test_codes_of_a_frame_mean_what_their_texts_mean():
+    texts = _texts()
+    y = np.array([int(c == "red") for c in texts["colour"]])
+    expected = _probabilities(pd.DataFrame(texts), y)
+    # A category that no row has is none, whatever its place among the codes.
+    unused = pd.DataFrame({
+        "colour": pd.Categorical(texts["colour"], ["violet", "red", "green", "blue"]),
+        "size": pd.Categorical(texts["size"], ["7", "11", "10", "9", "8"]),
+    })
+    categories = pl.DataFrame(texts).with_columns(pl.all().cast(pl.Categorical))
+    other_columns_share_the_numbers = categories.with_columns(other=pl.Series(["z", "y"] * 100).cast(pl.Categorical))
+    for X in (unused, pl.DataFrame(texts), categories, other_columns_share_the_numbers.drop("other")):
+        np.testing.assert_array_equal(_probabilities(X, y), expected)
+    enum = pl.DataFrame(texts).with_columns(
+        pl.col("colour").cast(pl.Enum(["blue", "green", "red"])), pl.col("size").cast(pl.Enum(["8", "9", "10", "11"]))
+    )
+    np.testing.assert_array_equal(_probabilities(enum, y), expected)
+
+
+def test_more_categories_than_a_byte_has():
+    n = 3000
+    texts = [f"c{m % 300}" for m in range(n)]
+    y = np.arange(n) % 300 % 2
+    expected = _probabilities(pd.DataFrame({"a": texts}), y)
+    np.testing.assert_array_equal(_probabilities(pd.DataFrame({"a": pd.Categorical(texts)}), y), expected)
+
+
+@pytest.mark.parametrize("labels", [[3, 7], [-100, 100], ["no", "yes"], [False, True], [0.0, 1.0]])
+def test_labels_of_every_kind(labels):
+    texts = _texts()
+    place = np.array([int(c == "red") for c in texts["colour"]])
+    X = pd.DataFrame(texts)
+    plain = np.array(labels)[place]
+    kinds = [plain, pd.Series(plain), pd.Series(plain).astype("category")]
+    kinds += {"i": [plain.astype(np.int8)], "U": [plain.astype(object)]}.get(plain.dtype.kind, [])
+    for y in kinds:
+        model = BayesNetClassifier("nb", "ml").fit(X, y)
+        assert model.classes_.tolist() == labels
+        np.testing.assert_array_equal(model.predict(X), plain)

@@ -107,13 +107,19 @@ impl ColumnInput<'_> {
             ColumnInput::Numbers(x) => numbers(name, x.as_array().to_vec()),
             ColumnInput::Categories(codes, texts, declared) => match codes {
                 CodeArray::I8(codes) => match codes.as_slice() {
-                    Ok(codes) => byte_categories(name, codes, texts, *declared),
-                    Err(_) => categories(name, codes.as_array().iter(), texts, *declared),
+                    // Without their signs negative codes lie behind the texts.
+                    Ok(codes)
+                        if texts.len() <= 128
+                            && codes.iter().all(|&c| (c as isize) < texts.len() as isize) =>
+                    {
+                        byte_categories(name, codes.iter().map(|&code| code as u8), texts, *declared)
+                    }
+                    _ => categories(name, codes, texts, *declared),
                 },
-                CodeArray::I16(codes) => categories(name, codes.as_array().iter(), texts, *declared),
-                CodeArray::I32(codes) => categories(name, codes.as_array().iter(), texts, *declared),
-                CodeArray::U32(codes) => categories(name, codes.as_array().iter(), texts, *declared),
-                CodeArray::I64(codes) => categories(name, codes.as_array().iter(), texts, *declared),
+                CodeArray::I16(codes) => categories(name, codes, texts, *declared),
+                CodeArray::I32(codes) => categories(name, codes, texts, *declared),
+                CodeArray::U32(codes) => categories(name, codes, texts, *declared),
+                CodeArray::I64(codes) => categories(name, codes, texts, *declared),
             },
         }
     }
@@ -128,41 +134,45 @@ fn numbers(name: &str, values: Vec<f64>) -> PyResult<Column> {
     Ok(Column::numeric(name, values))
 }
 
-/// A column of categories from codes of any values: one pass finds those that occur, one writes the codes of the engine.
-fn categories<'a, T: Copy + Into<i64> + 'a>(
+/// A column of categories from codes of any values, negative ones missing.
+fn categories<T: Copy + Ord + Into<i64> + numpy::Element>(
     name: &str,
-    codes: impl Iterator<Item = &'a T> + Clone,
+    codes: &PyReadonlyArray1<'_, T>,
     texts: &[String],
     declared: bool,
 ) -> PyResult<Column> {
-    let mut occurs = vec![false; texts.len()];
-    for &code in codes.clone() {
-        let code: i64 = code.into();
-        match occurs.get_mut(code as usize) {
-            Some(occurs) => *occurs = true,
-            None if code < 0 => {}
-            None => return Err(code_too_large(name, texts.len())),
-        }
+    let end = texts.len();
+    let codes = codes.as_slice().map_err(|e| PyTypeError::new_err(e.to_string()))?;
+    let largest = codes.iter().max().map_or(-1, |&code| code.into());
+    if largest >= end as i64 {
+        return Err(code_too_large(name, end));
     }
+    if end < 256 {
+        // A negative code is a large number without a sign: it ends behind the texts.
+        let bytes: Vec<u8> = codes.iter().map(|&code| (code.into() as usize).min(255) as u8).collect();
+        return byte_categories(name, bytes.iter().copied(), texts, declared);
+    }
+    let mut occurs = vec![false; end];
+    let places = codes.iter().map(|&code| usize::try_from(code.into()).ok());
+    places.clone().flatten().for_each(|place| occurs[place] = true);
     let (categories, new) = ordered(name, texts, |code| occurs[code], declared)?;
-    let cells = codes.map(|&code| new.get(code.into() as usize).copied().flatten());
-    let cells = Codes::from_options(categories.len(), cells);
+    let cells = Codes::from_options(categories.len(), places.map(|place| place.and_then(|place| new[place])));
     Ok(Column::categorical(name, categories, cells))
 }
 
-/// The same for codes of one byte, by tables of all bytes.
-fn byte_categories(name: &str, codes: &[i8], texts: &[String], declared: bool) -> PyResult<Column> {
+/// The same for codes of one byte by tables of all bytes; those that have no text are missing.
+fn byte_categories(
+    name: &str,
+    codes: impl Iterator<Item = u8> + Clone,
+    texts: &[String],
+    declared: bool,
+) -> PyResult<Column> {
     let mut occurs = [false; 256];
-    codes.iter().for_each(|&code| occurs[usize::from(code as u8)] = true);
-    let most = i8::MAX as usize + 1;
-    if (texts.len()..most).any(|code| occurs[code]) {
-        return Err(code_too_large(name, texts.len()));
-    }
-    let texts = &texts[..texts.len().min(most)];
+    codes.clone().for_each(|code| occurs[usize::from(code)] = true);
     let (categories, new) = ordered(name, texts, |code| occurs[code], declared)?;
     let mut table = [Codes::MISSING_U8; 256];
     table.iter_mut().zip(&new).for_each(|(cell, new)| *cell = new.map_or(Codes::MISSING_U8, |c| c as u8));
-    let cells = codes.iter().map(|&code| table[usize::from(code as u8)]).collect();
+    let cells = codes.map(|code| table[usize::from(code)]).collect();
     Ok(Column::categorical(name, categories, Codes::U8(cells)))
 }
 
