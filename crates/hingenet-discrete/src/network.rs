@@ -1,6 +1,6 @@
 //! A network with parameters: `log P(x) = Σ_i w^i_{x_i|x(Pa_i)}`, Eq. (1) of the paper.
 
-use super::Structure;
+use super::{Normaliser, Structure};
 use hingenet_base::error::{Result, require_len};
 use hingenet_base::numeric::log::log_sum_exp;
 
@@ -28,9 +28,10 @@ impl Network {
         &self.w
     }
 
-    /// All log parameters, to write.
-    pub fn w_mut(&mut self) -> &mut [f64] {
-        &mut self.w
+    /// The proper network with the same posterior for complete rows (Algorithm 1).
+    pub fn normalised(mut self) -> Result<Self> {
+        Normaliser::new(&self.structure)?.normalise(&mut self.w)?;
+        Ok(self)
     }
 
     /// Row `h` of node `i`'s table.

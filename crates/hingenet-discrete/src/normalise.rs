@@ -5,7 +5,7 @@
 //! Wettig, Grünwald, Roos, Myllymäki, Tirri: When discriminative learning of Bayesian network parameters
 //! is easy, IJCAI 2003; Algorithm 1 of the ICML 2013 paper.
 
-use super::{Network, Structure};
+use super::Structure;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::log::log_normalise;
 
@@ -118,14 +118,6 @@ impl Step {
     /// Rows of the table among all rows.
     pub fn rows(&self) -> std::ops::Range<usize> {
         self.first_row..self.first_row + self.rows
-    }
-}
-
-impl Network {
-    /// The proper network with the same posterior for complete rows (Algorithm 1).
-    pub fn normalised(mut self) -> Result<Self> {
-        Normaliser::new(self.structure())?.normalise(self.w_mut())?;
-        Ok(self)
     }
 }
 

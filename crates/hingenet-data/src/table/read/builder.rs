@@ -147,7 +147,7 @@ impl ColumnBuilder {
     fn push_parsed(&mut self, cell: Cell<'_>, place: Place, context: &Context<'_>) -> Result<()> {
         let Store::Numbers(values) = &mut self.store else { return Ok(()) };
         match number::parse(cell.bytes()) {
-            Number::Finite(x) if x.abs() < number::LARGE && !context.numbers_may_be_missing() => {
+            Number::Finite(x) if x.abs() < number::LARGE && !context.numbers_may_be_missing => {
                 values.push(x);
                 Ok(())
             }

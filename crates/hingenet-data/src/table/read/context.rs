@@ -9,7 +9,8 @@ pub(super) struct Context<'a> {
     /// File name for errors.
     pub(super) file: &'a str,
     missing: Vec<&'a str>,
-    numbers_may_be_missing: bool,
+    /// Whether a missing token is a number (`-999`), so that numbers must be looked up too.
+    pub(super) numbers_may_be_missing: bool,
 }
 
 impl<'a> Context<'a> {
@@ -28,12 +29,6 @@ impl<'a> Context<'a> {
     #[cfg(feature = "parquet")]
     pub(super) fn without_tokens(file: &'a str) -> Self {
         Context { file, missing: Vec::new(), numbers_may_be_missing: false }
-    }
-
-    /// Whether a missing token is a number (`-999`), so that numbers must be looked up too.
-    #[inline]
-    pub(super) fn numbers_may_be_missing(&self) -> bool {
-        self.numbers_may_be_missing
     }
 
     /// Whether a text stands for a missing cell.

@@ -148,12 +148,12 @@ impl<'a> Scanner<'a> {
         loop {
             let first = skip_spaces(data, pos, self.delimiter);
             let stop = if data.get(first) == Some(&b'"') {
-                let Some(quoted) = scan_quoted(data, first + 1) else {
+                let Some((end, escaped, feeds)) = scan_quoted(data, first + 1) else {
                     return Ok(Scan::Incomplete { in_quotes: true });
                 };
-                self.spans.push(Span { start: first + 1, end: quoted.end, escaped: quoted.escaped });
-                lines += quoted.lines;
-                let mut stop = skip_spaces(data, quoted.end + 1, self.delimiter);
+                self.spans.push(Span { start: first + 1, end, escaped });
+                lines += feeds;
+                let mut stop = skip_spaces(data, end + 1, self.delimiter);
                 if data.get(stop) == Some(&b'\r') && data.get(stop + 1) == Some(&b'\n') {
                     stop += 1;
                 }
@@ -236,28 +236,20 @@ fn detect_delimiter(data: &[u8]) -> u8 {
     counts.iter().rev().max_by_key(|(_, n)| *n).map_or(b',', |(d, _)| *d)
 }
 
-/// The end of a quoted cell.
-struct Quoted {
-    /// Position of the closing quote.
-    end: usize,
-    escaped: bool,
-    /// Line feeds inside.
-    lines: u64,
-}
-
-/// `None` if the closing quote, or the byte after it, is not in the data.
-fn scan_quoted(data: &[u8], from: usize) -> Option<Quoted> {
-    let mut quoted = Quoted { end: from, escaped: false, lines: 0 };
+/// Position of the closing quote, whether there are quotes inside, and the number of line feeds; `None` if the closing
+/// quote, or the byte after it, is not in the data.
+fn scan_quoted(data: &[u8], from: usize) -> Option<(usize, bool, u64)> {
+    let (mut end, mut escaped, mut feeds) = (from, false, 0);
     loop {
-        match data.get(quoted.end)? {
-            b'"' if *data.get(quoted.end + 1)? == b'"' => {
-                quoted.escaped = true;
-                quoted.end += 2;
+        match data.get(end)? {
+            b'"' if *data.get(end + 1)? == b'"' => {
+                escaped = true;
+                end += 2;
             }
-            b'"' => return Some(quoted),
+            b'"' => return Some((end, escaped, feeds)),
             byte => {
-                quoted.lines += u64::from(*byte == b'\n');
-                quoted.end += 1;
+                feeds += u64::from(*byte == b'\n');
+                end += 1;
             }
         }
     }
