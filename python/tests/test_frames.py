@@ -163,7 +163,8 @@ def test_labels_of_every_kind(labels):
     X = pd.DataFrame(texts)
     plain = np.array(labels)[place]
     kinds = [plain, pd.Series(plain), pd.Series(plain).astype("category")]
-    kinds += {"i": [plain.astype(np.int8)], "U": [plain.astype(object)]}.get(plain.dtype.kind, [])
+    narrow = {"i": np.int8, "U": object}.get(plain.dtype.kind, plain.dtype)
+    kinds.append(plain.astype(narrow))
     for y in kinds:
         model = BayesNetClassifier("nb", "ml").fit(X, y)
         assert model.classes_.tolist() == labels
