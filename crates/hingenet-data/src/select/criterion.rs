@@ -24,26 +24,12 @@ pub fn accuracy_and_log_loss<'a>(rows: impl Iterator<Item = Judged<'a>>) -> (f64
     (right / total, loss / total)
 }
 
-/// Mean over the classes that have rows of the share of their weight that is decided wrongly; 0 without rows.
-/// `decided` gives the decision, the class and the weight of each row.
-pub fn balanced_error(decided: impl Iterator<Item = (usize, usize, f64)>, n_classes: usize) -> f64 {
-    let (mut wrong, mut total) = (vec![0.0; n_classes], vec![0.0; n_classes]);
-    for (decision, class, weight) in decided {
-        total[class] += weight;
-        if decision != class {
-            wrong[class] += weight;
-        }
-    }
-    let present: Vec<f64> = wrong.iter().zip(&total).filter(|(_, t)| **t > 0.0).map(|(w, t)| w / t).collect();
-    if present.is_empty() { 0.0 } else { present.iter().sum::<f64>() / present.len() as f64 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn criteria_count_weights_and_classes() {
+    fn criteria_count_weights() {
         let scores = [[0.0, 1.0], [2.0, 1.0], [0.0, 0.0]];
         let rows = || scores.iter().zip([1, 1, 0]).zip([1.0, 2.0, 3.0]).map(|((s, c), w)| (&s[..], c, w));
         assert_eq!(correct(rows()), 4.0);
@@ -51,8 +37,6 @@ mod tests {
         assert_eq!(accuracy, 4.0 / 6.0);
         let expected = (1.0 * (-1f64).exp().ln_1p() + 2.0 * 1f64.exp().ln_1p() + 3.0 * 2f64.ln()) / 6.0;
         assert!((loss - expected).abs() < 1e-15);
-        let decided = rows().map(|(s, c, w)| (argmax(s), c, w));
-        assert!((balanced_error(decided, 3) - (2.0 / 3.0 + 0.0) / 2.0).abs() < 1e-15);
         assert_eq!(accuracy_and_log_loss([(&[f64::NEG_INFINITY, 0.0][..], 0, 1.0)].into_iter()).1, 50.0);
     }
 }

@@ -21,6 +21,8 @@ const BEHIND: f64 = 1.5;
 const FALLING: usize = 2;
 /// Points that may always go on: of more than these the worse half leaves after each part.
 const FEWEST: usize = 2;
+/// Differences below this share of a sum are rounding errors.
+const ROUNDING: f64 = 1e-12;
 
 /// Fits the points of a path one after the other on a part, so that each fit can start from the last, and gives the
 /// marks of its held-out rows (what each adds to the score) to the judge; stops once that returns `false`.
@@ -42,9 +44,9 @@ pub struct Runner<P, S> {
 }
 
 impl<P, S> Runner<P, S> {
-    /// Sum of the marks.
+    /// Sum of the marks, to twelve digits.
     pub fn score(&self) -> f64 {
-        self.marks.iter().flatten().sum()
+        sum(self.marks.iter().flatten())
     }
 
     fn leave(&mut self) {
@@ -59,13 +61,20 @@ impl<P, S> Runner<P, S> {
     }
 }
 
-/// Whether the first marks are worse than the second by more than so many standard errors.
+/// Whether the first marks are worse than the second by more than so many standard errors and by more than rounding.
 fn is_behind<'a>(pairs: impl Iterator<Item = (&'a f64, &'a f64)>, errors: f64) -> bool {
-    let (sum, squares) = pairs.fold((0.0, 0.0), |(sum, squares), (mark, other)| {
+    let (sum, squares, size) = pairs.fold((0.0, 0.0, 0.0), |(sum, squares, size), (mark, other)| {
         let d = other - mark;
-        (sum + d, squares + d * d)
+        (sum + d, squares + d * d, size + other.abs())
     });
-    sum > errors * f64::sqrt(squares)
+    sum > errors * f64::sqrt(squares) + ROUNDING * size
+}
+
+/// The sum of marks without its last bits: equal sums of different marks, such as shares of classes, must tie.
+fn sum<'a>(marks: impl Iterator<Item = &'a f64>) -> f64 {
+    const LAST: u64 = (1 << 12) - 1;
+    let sum: f64 = marks.sum();
+    f64::from_bits((sum.to_bits() + LAST.div_ceil(2)) & !LAST)
 }
 
 /// Points that race over the same parts; more may enter later.
@@ -137,8 +146,7 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
                     let last = found.len() - 1;
                     let behind = is_behind(found[last].0.iter().zip(&found[best].0), BEHIND);
                     falling = if behind { falling + 1 } else { 0 };
-                    let sum = |k: usize| found[k].0.iter().sum::<f64>();
-                    if sum(last) > sum(best) {
+                    if sum(found[last].0.iter()) > sum(found[best].0.iter()) {
                         best = last;
                     }
                     let now = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -164,12 +172,12 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
         let ran = |r: &&usize| self.runners[**r].running && !self.runners[**r].marks[at].is_empty();
         let all: Vec<usize> = (0..self.runners.len()).collect();
         let running: Vec<usize> = all.iter().filter(ran).copied().collect();
-        let so_far = |&r: &usize| self.runners[r].marks[..=at].iter().flatten().sum::<f64>();
+        let so_far = |&r: &usize| sum(self.runners[r].marks[..=at].iter().flatten());
         let scores: Vec<f64> = running.iter().map(so_far).collect();
         if running.is_empty() {
             return;
         }
-        let leader = running[first_best(&scores, 0.0)];
+        let leader = running[first_best(&scores)];
         let bar = BEHIND * (1.0 - (at + 1) as f64 / self.n_parts as f64);
         let mut ranked: Vec<usize> = (0..running.len()).collect();
         ranked.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
@@ -256,6 +264,23 @@ mod tests {
         assert_eq!(fits, 10);
         assert_eq!(race.standing(f64::total_cmp).len(), 2);
         assert_eq!(race.standing(|a, b| b.total_cmp(a))[0], 0);
+    }
+
+    #[test]
+    fn sums_that_differ_by_rounding_tie() {
+        // Three tenths and a third both: the sums differ in their last bits.
+        let marks = [vec![0.1, 0.2, 0.0, 1.0 / 3.0], vec![0.0, 0.0, 0.1 + 0.2 - 1e-16, 1.0 / 3.0]];
+        let walk = |_: &(), path: &[usize], judge: &mut Judge<'_, ()>| {
+            path.iter().take_while(|p| judge(marks[**p].clone(), ())).for_each(drop);
+            Ok(())
+        };
+        for paths in [[vec![0], vec![1]], [vec![1], vec![0]]] {
+            let mut race = Race::new(1, usize::to_string);
+            race.run(&[()], &paths, &walk, &Control::default()).unwrap();
+            let standing = race.standing(usize::cmp);
+            let points: Vec<usize> = standing.into_iter().map(|r| race.runners[r].point).collect();
+            assert_eq!(points, [0, 1]);
+        }
     }
 
     #[test]

@@ -35,9 +35,9 @@ pub fn path_scores<T: Sync, P: Sync>(
 }
 
 /// Position of the largest score. The tie rule of every search: of equally good points the first wins, so lists begin
-/// with the simplest point (the smallest λ, the fewest pairs); a later point must be better by more than `margin`.
-pub fn first_best(scores: &[f64], margin: f64) -> usize {
-    let better = |best: usize, k: usize| if scores[k] > scores[best] + margin { k } else { best };
+/// with the simplest point (the smallest λ, the fewest pairs).
+pub fn first_best(scores: &[f64]) -> usize {
+    let better = |best: usize, k: usize| if scores[k] > scores[best] { k } else { best };
     (0..scores.len()).fold(0, better)
 }
 
@@ -56,8 +56,7 @@ mod tests {
 
     #[test]
     fn of_equal_points_the_first_wins() {
-        assert_eq!(first_best(&[1.0, 3.0, 3.0, 2.0], 0.0), 1);
-        assert_eq!(first_best(&[1.0, 1.0 + 1e-13], 1e-12), 0);
-        assert_eq!(first_best(&[f64::NAN, 1.0], 0.0), 0);
+        assert_eq!(first_best(&[1.0, 3.0, 3.0, 2.0]), 1);
+        assert_eq!(first_best(&[f64::NAN, 1.0]), 0);
     }
 }

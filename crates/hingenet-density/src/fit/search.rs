@@ -1,18 +1,19 @@
 //! Nested cross-validation of the threshold and the class weights: HSIC and densities are estimated anew in
-//! every fold, the criterion is the balanced error.
+//! every fold, then the candidates race over the folds, from sparse to dense for each rule of class weights, by balanced
+//! error.
 
 use super::TrainingSet;
-use super::machines::Machines;
+use super::machines::{Machines, Trained};
 use crate::columns::Columns;
 use crate::params::{Anchor, ClassWeights, FRACTIONS, Params, Threshold};
 use crate::structure::trees::trees;
 use crate::structure::{Dependence, Kept};
+use crate::terms::PerTerm;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::log::argmax;
-use hingenet_data::select::criterion::balanced_error;
 use hingenet_data::select::folds::{at_most, split};
-use hingenet_data::select::search::first_best;
+use hingenet_data::select::race::{Judge, Race};
 use rayon::prelude::*;
 
 /// Relative duality gap of the machines inside the search: errors do not change below it.
@@ -48,7 +49,7 @@ fn n_folds(columns: &Columns) -> usize {
     at_most(5, &counts)
 }
 
-/// A threshold with class weights, and the out-of-fold outputs of every row under them; empty if no folds were run.
+/// A threshold with class weights, and the out-of-fold outputs of every row under them; empty if not all folds were run.
 pub type Choice = ((Threshold, ClassWeights), Vec<Vec<f64>>);
 
 /// Chooses threshold and class weights; ties go to the sparsest threshold, then to no weights.
@@ -64,77 +65,157 @@ pub fn choose(columns: &Columns, params: &Params, control: &Control) -> Result<C
         return Ok(((threshold, weights[0].clone()), Vec::new()));
     }
     let fold = columns.folds(folds, params.seed);
-    let runs: Vec<FoldRun> = (0..folds)
-        .into_par_iter()
-        .map(|f| run_fold(columns, &fold, f, &thresholds, &weights, params, control))
-        .collect::<Result<_>>()?;
-    let n_candidates = thresholds.len() * weights.len();
-    let errors: Vec<f64> =
-        (0..n_candidates).map(|c| runs.iter().map(|r| r.errors[c]).sum::<f64>() / folds as f64).collect();
-    // Sums of shares that are equal may differ in their last bits.
-    let best = first_best(&errors.iter().map(|e| -e).collect::<Vec<_>>(), 1e-12);
-    let mut out_of_fold = vec![Vec::new(); columns.n_rows()];
-    for run in &runs {
-        run.held.iter().zip(&run.outputs[best]).for_each(|(&r, o)| out_of_fold[r].clone_from(o));
-    }
-    Ok(((thresholds[best / weights.len()], weights[best % weights.len()].clone()), out_of_fold))
+    let prepare = |f: usize| Part::new(columns, split(&fold, f), &thresholds, params, &control.quiet());
+    let parts: Vec<Part> = (0..folds).into_par_iter().map(prepare).collect::<Result<_>>()?;
+    let race = run(&parts, thresholds.len(), &weights, params, control)?;
+    // The leader never leaves, so there is a best point.
+    let best = race.standing(Point::cmp)[0];
+    let (t, w) = race.runners[best].point;
+    Ok(((thresholds[t], weights[w].clone()), held_out(&parts, &race, best, columns.n_rows())))
 }
 
-/// Results of one fold: for every candidate the outputs of the held-out rows and their balanced error.
-struct FoldRun {
-    held: Vec<usize>,
-    outputs: Vec<Vec<Vec<f64>>>,
-    errors: Vec<f64>,
+/// Positions of a threshold and of a rule for class weights among the candidates; the order of ties.
+type Point = (usize, usize);
+
+/// A point for people.
+fn show(&(t, w): &Point) -> String {
+    format!("threshold {}, class weights {}", t + 1, w + 1)
 }
 
-fn run_fold(
-    columns: &Columns,
-    fold: &[usize],
-    f: usize,
-    thresholds: &[Threshold],
+/// The race of all thresholds and class weights; it keeps the outputs of the held-out rows.
+fn run(
+    parts: &[Part],
+    n_thresholds: usize,
     weights: &[ClassWeights],
     params: &Params,
     control: &Control,
-) -> Result<FoldRun> {
-    let (learn, held) = split(fold, f);
-    let (part, judge) = (columns.subset(&learn), columns.subset(&held));
+) -> Result<Race<Point, Vec<Vec<f64>>>> {
     let quiet = control.quiet();
-    let (kept, anchor) = select(&part, thresholds, params, &quiet)?;
-    let available = union(&kept);
-    let set = TrainingSet::new(&part, &available, params, &quiet)?;
-    let judged = set.densities.features(&judge.values, false, &quiet)?;
-    let mut run = FoldRun { held, outputs: Vec::new(), errors: Vec::new() };
-    let mut warm: Vec<Vec<Vec<f64>>> = vec![Vec::new(); weights.len()];
-    for (t, kept_now) in kept.iter().enumerate() {
-        for (w, rule) in weights.iter().enumerate() {
-            if t > 0 && kept[t - 1] == *kept_now {
-                let before = run.outputs.len() - weights.len();
-                run.outputs.push(run.outputs[before].clone());
-                run.errors.push(run.errors[before]);
-                continue;
-            }
-            let machines = Machines {
-                set: &set,
-                columns: &part,
-                rows: &set.rows,
-                available: &available,
-                kept: kept_now,
-                anchor: anchor.as_ref(),
-                class_weights: &class_weights(rule, &part),
-                params,
-                gap: SEARCH_GAP.max(params.gap),
-                control: &quiet,
-            };
-            let trained = machines.train(&warm[w])?;
-            let outputs = trained.scores.evaluate(&judged);
-            let decided = outputs.iter().zip(&judge.class).zip(&judge.weights);
-            let decided = decided.map(|((out, y), w)| (decide(out), *y, *w));
-            run.errors.push(balanced_error(decided, judge.n_classes));
-            run.outputs.push(outputs);
-            warm[w] = trained.multipliers;
-        }
+    let walk = |part: &Part, path: &[Point], judge: &mut Judge<'_, Vec<Vec<f64>>>| {
+        part.walk(path, weights, params, judge, &quiet)
+    };
+    let path = |w: usize| (0..n_thresholds).map(|t| (t, w)).collect();
+    let paths: Vec<Vec<Point>> = (0..weights.len()).map(path).collect();
+    let mut race = Race::new(parts.len(), show);
+    race.run(parts, &paths, &walk, control)?;
+    Ok(race)
+}
+
+/// Out-of-fold outputs of a point; empty if it did not run on all folds.
+fn held_out(parts: &[Part], race: &Race<Point, Vec<Vec<f64>>>, point: usize, n_rows: usize) -> Vec<Vec<f64>> {
+    if race.kept(point).count() < parts.len() {
+        return Vec::new();
     }
-    Ok(run)
+    let mut out = vec![Vec::new(); n_rows];
+    for (part, outputs) in race.kept(point) {
+        parts[part].held.iter().zip(outputs).for_each(|(&r, o)| out[r].clone_from(o));
+    }
+    out
+}
+
+/// One fold: what does not depend on the point.
+struct Part {
+    /// Rows to learn from.
+    learn: Columns,
+    set: TrainingSet,
+    /// Pairs of the features: all that a threshold keeps.
+    available: Kept,
+    /// Pairs of each threshold.
+    kept: Vec<Kept>,
+    anchor: Option<Kept>,
+    /// Held-out rows, their classes, what each adds to 1 - balanced error if it is decided rightly, and their features.
+    held: Vec<usize>,
+    class: Vec<usize>,
+    shares: Vec<f64>,
+    judged: PerTerm,
+}
+
+impl Part {
+    /// Selects the pairs and estimates the densities of the rows to learn from.
+    fn new(
+        columns: &Columns,
+        (learn, held): (Vec<usize>, Vec<usize>),
+        thresholds: &[Threshold],
+        params: &Params,
+        control: &Control,
+    ) -> Result<Self> {
+        let (learn, judge) = (columns.subset(&learn), columns.subset(&held));
+        let (kept, anchor) = select(&learn, thresholds, params, control)?;
+        let available = union(&kept);
+        let set = TrainingSet::new(&learn, &available, params, control)?;
+        let judged = set.densities.features(&judge.values, false, control)?;
+        let shares = shares(&judge);
+        Ok(Part { learn, set, available, kept, anchor, held, class: judge.class, shares, judged })
+    }
+
+    /// Trains the machines of the points one after the other, each started from the last; gives the judge the marks and
+    /// outputs of the held-out rows. Where the pairs stay the same, so do the outputs.
+    fn walk(
+        &self,
+        path: &[Point],
+        weights: &[ClassWeights],
+        params: &Params,
+        judge: &mut Judge<'_, Vec<Vec<f64>>>,
+        control: &Control,
+    ) -> Result<()> {
+        let mut last: Option<(&Kept, Trained, Vec<Vec<f64>>)> = None;
+        for &(t, w) in path {
+            control.check()?;
+            let kept = &self.kept[t];
+            let (trained, outputs) = match last {
+                Some((same, trained, outputs)) if same == kept => (trained, outputs),
+                _ => {
+                    let warm = last.map_or_else(Vec::new, |(_, trained, _)| trained.multipliers);
+                    let trained = self.train(kept, &weights[w], params, &warm, control)?;
+                    let outputs = trained.scores.evaluate(&self.judged);
+                    (trained, outputs)
+                }
+            };
+            if !judge(self.marks(&outputs), outputs.clone()) {
+                break;
+            }
+            last = Some((kept, trained, outputs));
+        }
+        Ok(())
+    }
+
+    fn train(
+        &self,
+        kept: &Kept,
+        rule: &ClassWeights,
+        params: &Params,
+        warm: &[Vec<f64>],
+        control: &Control,
+    ) -> Result<Trained> {
+        let machines = Machines {
+            set: &self.set,
+            columns: &self.learn,
+            rows: &self.set.rows,
+            available: &self.available,
+            kept,
+            anchor: self.anchor.as_ref(),
+            class_weights: &class_weights(rule, &self.learn),
+            params,
+            gap: SEARCH_GAP.max(params.gap),
+            control,
+        };
+        machines.train(warm)
+    }
+
+    /// The share of each held-out row that is decided rightly, else 0.
+    fn marks(&self, outputs: &[Vec<f64>]) -> Vec<f64> {
+        let rows = outputs.iter().zip(&self.class).zip(&self.shares);
+        rows.map(|((out, class), share)| if decide(out) == *class { *share } else { 0.0 }).collect()
+    }
+}
+
+/// What each row adds to 1 - balanced error if it is decided rightly: its share of the weight of its class, divided by the
+/// number of classes that have weight.
+fn shares(columns: &Columns) -> Vec<f64> {
+    let totals = columns.class_totals();
+    let present = totals.iter().filter(|total| **total > 0.0).count() as f64;
+    let share = |(y, w): (&usize, &f64)| if totals[*y] > 0.0 { w / (totals[*y] * present) } else { 0.0 };
+    columns.class.iter().zip(&columns.weights).map(share).collect()
 }
 
 /// The pairs every threshold keeps, and the forests of the anchor, whose edges are among them; naive Bayes has no edges.

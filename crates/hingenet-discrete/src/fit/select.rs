@@ -183,5 +183,5 @@ pub fn select_iterations(
     };
     let steps: Vec<usize> = (0..=params.max_iterations).collect();
     let totals = path_scores(&parts, &[steps], &|part, steps| curve((part, steps)), control)?;
-    Ok(first_best(&totals[0], 0.0))
+    Ok(first_best(&totals[0]))
 }
