@@ -7,21 +7,22 @@ pub type Judged<'a> = (&'a [f64], usize, f64);
 
 /// A row loses at most this much log loss: one impossible row must not outweigh all others.
 const LARGEST_LOSS: f64 = 50.0;
+/// What a unit of log loss counts against a right decision.
+const TIE: f64 = 1e-6;
 
 /// Weight of the rows whose largest score is that of their class; ties to the smallest code.
 pub fn correct<'a>(rows: impl Iterator<Item = Judged<'a>>) -> f64 {
     rows.filter(|(scores, class, _)| argmax(scores) == *class).map(|(_, _, weight)| weight).sum()
 }
 
-/// Share of the weight that is decided rightly, and mean log loss (at most 50 a row).
-pub fn accuracy_and_log_loss<'a>(rows: impl Iterator<Item = Judged<'a>>) -> (f64, f64) {
-    let (mut right, mut loss, mut total) = (0.0, 0.0, 0.0);
-    for (scores, class, weight) in rows {
-        right += if argmax(scores) == class { weight } else { 0.0 };
-        loss += weight * (log_sum_exp(scores) - scores[class]).clamp(0.0, LARGEST_LOSS);
-        total += weight;
-    }
-    (right / total, loss / total)
+/// The mark of a row that counts right decisions and breaks ties by log loss: its weight if it is decided rightly, else
+/// 0, less a millionth of its weighted log loss (at most 50).
+pub fn right_then_likely((scores, class, weight): Judged<'_>) -> f64 {
+    let right = f64::from(argmax(scores) == class);
+    let loss = log_sum_exp(scores) - scores[class];
+    // Scores that are no numbers lose the most.
+    let loss = if loss < LARGEST_LOSS { loss.max(0.0) } else { LARGEST_LOSS };
+    weight * (right - TIE * loss)
 }
 
 #[cfg(test)]
@@ -33,10 +34,10 @@ mod tests {
         let scores = [[0.0, 1.0], [2.0, 1.0], [0.0, 0.0]];
         let rows = || scores.iter().zip([1, 1, 0]).zip([1.0, 2.0, 3.0]).map(|((s, c), w)| (&s[..], c, w));
         assert_eq!(correct(rows()), 4.0);
-        let (accuracy, loss) = accuracy_and_log_loss(rows());
-        assert_eq!(accuracy, 4.0 / 6.0);
-        let expected = (1.0 * (-1f64).exp().ln_1p() + 2.0 * 1f64.exp().ln_1p() + 3.0 * 2f64.ln()) / 6.0;
-        assert!((loss - expected).abs() < 1e-15);
-        assert_eq!(accuracy_and_log_loss([(&[f64::NEG_INFINITY, 0.0][..], 0, 1.0)].into_iter()).1, 50.0);
+        let loss = 1.0 * (-1f64).exp().ln_1p() + 2.0 * 1f64.exp().ln_1p() + 3.0 * 2f64.ln();
+        let marks: f64 = rows().map(right_then_likely).sum();
+        assert!((marks - (4.0 - 1e-6 * loss)).abs() < 1e-14);
+        assert_eq!(right_then_likely((&[f64::NEG_INFINITY, 0.0], 0, 1.0)), -TIE * 50.0);
+        assert!(right_then_likely((&[f64::NAN, 0.0], 1, 1.0)).is_finite());
     }
 }

@@ -1,6 +1,7 @@
-//! Choosing λ1, k, ν and C by inner cross-validation: one after the other, each by accuracy on held-out rows, then by
-//! log loss. A fold keeps what does not depend on the value being chosen. The decisions of the chosen point on
-//! held-out rows also calibrate the Fisher machine.
+//! Choosing λ1, k, ν and C by inner cross-validation: one after the other, each by a race of its values over the folds,
+//! for accuracy on held-out rows, then for log loss. A fold keeps what was fitted for the last choice, so that nothing
+//! is fitted again that the next value does not change. The scores of the chosen point on held-out rows also calibrate
+//! the Fisher machine.
 
 use super::rows::Sample;
 use super::{ClassModels, MovedModels, Point};
@@ -10,10 +11,12 @@ use crate::structure::StructureMethod;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::linalg::Matrix;
-use hingenet_data::select::criterion::accuracy_and_log_loss;
+use hingenet_data::select::criterion::right_then_likely;
 use hingenet_data::select::folds::{Order, at_most, split, stratified};
+use hingenet_data::select::race::{Judge, Race};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Shares c of `2 (n_c − 1)`, n_c the mean class size: λ1 removes correlations below about c.
 const LAMBDA1_SHARES: [f64; 5] = [0.05, 0.1, 0.17, 0.28, 0.45];
@@ -22,7 +25,7 @@ const FREE_GRID: [f64; 3] = [30.0, 100.0, 300.0];
 const FREE_OR_NONE: [f64; 4] = [0.0, 30.0, 100.0, 300.0];
 const NU_GRID: [f64; 3] = [0.1, 0.3, 0.6];
 const C_GRID: [f64; 4] = [0.01, 0.1, 1.0, 10.0];
-/// Inner folds: four fifths of the rows choose nearly what all rows would, for five fits a value.
+/// Inner folds: four fifths of the rows choose nearly what all rows would, for at most five fits a value.
 const FOLDS: usize = 5;
 
 pub(super) struct Choice {
@@ -51,14 +54,12 @@ pub(super) fn choose(sample: &Sample, params: &GaussianParams, control: &Control
         control,
         chosen: BTreeMap::new(),
         folds: folds(sample, at_most(FOLDS, &counts), params.search.seed),
-        known: Vec::new(),
         stage: Stage::Networks,
     };
     if open.lambda1.is_none() && params.structure != StructureMethod::Search {
         // λ1 is chosen for the networks alone: everything after starts from them.
         let grid = LAMBDA1_SHARES.map(lambda1_at);
         run.best("lambda1", &mut point, &grid, |p, v| p.lambda1 = v)?;
-        run.folds.iter_mut().for_each(|f| f.class.retain(|(lambda1, _)| *lambda1 == point.lambda1));
     }
     run.stage = Stage::Whole;
     let has_machine = params.decision != Decision::Network;
@@ -96,114 +97,245 @@ enum Stage {
     Whole,
 }
 
+/// A value of the option that is being chosen.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    name: &'static str,
+    /// Place in the grid.
+    place: usize,
+    value: f64,
+    /// What has been chosen so far, with this value.
+    point: Point,
+}
+
 struct Selection<'a> {
     sample: &'a Sample,
     params: &'a GaussianParams,
     control: &'a Control,
     chosen: BTreeMap<String, f64>,
     folds: Vec<Fold>,
-    /// Scores found so far: the default of one option is tried again with the grid of the next.
-    known: Vec<(Stage, Point, Vec<Vec<f64>>)>,
     stage: Stage,
 }
 
 impl Selection<'_> {
-    /// Sets the value with the best held-out accuracy, ties by log loss, then the earlier. The point stays where a class
-    /// is too small to hold rows out.
+    /// Sets the value that wins the race: the best held-out accuracy, ties by log loss, then the earlier. The point stays
+    /// where a class is too small to hold rows out.
     fn best(
         &mut self,
-        name: &str,
+        name: &'static str,
         point: &mut Point,
         grid: &[f64],
         set: impl Fn(&mut Point, f64),
     ) -> Result<()> {
-        let mut best: Option<(f64, f64, f64)> = None;
-        for (done, &value) in grid.iter().enumerate() {
-            self.control.progress(&format!("choosing {name}"), done, grid.len())?;
-            let mut candidate = *point;
-            set(&mut candidate, value);
-            let Some(scores) = self.unseen_scores(&candidate)? else { return Ok(()) };
-            let rows = self.sample.class.iter().zip(&self.sample.weights).zip(&scores);
-            let (accuracy, loss) = accuracy_and_log_loss(rows.map(|((c, w), s)| (&s[..], *c, *w)));
-            if best.is_none_or(|b| (accuracy, -loss) > (b.0, -b.1)) {
-                best = Some((accuracy, loss, value));
-            }
+        if self.folds.is_empty() {
+            return Ok(());
         }
-        if let Some((_, _, value)) = best {
-            set(point, value);
-            self.chosen.insert(name.to_string(), value);
-        }
+        let candidate = |(place, &value): (usize, &f64)| {
+            let mut point = *point;
+            set(&mut point, value);
+            Candidate { name, place, value, point }
+        };
+        let candidates: Vec<Candidate> = grid.iter().enumerate().map(candidate).collect();
+        self.prepare(&candidates)?;
+        let race = self.race(&candidates)?;
+        let Some(&winner) = race.standing(|a, b| a.place.cmp(&b.place)).first() else { return Ok(()) };
+        race.kept(winner).for_each(|(fold, fitted)| self.folds[fold].known = fitted.clone());
+        let Candidate { value, point: best, .. } = race.runners[winner].point;
+        *point = best;
+        self.chosen.insert(name.to_string(), value);
         Ok(())
     }
 
-    /// Scores of every row by a fit without its fold.
+    /// Fits what all candidates share, once for each fold that will be run.
+    fn prepare(&mut self, candidates: &[Candidate]) -> Result<()> {
+        let count = if self.control.search_is_over() { 1 } else { self.folds.len() };
+        let (params, stage, silent) = (self.params, self.stage, self.silent());
+        let prepare = |fold: &mut Fold| {
+            let mut fitted = fold.known.clone();
+            let ready = fitted.share(&fold.rows, stage, params, candidates, &silent);
+            fold.known = fitted;
+            unless_interrupted(ready).map(drop)
+        };
+        self.folds.par_iter_mut().take(count).try_for_each(prepare)
+    }
+
+    /// Lets the candidates race over the folds.
+    fn race(&self, candidates: &[Candidate]) -> Result<Race<Candidate, Fitted>> {
+        let silent = self.silent();
+        let walk = |fold: &Fold, path: &[Candidate], judge: &mut Judge<'_, Fitted>| {
+            for candidate in path {
+                let fitted = fold.fit(self.stage, self.params, &candidate.point, &silent)?;
+                if !judge(self.marks(fold, &fitted), fitted) {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        let paths: Vec<Vec<Candidate>> = candidates.iter().map(|candidate| vec![*candidate]).collect();
+        let mut race = Race::new(self.folds.len(), |c: &Candidate| format!("{}={:.4}", c.name, c.value));
+        race.run(&self.folds, &paths, &walk, self.control)?;
+        Ok(race)
+    }
+
+    /// What each held-out row adds to the score of a candidate.
+    fn marks(&self, fold: &Fold, fitted: &Fitted) -> Vec<f64> {
+        let Sample { class, weights, .. } = self.sample;
+        let rows = fold.outside.iter().zip(fitted.scores());
+        rows.map(|(&a, scores)| right_then_likely((scores, class[a], weights[a]))).collect()
+    }
+
+    /// Scores of every row by a fit without its fold; only what the races have not fitted is fitted now.
     fn unseen_scores(&mut self, point: &Point) -> Result<Option<Vec<Vec<f64>>>> {
         if self.folds.is_empty() {
             return Ok(None);
         }
-        let (params, stage) = (self.params, self.stage);
-        if let Some((_, _, scores)) = self.known.iter().find(|(s, p, _)| (*s, p) == (stage, point)) {
-            return Ok(Some(scores.clone()));
+        let silent = self.silent();
+        let fit = |fold: &Fold| fold.fit(self.stage, self.params, point, &silent);
+        let fitted: Vec<Fitted> = self.folds.par_iter().map(fit).collect::<Result<_>>()?;
+        let mut scores = vec![Vec::new(); self.sample.class.len()];
+        for (fold, fitted) in self.folds.iter().zip(&fitted) {
+            fold.outside.iter().zip(fitted.scores()).for_each(|(&a, row)| scores[a] = row.to_vec());
         }
-        let silent = self.control.quiet().on_warning(|_| ());
-        let parts: Vec<Result<Vec<Vec<f64>>>> =
-            self.folds.par_iter_mut().map(|fold| fold.scores(stage, params, point, &silent)).collect();
-        let mut scores = vec![vec![0.0; self.sample.classes]; self.sample.class.len()];
-        for (fold, part) in self.folds.iter().zip(parts) {
-            match part {
-                Ok(list) => fold.outside.iter().zip(list).for_each(|(&a, s)| scores[a] = s),
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
-                // A fold that cannot be fitted says nothing: its rows keep equal scores.
-                Err(_) => {}
-            }
-        }
-        self.known.push((stage, *point, scores.clone()));
         Ok(Some(scores))
+    }
+
+    /// Inner fits tell nothing.
+    fn silent(&self) -> Control {
+        self.control.quiet().on_warning(|_| ())
+    }
+}
+
+/// `None` for a fit that failed by itself.
+fn unless_interrupted<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(Error::Interrupted) => Err(Error::Interrupted),
+        result => Ok(result.ok()),
     }
 }
 
 /// One fold with what has been fitted without it.
 struct Fold {
-    train: Sample,
-    /// The rows held out: their numbers, and their nodes standardised like the others.
+    rows: FoldRows,
+    /// Numbers of the rows held out.
     outside: Vec<usize>,
+    /// For the last choice, or for all that are to be tried next.
+    known: Fitted,
+}
+
+/// The rows of a fold.
+struct FoldRows {
+    train: Sample,
+    /// The nodes of the rows held out, standardised like the others.
     held: Matrix,
-    /// The class networks, by λ1.
-    class: Vec<(f64, ClassModels)>,
-    /// The last networks after discriminative learning, with the values they depend on.
-    moved: Option<(Point, MovedModels)>,
 }
 
 impl Fold {
     fn new(sample: &Sample, (inside, outside): (Vec<usize>, Vec<usize>)) -> Self {
         let (train, held) = sample.split(&inside, &outside);
-        Fold { train, outside, held, class: Vec::new(), moved: None }
+        Fold { rows: FoldRows { train, held }, outside, known: Fitted::default() }
     }
 
+    /// What is fitted at a point, from what is known. A fold that cannot be fitted says nothing: its rows get equal
+    /// scores.
+    fn fit(&self, stage: Stage, params: &GaussianParams, point: &Point, control: &Control) -> Result<Fitted> {
+        let mut fitted = self.known.clone();
+        if fitted.scores.as_ref().is_some_and(|(s, p, _)| (*s, p) == (stage, point)) {
+            return Ok(fitted);
+        }
+        let scores = unless_interrupted(fitted.judge(&self.rows, stage, params, point, control))?;
+        let equal = || vec![vec![0.0; self.rows.train.classes]; self.outside.len()];
+        fitted.scores = Some((stage, *point, scores.unwrap_or_else(equal)));
+        Ok(fitted)
+    }
+}
+
+/// What has been fitted without a fold, each with the values on which it depends.
+#[derive(Clone, Default)]
+struct Fitted {
+    /// The class networks, by λ1.
+    class: Option<(f64, Arc<ClassModels>)>,
+    /// The networks after discriminative learning.
+    moved: Option<(Point, Arc<MovedModels>)>,
     /// Scores of the rows held out.
-    fn scores(
+    scores: Option<(Stage, Point, Vec<Vec<f64>>)>,
+}
+
+impl Fitted {
+    /// Scores of the rows held out.
+    fn scores(&self) -> impl Iterator<Item = &[f64]> {
+        self.scores.iter().flat_map(|(_, _, rows)| rows.iter().map(Vec::as_slice))
+    }
+
+    /// Fits what is the same for all candidates.
+    fn share(
         &mut self,
+        rows: &FoldRows,
+        stage: Stage,
+        params: &GaussianParams,
+        candidates: &[Candidate],
+        control: &Control,
+    ) -> Result<()> {
+        let Some(Candidate { point: first, .. }) = candidates.first() else { return Ok(()) };
+        if candidates.iter().any(|c| c.point.lambda1 != first.lambda1) {
+            return Ok(());
+        }
+        let networks = |point: &Point| networks_at(params.learning, point);
+        if stage == Stage::Whole && candidates.iter().all(|c| networks(&c.point) == networks(first)) {
+            self.moved(rows, params, first, control)?;
+        }
+        self.class(rows, params, first, control).map(drop)
+    }
+
+    /// Scores of the rows held out at a point.
+    fn judge(
+        &mut self,
+        rows: &FoldRows,
         stage: Stage,
         params: &GaussianParams,
         point: &Point,
         control: &Control,
     ) -> Result<Vec<Vec<f64>>> {
-        let known = self.class.iter().position(|(lambda1, _)| *lambda1 == point.lambda1);
-        if known.is_none() {
-            self.class.push((point.lambda1, ClassModels::learn(&self.train, params, point, control)?));
-        }
-        let class = &self.class[known.unwrap_or(self.class.len() - 1)].1;
+        let class = self.class(rows, params, point, control)?;
         if stage == Stage::Networks {
-            return class_scores(&class.networks, &class.prior, None, &self.held);
+            return class_scores(&class.networks, &class.prior, None, &rows.held);
         }
+        let moved = self.moved(rows, params, point, control)?;
+        let machine = moved.machine(&rows.train, &class, point)?.map(|(machine, _)| machine);
+        class_scores(&moved.networks, &class.prior, machine.as_ref(), &rows.held)
+    }
+
+    /// The class networks at a point.
+    fn class(
+        &mut self,
+        rows: &FoldRows,
+        params: &GaussianParams,
+        point: &Point,
+        control: &Control,
+    ) -> Result<Arc<ClassModels>> {
+        if let Some((_, class)) = self.class.as_ref().filter(|(lambda1, _)| *lambda1 == point.lambda1) {
+            return Ok(class.clone());
+        }
+        let class = Arc::new(ClassModels::learn(&rows.train, params, point, control)?);
+        self.class = Some((point.lambda1, class.clone()));
+        Ok(class)
+    }
+
+    /// The networks after discriminative learning at a point.
+    fn moved(
+        &mut self,
+        rows: &FoldRows,
+        params: &GaussianParams,
+        point: &Point,
+        control: &Control,
+    ) -> Result<Arc<MovedModels>> {
         let key = networks_at(params.learning, point);
-        let moved = match self.moved.take().filter(|(k, _)| *k == key) {
-            Some((_, moved)) => moved,
-            None => class.discriminate(&self.train, params, point, control)?,
-        };
-        let moved = &self.moved.insert((key, moved)).1;
-        let machine = moved.machine(&self.train, class, point)?.map(|(machine, _)| machine);
-        class_scores(&moved.networks, &class.prior, machine.as_ref(), &self.held)
+        if let Some((_, moved)) = self.moved.as_ref().filter(|(known, _)| *known == key) {
+            return Ok(moved.clone());
+        }
+        let class = self.class(rows, params, point, control)?;
+        let moved = Arc::new(class.discriminate(&rows.train, params, point, control)?);
+        self.moved = Some((key, moved.clone()));
+        Ok(moved)
     }
 }
 
