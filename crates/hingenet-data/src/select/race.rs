@@ -5,7 +5,7 @@
 //! the held-out rows both have judged is larger than some standard errors of that sum (the rows are pairs, so what both
 //! decide alike does not count). After each part the points behind the leader leave; the bar is [`BEHIND`] standard
 //! errors before the first part and falls in equal steps to 0 after the last, because what a point behind can still gain
-//! shrinks with the parts that are left; so does the worse half of more than two points. Along a path the later points leave when two in a row are behind the best of the
+//! shrinks with the parts that are left. Along a path the later points leave when two in a row are behind the best of the
 //! path. Paths run side by side, parts one after the other, and all comparisons are made in a fixed order: the choice has
 //! the same bits on any number of threads.
 
@@ -16,11 +16,9 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Standard errors by which a point must be worse to leave before all others have a chance.
-const BEHIND: f64 = 1.5;
+const BEHIND: f64 = 1.2;
 /// Points of a path that must be behind, one after the other, before the path ends.
 const FALLING: usize = 2;
-/// Points that may always go on: of more than these the worse half leaves after each part.
-const FEWEST: usize = 2;
 /// Differences below this share of a sum are rounding errors.
 const ROUNDING: f64 = 1e-12;
 
@@ -167,7 +165,7 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
         Ok(())
     }
 
-    /// Points behind the leader, and the worse half of them, leave; the leader is the best of those that ran on all parts up to this one.
+    /// Points behind the leader leave; the leader is the best of those that ran on all parts up to this one.
     fn drop_those_behind(&mut self, at: usize) {
         let ran = |r: &&usize| self.runners[**r].running && !self.runners[**r].marks[at].is_empty();
         let all: Vec<usize> = (0..self.runners.len()).collect();
@@ -179,12 +177,8 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
         }
         let leader = running[first_best(&scores)];
         let bar = BEHIND * (1.0 - (at + 1) as f64 / self.n_parts as f64);
-        let mut ranked: Vec<usize> = (0..running.len()).collect();
-        ranked.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-        let most = (running.len() / 2).max(FEWEST);
-        for (rank, place) in ranked.into_iter().enumerate() {
-            let r = running[place];
-            if rank >= most || self.runners[r].is_behind(&self.runners[leader], bar) {
+        for r in running {
+            if self.runners[r].is_behind(&self.runners[leader], bar) {
                 self.runners[r].leave();
             }
         }
