@@ -3,8 +3,8 @@
 //!
 //! The rule, fixed so that a choice can be repeated: a point is *behind* another when the sum of their differences over
 //! the held-out rows both have judged is larger than some standard errors of that sum (the rows are pairs, so what both
-//! decide alike does not count). After each part the points behind the leader leave; the bar is [`BEHIND`] standard
-//! errors before the first part and falls in equal steps to 0 after the last, because what a point behind can still gain
+//! decide alike does not count). After each part the points behind the leader leave; the bar is an
+//! argument before the first part and falls in equal steps to 0 after the last, because what a point behind can still gain
 //! shrinks with the parts that are left. Along a path the later points leave when two in a row are behind the best of the
 //! path. Paths run side by side, parts one after the other, and all comparisons are made in a fixed order: the choice has
 //! the same bits on any number of threads.
@@ -15,8 +15,11 @@ use hingenet_base::error::Result;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Standard errors by which a point must be worse to leave before all others have a chance.
-const BEHIND: f64 = 1.2;
+/// The bar before the first part where fits are dear and points are many: choosing among those that are level is left to
+/// chance (measured on the folds of the paper: a tenth of a point).
+pub const QUICK: f64 = 1.2;
+/// The bar where points are few and fits cheap: only what is worse for certain leaves early.
+pub const CAREFUL: f64 = 4.0;
 /// Points of a path that must be behind, one after the other, before the path ends.
 const FALLING: usize = 2;
 /// Differences below this share of a sum are rounding errors.
@@ -81,14 +84,16 @@ pub struct Race<P, S> {
     /// All points that ever ran, in the order in which they entered.
     pub runners: Vec<Runner<P, S>>,
     n_parts: usize,
+    /// Standard errors by which a point must be worse to leave after the first part, before it falls.
+    bar: f64,
     /// A point for people.
     show: fn(&P) -> String,
 }
 
 impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
-    /// A race over so many parts; `show` names a point when progress is told.
-    pub fn new(n_parts: usize, show: fn(&P) -> String) -> Self {
-        Race { runners: Vec::new(), n_parts, show }
+    /// A race over so many parts with a bar in standard errors; `show` names a point when progress is told.
+    pub fn new(n_parts: usize, bar: f64, show: fn(&P) -> String) -> Self {
+        Race { runners: Vec::new(), n_parts, bar, show }
     }
 
     /// Lets the points of `paths` run against each other and against those that are still running. When the time for
@@ -142,7 +147,7 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
                 walk(part, &points, &mut |marks, kept| {
                     found.push((marks, kept));
                     let last = found.len() - 1;
-                    let behind = is_behind(found[last].0.iter().zip(&found[best].0), BEHIND);
+                    let behind = is_behind(found[last].0.iter().zip(&found[best].0), self.bar);
                     falling = if behind { falling + 1 } else { 0 };
                     if sum(found[last].0.iter()) > sum(found[best].0.iter()) {
                         best = last;
@@ -176,7 +181,7 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
             return;
         }
         let leader = running[first_best(&scores)];
-        let bar = BEHIND * (1.0 - (at + 1) as f64 / self.n_parts as f64);
+        let bar = self.bar * (1.0 - (at + 1) as f64 / self.n_parts as f64);
         for r in running {
             if self.runners[r].is_behind(&self.runners[leader], bar) {
                 self.runners[r].leave();
@@ -236,7 +241,7 @@ mod tests {
             }
             Ok(())
         };
-        let mut race = Race::new(5, f64::to_string);
+        let mut race = Race::new(5, QUICK, f64::to_string);
         race.run(&[0, 1, 2, 3, 4], paths, &walk, &Control::default()).unwrap();
         (race, fits.into_inner())
     }
@@ -269,7 +274,7 @@ mod tests {
             Ok(())
         };
         for paths in [[vec![0], vec![1]], [vec![1], vec![0]]] {
-            let mut race = Race::new(1, usize::to_string);
+            let mut race = Race::new(1, QUICK, usize::to_string);
             race.run(&[()], &paths, &walk, &Control::default()).unwrap();
             let standing = race.standing(usize::cmp);
             let points: Vec<usize> = standing.into_iter().map(|r| race.runners[r].point).collect();
@@ -291,7 +296,7 @@ mod tests {
             Ok(())
         };
         let (parts, control) = ([0, 1, 2], Control::default());
-        let mut race = Race::new(3, f64::to_string);
+        let mut race = Race::new(3, QUICK, f64::to_string);
         race.run(&parts, &[vec![0.6]], &walk, &control).unwrap();
         race.run(&parts, &[vec![0.3], vec![0.9]], &walk, &control).unwrap();
         let best = race.standing(f64::total_cmp)[0];
@@ -305,7 +310,7 @@ mod tests {
             path.iter().take_while(|p| judge(marks(*part, **p), ())).for_each(drop);
             Ok(())
         };
-        let mut race = Race::new(2, f64::to_string);
+        let mut race = Race::new(2, QUICK, f64::to_string);
         let control = Control::default().within(std::time::Duration::ZERO);
         race.run(&[0, 1], &[vec![0.6], vec![0.61]], &walk, &control).unwrap();
         let best = race.standing(f64::total_cmp)[0];

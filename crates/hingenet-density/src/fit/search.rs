@@ -13,7 +13,7 @@ use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::log::argmax;
 use hingenet_data::select::folds::{at_most, split};
-use hingenet_data::select::race::{Judge, Race};
+use hingenet_data::select::race::{CAREFUL, Judge, Race};
 use rayon::prelude::*;
 
 /// Relative duality gap of the machines inside the search: errors do not change below it.
@@ -96,7 +96,7 @@ fn run(
     };
     let path = |w: usize| (0..n_thresholds).map(|t| (t, w)).collect();
     let paths: Vec<Vec<Point>> = (0..weights.len()).map(path).collect();
-    let mut race = Race::new(parts.len(), show);
+    let mut race = Race::new(parts.len(), CAREFUL, show);
     race.run(parts, &paths, &walk, control)?;
     Ok(race)
 }

@@ -11,7 +11,7 @@ use crate::params::Grid;
 use crate::{Network, Samples, Structure, counts};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
-use hingenet_data::select::race::{Judge, Race};
+use hingenet_data::select::race::{Judge, QUICK, Race};
 use std::cmp::Ordering;
 
 /// Times the grid may grow.
@@ -144,7 +144,7 @@ impl<'a> Search<'a> {
         let quiet = control.quiet();
         let prepare = |train: &Samples| MarginPart::new(train, learn, params, &quiet);
         let parts = inner_parts(samples, &prepare, grid.folds)?;
-        let race = Race::new(parts.len(), show);
+        let race = Race::new(parts.len(), QUICK, show);
         Ok(Search { parts, params, control, race, alpha: params.alpha })
     }
 

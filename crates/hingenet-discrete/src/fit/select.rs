@@ -10,7 +10,7 @@ use hingenet_base::error::{Error, Result, require};
 use hingenet_data::select::calibration::{Targets, temperature};
 use hingenet_data::select::criterion::{self, Judged};
 use hingenet_data::select::folds::{Order, split, stratified};
-use hingenet_data::select::race::{Judge, Race};
+use hingenet_data::select::race::{CAREFUL, Judge, Race};
 use hingenet_data::select::search::{first_best, path_scores};
 use hingenet_data::table::Codes;
 use rayon::prelude::*;
@@ -97,7 +97,7 @@ pub(crate) fn select_point<P: Copy + Sync, T: Send + Sync, M: ClassScores>(
         }
         Ok(())
     };
-    let mut race = Race::new(parts.len(), |point: &(usize, P)| format!("point {}", point.0 + 1));
+    let mut race = Race::new(parts.len(), CAREFUL, |point: &(usize, P)| format!("point {}", point.0 + 1));
     let paths: Vec<Vec<(usize, P)>> = points.iter().copied().enumerate().map(|point| vec![point]).collect();
     race.run(&parts, &paths, &walk, control)?;
     let standing = race.standing(|a, b| a.0.cmp(&b.0));

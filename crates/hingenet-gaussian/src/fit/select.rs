@@ -13,7 +13,7 @@ use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::select::criterion::right_then_likely;
 use hingenet_data::select::folds::{Order, at_most, split, stratified};
-use hingenet_data::select::race::{Judge, Race};
+use hingenet_data::select::race::{CAREFUL, Judge, Race};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -172,7 +172,8 @@ impl Selection<'_> {
             Ok(())
         };
         let paths: Vec<Vec<Candidate>> = candidates.iter().map(|candidate| vec![*candidate]).collect();
-        let mut race = Race::new(self.folds.len(), |c: &Candidate| format!("{}={:.4}", c.name, c.value));
+        let mut race =
+            Race::new(self.folds.len(), CAREFUL, |c: &Candidate| format!("{}={:.4}", c.name, c.value));
         race.run(&self.folds, &paths, &walk, self.control)?;
         Ok(race)
     }
