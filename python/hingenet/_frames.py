@@ -108,10 +108,10 @@ def _physical_column(series: nw.Series, declared: bool, known: dict[Any, list[An
             if hasattr(nw.dependencies.get_polars(), "Categories"):  # else every column has numbers of its own
                 known[native.dtype] = texts
         texts = ["" if text is None else text for text in texts]
+    narrow = nw.from_native(codes, series_only=True).cast(nw.Int8 if len(texts) <= 128 else nw.Int64)
     if codes.null_count() > 0:
-        codes = nw.from_native(codes, series_only=True).cast(nw.Int64).fill_null(-1)
-    numbers = codes.to_numpy()
-    return _coded(numbers if numbers.dtype == np.uint32 else numbers.astype(np.int64, copy=False), texts, declared)
+        narrow = narrow.fill_null(-1)
+    return _coded(narrow.to_numpy(), texts, declared)
 
 
 def _coded(codes: np.ndarray, values: list[Any], declared: bool = False) -> Column:

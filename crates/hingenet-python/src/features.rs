@@ -36,8 +36,6 @@ pub enum CodeArray<'py> {
     I16(PyReadonlyArray1<'py, i16>),
     /// More than 32767 categories.
     I32(PyReadonlyArray1<'py, i32>),
-    /// As polars has them where no cell is missing.
-    U32(PyReadonlyArray1<'py, u32>),
     /// As they are found by looking for distinct values.
     I64(PyReadonlyArray1<'py, i64>),
 }
@@ -96,7 +94,6 @@ impl ColumnInput<'_> {
                 CodeArray::I8(codes) => codes.len(),
                 CodeArray::I16(codes) => codes.len(),
                 CodeArray::I32(codes) => codes.len(),
-                CodeArray::U32(codes) => codes.len(),
                 CodeArray::I64(codes) => codes.len(),
             },
         }
@@ -108,17 +105,13 @@ impl ColumnInput<'_> {
             ColumnInput::Categories(codes, texts, declared) => match codes {
                 CodeArray::I8(codes) => match codes.as_slice() {
                     // Without their signs negative codes lie behind the texts.
-                    Ok(codes)
-                        if texts.len() <= 128
-                            && codes.iter().all(|&c| (c as isize) < texts.len() as isize) =>
-                    {
+                    Ok(codes) if texts.len() <= SIGNED => {
                         byte_categories(name, codes.iter().map(|&code| code as u8), texts, *declared)
                     }
                     _ => categories(name, codes, texts, *declared),
                 },
                 CodeArray::I16(codes) => categories(name, codes, texts, *declared),
                 CodeArray::I32(codes) => categories(name, codes, texts, *declared),
-                CodeArray::U32(codes) => categories(name, codes, texts, *declared),
                 CodeArray::I64(codes) => categories(name, codes, texts, *declared),
             },
         }
@@ -160,6 +153,9 @@ fn categories<T: Copy + Ord + Into<i64> + numpy::Element>(
     Ok(Column::categorical(name, categories, cells))
 }
 
+/// Bytes that are no negative numbers.
+const SIGNED: usize = 128;
+
 /// The same for codes of one byte by tables of all bytes; those that have no text are missing.
 fn byte_categories(
     name: &str,
@@ -169,6 +165,9 @@ fn byte_categories(
 ) -> PyResult<Column> {
     let mut occurs = [false; 256];
     codes.clone().for_each(|code| occurs[usize::from(code)] = true);
+    if (texts.len()..SIGNED).any(|code| occurs[code]) {
+        return Err(code_too_large(name, texts.len()));
+    }
     let (categories, new) = ordered(name, texts, |code| occurs[code], declared)?;
     let mut table = [Codes::MISSING_U8; 256];
     table.iter_mut().zip(&new).for_each(|(cell, new)| *cell = new.map_or(Codes::MISSING_U8, |c| c as u8));
