@@ -49,6 +49,19 @@ def new_frame(columns: dict[str, list[Any]], backend: str | None) -> Any:
     return nw.from_dict(columns, backend=backend).to_native()
 
 
+def label_codes(y: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Codes (-1 missing) and values of a series of texts or categories, as a frame hashes or has them; else None."""
+    if not nw.dependencies.is_into_series(y):
+        return None
+    series = nw.from_native(y, series_only=True)
+    if series.dtype not in (nw.String, nw.Categorical, nw.Enum):
+        return None
+    if series.implementation.is_pandas_like() and series.dtype != nw.String:
+        return np.asarray(y.cat.codes), np.asarray(y.cat.categories)
+    codes, texts, _ = _category_column(series, {})
+    return codes, np.array(texts, dtype=object)
+
+
 def _series_column(series: nw.Series, name: Any, known: dict[Any, list[Any]]) -> Column:
     dtype = series.dtype
     if dtype.is_numeric():
@@ -79,8 +92,8 @@ def _category_column(series: nw.Series, known: dict[Any, list[Any]]) -> Column:
     if series.implementation.is_pandas_like():
         codes, values = (native.cat.codes.to_numpy(), native.cat.categories) if has_codes else native.factorize()
         return _coded(np.asarray(codes), list(values), declared)
-    if series.implementation.is_polars() and has_codes:
-        return _physical_column(series, declared, known)
+    if series.implementation.is_polars() and series.dtype != nw.Boolean:
+        return _physical_column(series if has_codes else series.cast(nw.Categorical), declared, known)
     values = [value for value in series.unique().to_list() if value is not None]
     if declared:
         values = series.cat.get_categories().to_list()
@@ -108,10 +121,11 @@ def _physical_column(series: nw.Series, declared: bool, known: dict[Any, list[An
             if hasattr(nw.dependencies.get_polars(), "Categories"):  # else every column has numbers of its own
                 known[native.dtype] = texts
         texts = ["" if text is None else text for text in texts]
-    narrow = nw.from_native(codes, series_only=True).cast(nw.Int8 if len(texts) <= 128 else nw.Int64)
-    if codes.null_count() > 0:
-        narrow = narrow.fill_null(-1)
-    return _coded(narrow.to_numpy(), texts, declared)
+    words = nw.from_native(codes, series_only=True).cast(nw.UInt32)
+    # The largest word is -1 as a signed number.
+    words = words.fill_null(2**32 - 1) if codes.null_count() > 0 else words
+    signed = words.to_numpy().view(np.int32)
+    return _coded(signed.astype(np.int8) if len(texts) <= 128 else signed, texts, declared)
 
 
 def _coded(codes: np.ndarray, values: list[Any], declared: bool = False) -> Column:

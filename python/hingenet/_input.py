@@ -20,7 +20,8 @@ from sklearn.utils.validation import (
 )
 from sklearn.utils.multiclass import check_classification_targets
 
-from ._frames import array_columns, frame_columns, is_frame
+from . import _engine
+from ._frames import array_columns, frame_columns, is_frame, label_codes
 
 
 class HingenetWarning(UserWarning):
@@ -72,12 +73,13 @@ def check_labels(estimator: BaseEstimator, X: Any, y: Any) -> tuple[np.ndarray, 
 
 
 def _coded_labels(y: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Labels of a pandas series of categories by the codes that it has; None if it is none or lacks labels."""
-    categories = getattr(y, "cat", None)
-    codes = getattr(categories, "codes", None)
-    if codes is None or (codes < 0).any() or not len(codes):
+    """Labels of a series of texts or categories by the codes that its frame gives them; None if it is another."""
+    coded = label_codes(y)
+    if coded is None or not len(y):
         return None
-    codes, values = codes.to_numpy(), np.asarray(categories.categories)
+    codes, values = coded
+    if (codes < 0).any():
+        raise _no_label()
     occurs = np.bincount(codes, minlength=len(values)) > 0
     labels, order = np.unique(values[occurs], return_inverse=True)
     place = np.zeros(len(values), dtype=np.int64)
@@ -103,6 +105,11 @@ def _distinct(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return labels, place.reshape(-1).astype(np.int64)[codes]
     if y.dtype.kind == "O" and any(label is None for label in y):
         raise _no_label()
+    if y.dtype.kind == "U" and y.dtype.itemsize:
+        words = np.ascontiguousarray(y.astype(y.dtype.newbyteorder("="), copy=False))
+        first, codes = _engine.distinct_rows(words.view(np.uint32).reshape(len(y), -1))
+        labels, place = np.unique(y[first], return_inverse=True)
+        return labels, place.reshape(-1).astype(np.int64)[codes]
     labels, codes = np.unique(y, return_inverse=True)
     return labels, codes.reshape(-1).astype(np.int64)
 
@@ -146,11 +153,14 @@ def threads_of(n_jobs: int | None) -> int:
 
 
 def run_options(estimator: Any) -> dict[str, Any]:
-    """Seed, threads and progress of a fit, from the constructor parameters all estimators have."""
+    """Seed, threads and progress of a fit, from the constructor parameters all estimators have, and the time of those
+    that can be timed."""
+    limit = getattr(estimator, "max_time", None)
     return {
         "seed": seed_of(estimator.random_state),
         "threads": threads_of(estimator.n_jobs),
         "progress": print_progress if estimator.verbose else None,
+        **({} if limit is None else {"max_time": float(limit)}),
     }
 
 

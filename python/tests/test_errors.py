@@ -134,6 +134,17 @@ def test_labels_must_be_known_and_of_two_classes(estimator, small):
         clone(estimator).fit(X, y[1:])
 
 
+def test_a_fit_can_be_timed(cancer):
+    X, y = cancer
+    with pytest.warns(UserWarning, match="the time limit ended the search"):
+        model = BayesNetClassifier("tan", max_time=0).fit(X, y)
+    assert np.isfinite(model.predict_log_proba(X)).all() and np.isfinite(model.fit_report_["solver"]["gap"])
+    with pytest.raises(ValueError, match="max_time = with the model tan:ml: expected a rule with margins"):
+        BayesNetClassifier("tan", "ml", max_time=1).fit(X, y)
+    with pytest.raises(ValueError, match="max_time = -1: expected a number of seconds"):
+        BayesNetClassifier("tan", max_time=-1).fit(X, y)
+
+
 def test_bad_options_name_what_is_allowed(cancer):
     with pytest.raises(ValueError, match="model = forest:ml-bn-svm: expected one of .*tan:ml"):
         BayesNetClassifier("forest").fit(*cancer)

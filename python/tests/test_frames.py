@@ -102,6 +102,36 @@ def test_label_types_come_back(pets):
         assert model.score(X, values) > 0.9
 
 
+@pytest.mark.parametrize(
+    "kind", ["<U", ">U", "object", "str", "category", "polars", "polars category", "pyarrow"]
+)
+def test_text_labels_of_any_type_are_the_same_classes(kind, pets):
+    X, _ = pets
+    texts = ["cat" if m % 3 else "dög" if m % 2 else "d" for m in range(len(X))]
+    array = np.array(texts)
+    labels = {
+        "<U": lambda: array,
+        ">U": lambda: array.astype(array.dtype.newbyteorder(">")),
+        "object": lambda: array.astype(object),
+        "str": lambda: pd.Series(texts, dtype="str"),
+        "category": lambda: pd.Series(pd.Categorical(texts, ["none", "dög", "d", "cat"])),
+        "polars": lambda: pl.Series(texts),
+        "polars category": lambda: pl.Series(texts, dtype=pl.Categorical),
+        "pyarrow": lambda: pl.Series(texts).to_arrow(),
+    }[kind]()
+    model = BayesNetClassifier("nb", "ml").fit(X, labels)
+    assert model.classes_.tolist() == ["cat", "d", "dög"]
+    expected = BayesNetClassifier("nb", "ml").fit(X, texts)
+    np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+
+
+@pytest.mark.parametrize("kind", [pd.Series, pl.Series])
+def test_a_missing_label_in_a_series_is_refused(kind, pets):
+    X, y = pets
+    with pytest.raises(ValueError, match="None"):
+        BayesNetClassifier("nb", "ml").fit(X, kind([None, *y.tolist()[1:]]))
+
+
 @pytest.mark.parametrize("kind", ["pandas", "polars", "objects"])
 def test_a_category_of_rows_without_weight_is_unknown(kind, pets):
     X, y = pets

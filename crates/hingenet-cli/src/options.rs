@@ -9,6 +9,7 @@ use hingenet::table::{
     Column, ColumnData, FeatureKind, FeatureSpec, ReadOptions, Schema, Source, Table, read,
 };
 use std::path::Path;
+use std::time::Duration;
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
@@ -137,4 +138,10 @@ fn describe(column: &Column) -> String {
         ColumnData::Categorical(c) => count(c.categories().len(), "category"),
     };
     format!("column `{}`: {kind}, {} missing", column.name(), count(column.n_missing(), "cell"))
+}
+
+/// A time given in seconds.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let number = text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+    number.ok_or_else(|| "a number of seconds, 0 or more".into())
 }

@@ -611,7 +611,7 @@ fn selection_raises_alpha_where_rare_states_mislead() {
         };
         (0..card.len()).map(|i| told(i, random)).collect()
     };
-    let drawn: Vec<Vec<usize>> = (0..500).map(|_| row(&mut random)).collect();
+    let drawn: Vec<Vec<usize>> = (0..2000).map(|_| row(&mut random)).collect();
     let column = |i: usize| Codes::from_options(card[i], drawn.iter().map(|r| Some(r[i])));
     let data = Samples::new(card.clone(), (0..card.len()).map(column).collect(), None).unwrap();
     let learn = |s: &Samples| Structure::naive_bayes(s.card().to_vec());
@@ -623,6 +623,44 @@ fn selection_raises_alpha_where_rare_states_mislead() {
     for threads in [1, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         assert_eq!(pool.install(choose), chosen);
+    }
+}
+
+/// Chance does not raise α: where the features tell nothing of the class, no α is clearly better.
+#[test]
+fn selection_keeps_alpha_where_nothing_asks_for_more() {
+    let learn = |s: &Samples| Structure::naive_bayes(s.card().to_vec());
+    let grid = Grid { alpha: true, ..Grid::default() };
+    for seed in 0..8 {
+        let data = rows(&[2, 2, 3, 4, 3], 200, &mut Random::new(seed));
+        let chosen =
+            select_margin(&data, &learn, &MarginParams::default(), &grid, &Control::default()).unwrap();
+        assert_eq!(chosen.best.alpha, 1.0, "seed {seed}: {:?}", chosen.best);
+    }
+}
+
+/// A solver that is stopped at once, also in a stage of more smoothing, still gives a point with finite bounds and
+/// feasible multipliers.
+#[test]
+fn a_fit_without_time_has_finite_bounds() {
+    let card = vec![3, 3, 2, 4];
+    let data = rows(&card, 120, &mut Random::new(4));
+    let structure = Structure::naive_bayes(card).unwrap();
+    let n = counts::smoothed_counts(&structure, &data, 1.0).unwrap();
+    let params = MarginParams { lambda: 64.0, gamma: 10.0, ..MarginParams::default() };
+    let problem = Problem {
+        likelihood: Likelihood::new(&structure, n).unwrap(),
+        rows: MarginRows::new(&structure, &data).unwrap(),
+        loss: params.loss(3),
+    };
+    let no_time = Control::default().within(std::time::Duration::ZERO);
+    let few = SolveSettings { max_iterations: 1, persistent: false, ..settings(Solver::Lbfgs, 1e-9) };
+    for (settings, control) in [(settings(Solver::Lbfgs, 1e-9), no_time), (few, Control::default())] {
+        let found = solve(&problem, None, &settings, &control).unwrap();
+        assert!(found.certificate.gap11().is_finite() && !found.converged);
+        assert_eq!(found.multipliers.len(), 3 * problem.rows.len());
+        let again = solve(&problem, Some((&found).into()), &settings, &control).unwrap();
+        assert!(again.certificate.upper11.is_finite());
     }
 }
 

@@ -1,9 +1,11 @@
-//! Encoders: Fayyad-Irani cuts and the order of categories.
+//! Encoders: Fayyad-Irani cuts and distinct texts.
 
 use crate::error::to_python;
 use crate::features::codes;
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use std::collections::HashMap;
 
 /// Cut points of every column of `x` (NaN missing), ascending.
 #[pyfunction]
@@ -23,4 +25,25 @@ pub fn mdl_cuts(
         columns.iter().map(cuts).collect::<hingenet::Result<_>>()
     })
     .map_err(to_python)
+}
+
+/// Where each distinct row of a C-ordered matrix is first seen, and for each row its place in that list: texts of fixed
+/// width are hashed once instead of sorted.
+#[pyfunction]
+pub fn distinct_rows<'py>(
+    py: Python<'py>,
+    words: PyReadonlyArray2<'py, u32>,
+) -> PyResult<(Vec<usize>, Bound<'py, PyArray1<i64>>)> {
+    let width = words.shape()[1].max(1);
+    let cells = words.as_slice().map_err(|e| PyTypeError::new_err(e.to_string()))?;
+    let mut place: HashMap<&[u32], i64> = HashMap::new();
+    let mut first = Vec::new();
+    let mut code = |(m, row)| {
+        *place.entry(row).or_insert_with(|| {
+            first.push(m);
+            first.len() as i64 - 1
+        })
+    };
+    let codes: Vec<i64> = cells.chunks_exact(width).enumerate().map(&mut code).collect();
+    Ok((first, codes.into_pyarray(py)))
 }

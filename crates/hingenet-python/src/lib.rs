@@ -24,6 +24,7 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(model::models, m)?)?;
     m.add_function(wrap_pyfunction!(model::read_header, m)?)?;
     m.add_function(wrap_pyfunction!(encode::mdl_cuts, m)?)?;
+    m.add_function(wrap_pyfunction!(encode::distinct_rows, m)?)?;
     m.add_function(wrap_pyfunction!(network::bif, m)?)?;
     m.add_function(wrap_pyfunction!(network::xmlbif, m)?)?;
     m.add_function(wrap_pyfunction!(network::pictures, m)?)?;

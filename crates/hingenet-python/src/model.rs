@@ -14,6 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Tables of at most this many cells are predicted on the calling thread: a worker would cost more than
 /// the work, which is too short to be interrupted.
@@ -62,7 +63,7 @@ impl<'a> Data<'a> {
 
 /// Fits the model named `spec` to features, class codes with class names, and weights.
 #[pyfunction]
-#[pyo3(signature = (spec, features, names, y, classes, target, weights=None, seed=0, threads=1, progress=None))]
+#[pyo3(signature = (spec, features, names, y, classes, target, weights=None, seed=0, threads=1, progress=None, max_time=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 pub fn fit(
     py: Python<'_>,
@@ -76,12 +77,20 @@ pub fn fit(
     seed: u64,
     threads: usize,
     progress: Option<Bound<'_, PyAny>>,
+    max_time: Option<f64>,
 ) -> PyResult<Model> {
     let spec: ModelSpec = spec.parse().map_err(to_python)?;
     let data = Data::new(&features, names, &y, classes, target, weights)?;
+    let seconds = |s: f64| {
+        let time = Duration::try_from_secs_f64(s);
+        time.map_err(|_| {
+            PyValueError::new_err(format!("max_time = {s}: expected a number of seconds, 0 or more"))
+        })
+    };
+    let options = FitOptions { seed, max_time: max_time.map(seconds).transpose()? };
     work::run(py, threads, progress.as_ref(), |control| match &data {
-        Data::InPlace(data) => model::fit_numbers(&spec, data, FitOptions { seed }, control),
-        Data::Table(data) => model::fit(&spec, data, FitOptions { seed }, control),
+        Data::InPlace(data) => model::fit_numbers(&spec, data, options, control),
+        Data::Table(data) => model::fit(&spec, data, options, control),
     })
     .map(Model)
 }

@@ -46,11 +46,10 @@ impl LogDensities {
     ) -> PyResult<Self> {
         let spec: ModelSpec = spec.parse().map_err(to_python)?;
         let data = Data::new(&features, names, &y, classes, target, weights)?;
+        let options = FitOptions { seed, max_time: None };
         let (model, own) = work::run(py, threads, progress.as_ref(), |control| match &data {
-            Data::InPlace(data) => {
-                model::fit_log_densities(&spec, &data.dataset()?, FitOptions { seed }, control)
-            }
-            Data::Table(data) => model::fit_log_densities(&spec, data, FitOptions { seed }, control),
+            Data::InPlace(data) => model::fit_log_densities(&spec, &data.dataset()?, options, control),
+            Data::Table(data) => model::fit_log_densities(&spec, data, options, control),
         })?;
         Ok(LogDensities { model: Model(model), own })
     }

@@ -19,7 +19,7 @@ fn specs() -> Vec<ModelSpec> {
 }
 
 fn protocol() -> Protocol {
-    Protocol { folds: 3, repeats: 2, seed: 1, missing: vec![0.0, 0.4] }
+    Protocol { folds: 3, repeats: 2, seed: 1, missing: vec![0.0, 0.4], max_time: None }
 }
 
 /// An evaluation without its times.

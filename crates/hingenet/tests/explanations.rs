@@ -141,7 +141,7 @@ fn a_row_that_no_class_allows_gets_the_prior_in_every_model() {
     ])
     .unwrap();
     for spec in ["nb:ml,alpha=0", "tan:ml,alpha=0", "aode:ml,alpha=0"] {
-        let options = hingenet::model::FitOptions { seed: 0 };
+        let options = hingenet::model::FitOptions::default();
         let model =
             hingenet::model::fit(&spec.parse().unwrap(), &data, options, &Default::default()).unwrap();
         let p = model.predict(&row, UnseenPolicy::Missing).unwrap().log_proba;

@@ -1,6 +1,6 @@
 //! `hingenet evaluate`
 
-use crate::options::Reader;
+use crate::options::{Reader, seconds};
 use crate::output;
 use crate::page;
 use crate::session::Session;
@@ -11,6 +11,7 @@ use hingenet::evaluate::{Groups, Plan, Protocol, Sweep, TestRows, TestSet, compa
 use hingenet::model::{DEFAULT_MODEL, Dataset, ModelSpec};
 use hingenet::report::Evaluation;
 use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Args)]
 pub struct Evaluate {
@@ -40,6 +41,9 @@ pub struct Evaluate {
     /// Also blank this share of the test cells at random
     #[arg(long, value_name = "0,0.1,...", value_delimiter = ',')]
     missing: Vec<f64>,
+    /// End each fit of a rule with margins after this time, as `fit --max-time` does
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    max_time: Option<Duration>,
     /// Evaluate once for each value of an option, in the models that have it
     #[arg(long, value_name = "KEY=V1,V2,...")]
     sweep: Option<String>,
@@ -87,7 +91,7 @@ impl Evaluate {
         // a report is worth little without its robustness curve
         let is_default = self.missing.is_empty() && self.report.is_some();
         let missing = if is_default { page::RATES.to_vec() } else { self.missing.clone() };
-        Protocol { folds: self.folds, repeats: self.repeats, seed, missing }
+        Protocol { folds: self.folds, repeats: self.repeats, seed, missing, max_time: self.max_time }
     }
 
     fn evaluate(

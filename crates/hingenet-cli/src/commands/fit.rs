@@ -1,12 +1,11 @@
 //! `hingenet fit`
 
-use crate::options::Reader;
+use crate::options::{Reader, seconds};
 use crate::output;
 use crate::session::Session;
 use crate::show::count;
 use anyhow::Result;
 use clap::Args;
-use hingenet::Error;
 use hingenet::model::{ClassWeight, DEFAULT_MODEL, Dataset, FitOptions, Model, ModelSpec, fit};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,32 +32,18 @@ pub struct Fit {
     /// Also learn from rows without a class (`:ml` and `:ml-bn-svm` of nb, tan, kdb and dag)
     #[arg(long)]
     semi_supervised: bool,
-    /// End the search for options after 60 % of this time and the fit after all of it, with the best so far (rules with
-    /// margins; the result then depends on the speed of the machine)
+    /// End the search for options after 60 % of this time (the inner fold under way is finished) and the fit after all of
+    /// it, with the best so far (rules with margins; the result then depends on the speed of the machine)
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     max_time: Option<Duration>,
     #[command(flatten)]
     reader: Reader,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let number = text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
-    number.ok_or_else(|| "a number of seconds, 0 or more".into())
-}
-
 impl Fit {
     pub fn run(&self, session: &Session) -> Result<()> {
         let spec: ModelSpec = self.model.parse()?;
         let class_weight = self.class_weight.as_ref().map(|text| text.parse::<ClassWeight>()).transpose()?;
-        if self.max_time.is_some() && !spec.info().can_be_timed() {
-            return Err(Error::Parameter {
-                name: "--max-time".into(),
-                value: format!("with the model {}", spec.name()),
-                expected: "a rule with margins, whose search can be ended early; leave it out for others"
-                    .into(),
-            }
-            .into());
-        }
         output::check(Some(&self.output), &[&self.data])?;
         let table = self.reader.labelled(&self.data, &self.target, session)?;
         let read = if self.semi_supervised { Dataset::partly_labelled } else { Dataset::new };
@@ -66,11 +51,8 @@ impl Fit {
         if let Some(class_weight) = &class_weight {
             data.weigh_classes(class_weight)?;
         }
-        let control = match self.max_time {
-            Some(time) => session.control.clone().within(time),
-            None => session.control.clone(),
-        };
-        let model = fit(&spec, &data, FitOptions { seed: session.seed }, &control)?;
+        let options = FitOptions { seed: session.seed, max_time: self.max_time };
+        let model = fit(&spec, &data, options, &session.control)?;
         session.done();
         tell(&model, session);
         output::write(Some(&self.output), &model.to_bytes()?)?;

@@ -196,7 +196,14 @@ fn a_fit_can_be_asked_for_within_a_time() {
     assert!(run.stderr.contains("the time limit ended the search"), "{}", run.stderr);
     folder.succeeds("predict m.hgn d.csv -o p.csv");
     let refused = folder.fails("fit d.csv --target class --model pool -o n.hgn --max-time 5", 2);
-    assert!(refused.contains("pool") && refused.contains("max-time"), "{refused}");
+    assert!(refused.contains("pool") && refused.contains("max_time"), "{refused}");
     let bad = folder.fails("fit d.csv --target class --model tan:ml-bn-svm -o n.hgn --max-time=-1", 2);
     assert!(bad.contains("a number of seconds"), "{bad}");
+    let both = "evaluate d.csv --target class --folds 2 --model tan:ml --model tan:ml-bn-svm --max-time 0";
+    let run = folder.run(&format!("{both} --json e.json"));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stderr.contains("the time limit ended the search"), "{}", run.stderr);
+    assert!(String::from_utf8_lossy(&folder.read("e.json")).contains("\"max_time\":0.0"));
+    let refused = folder.fails("evaluate d.csv --target class --model tan:ml --max-time 5", 2);
+    assert!(refused.contains("max_time") && refused.contains("margins"), "{refused}");
 }

@@ -1,4 +1,4 @@
-//! Choosing inside a fit, once for all families: [`folds`] deals rows, [`search`] and [`race`] score options on held-out rows,
+//! Choosing inside a fit, once for all families: [`folds`] deals rows, [`race`] scores options on held-out rows,
 //! [`criterion`] says what a good score is, [`calibration`] turns scores into probabilities. Knows no model: what is
 //! fitted is a closure of the family.
 
@@ -6,7 +6,6 @@ pub mod calibration;
 pub mod criterion;
 pub mod folds;
 pub mod race;
-pub mod search;
 
 use hingenet_base::solver::SolverReport;
 use std::collections::BTreeMap;

@@ -3,13 +3,13 @@
 //!
 //! The rule, fixed so that a choice can be repeated: a point is *behind* another when the sum of their differences over
 //! the held-out rows both have judged is larger than some standard errors of that sum (the rows are pairs, so what both
-//! decide alike does not count). After each part the points behind the leader leave; the bar is an
-//! argument before the first part and falls in equal steps to 0 after the last, because what a point behind can still gain
-//! shrinks with the parts that are left. Along a path the later points leave when two in a row are behind the best of the
-//! path. Paths run side by side, parts one after the other, and all comparisons are made in a fixed order: the choice has
-//! the same bits on any number of threads.
+//! decide alike does not count). After each part the points behind the leader leave, of those that entered last; the bar
+//! is an argument before the first part and falls in equal steps to 0 after the last, because what a point behind can
+//! still gain shrinks with the parts that are left. Points of an earlier run have proven themselves: the caller may prefer
+//! them to newcomers that are only a little better. Along a path the later points leave when two in a row are behind the
+//! best of the path. Paths run side by side, parts one after the other, and all comparisons are made in a fixed order:
+//! the choice has the same bits on any number of threads.
 
-use super::search::first_best;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use rayon::prelude::*;
@@ -78,6 +78,13 @@ fn sum<'a>(marks: impl Iterator<Item = &'a f64>) -> f64 {
     f64::from_bits((sum.to_bits() + LAST.div_ceil(2)) & !LAST)
 }
 
+/// Position of the largest score: of equally good points the first wins, so lists begin with the simplest point (the
+/// smallest λ, the fewest pairs).
+pub fn first_best(scores: &[f64]) -> usize {
+    let better = |best: usize, k: usize| if scores[k] > scores[best] { k } else { best };
+    (0..scores.len()).fold(0, better)
+}
+
 /// Points that race over the same parts; more may enter later.
 #[derive(Debug, Clone)]
 pub struct Race<P, S> {
@@ -106,6 +113,7 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
         control: &Control,
     ) -> Result<()> {
         let mut lanes: Vec<Vec<usize>> = Vec::with_capacity(paths.len());
+        let entered = self.runners.len();
         for path in paths {
             let first = self.runners.len();
             let none = || (0..self.n_parts).map(|_| None).collect();
@@ -120,7 +128,8 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
             }
             lanes.iter_mut().for_each(|lane| lane.retain(|&r| self.runners[r].running));
             lanes.retain(|lane| !lane.is_empty());
-            self.run_part(at, part, &lanes, parts.len(), walk, control)?;
+            self.run_part(at, part, &lanes, walk, control)?;
+            self.drop_those_behind(at, entered);
         }
         Ok(())
     }
@@ -130,13 +139,12 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
         at: usize,
         part: &T,
         lanes: &[Vec<usize>],
-        n_parts: usize,
         walk: &Walk<'_, T, P, S>,
         control: &Control,
     ) -> Result<()> {
         let total = lanes.iter().map(Vec::len).sum();
         let done = AtomicUsize::new(0);
-        let stage = self.describe(at, n_parts);
+        let stage = self.describe(at);
         let marks: Vec<Vec<(Vec<f64>, S)>> = lanes
             .par_iter()
             .map(|lane| {
@@ -166,15 +174,14 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
                 self.runners[r].kept[at] = Some(kept);
             }
         }
-        self.drop_those_behind(at);
         Ok(())
     }
 
-    /// Points behind the leader leave; the leader is the best of those that ran on all parts up to this one.
-    fn drop_those_behind(&mut self, at: usize) {
-        let ran = |r: &&usize| self.runners[**r].running && !self.runners[**r].marks[at].is_empty();
-        let all: Vec<usize> = (0..self.runners.len()).collect();
-        let running: Vec<usize> = all.iter().filter(ran).copied().collect();
+    /// Points that came in as number `entered` or later leave if they are behind the leader, the best of all that ran on
+    /// the parts up to this one.
+    fn drop_those_behind(&mut self, at: usize, entered: usize) {
+        let ran = |r: &usize| self.runners[*r].running && !self.runners[*r].marks[at].is_empty();
+        let running: Vec<usize> = (0..self.runners.len()).filter(ran).collect();
         let so_far = |&r: &usize| sum(self.runners[r].marks[..=at].iter().flatten());
         let scores: Vec<f64> = running.iter().map(so_far).collect();
         if running.is_empty() {
@@ -182,7 +189,7 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
         }
         let leader = running[first_best(&scores)];
         let bar = self.bar * (1.0 - (at + 1) as f64 / self.n_parts as f64);
-        for r in running {
+        for r in running.into_iter().filter(|&r| r >= entered) {
             if self.runners[r].is_behind(&self.runners[leader], bar) {
                 self.runners[r].leave();
             }
@@ -190,11 +197,11 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
     }
 
     /// What is being done and which point is the best so far, for people.
-    fn describe(&self, at: usize, n_parts: usize) -> String {
+    fn describe(&self, at: usize) -> String {
         let ran = |r: &&Runner<P, S>| r.running && !r.marks[0].is_empty();
         let best = self.runners.iter().filter(ran).max_by(|a, b| a.score().total_cmp(&b.score()));
         let best = best.map(|r| format!(", best so far {}", (self.show)(&r.point))).unwrap_or_default();
-        format!("search, fold {} of {n_parts}{best}", at + 1)
+        format!("search, fold {} of {}{best}", at + 1, self.n_parts)
     }
 
     /// Positions of the points that are still in the race, best first; ties by `order`. What ran on fewer parts because
@@ -290,6 +297,12 @@ mod tests {
     }
 
     #[test]
+    fn of_equal_points_the_first_wins() {
+        assert_eq!(first_best(&[1.0, 3.0, 3.0, 2.0]), 1);
+        assert_eq!(first_best(&[f64::NAN, 1.0]), 0);
+    }
+
+    #[test]
     fn later_points_race_against_the_leader() {
         let walk = |part: &usize, path: &[f64], judge: &mut Judge<'_, ()>| {
             path.iter().take_while(|p| judge(marks(*part, **p), ())).for_each(drop);
@@ -302,6 +315,9 @@ mod tests {
         let best = race.standing(f64::total_cmp)[0];
         assert_eq!(race.runners[best].point, 0.9);
         assert!(race.is_behind(0, best, 1.0) && !race.is_behind(best, 0, 0.0));
+        // The first has run to its end and may still be preferred; the worse newcomer is gone.
+        assert_eq!(race.standing(f64::total_cmp), [2, 0]);
+        assert_eq!(race.kept(0).count(), 3);
     }
 
     #[test]

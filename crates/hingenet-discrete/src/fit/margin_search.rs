@@ -79,19 +79,19 @@ pub fn select_margin(
     if grid.alpha {
         search.raise_alpha()?;
     }
+    let mut selection = search.end();
+    if first < all && !control.search_is_over() {
+        let mut last = Search::new(&sample(samples, LAST_ROWS.min(all))?, learn, params, grid, control)?;
+        let finalists: Vec<Vec<Trial>> = search.best_points(FINALISTS).into_iter().map(|p| vec![p]).collect();
+        last.alpha = search.alpha;
+        last.run(&finalists)?;
+        selection = Selection { trials: selection.trials, ..last.end() };
+    }
     if control.search_is_over() {
-        let tried = search.race.runners.len();
+        let tried = selection.trials.len();
         control.warn(&format!("the time limit ended the search: the best of {tried} points was taken"));
     }
-    if first == all || control.search_is_over() {
-        return Ok(search.end());
-    }
-    let mut last = Search::new(&sample(samples, LAST_ROWS.min(all))?, learn, params, grid, control)?;
-    let finalists = search.race.standing(Trial::order).into_iter().take(FINALISTS);
-    let paths: Vec<Vec<Trial>> = finalists.map(|r| vec![search.race.runners[r].point]).collect();
-    last.run(&paths)?;
-    let trials = search.end().trials;
-    Ok(Selection { trials, ..last.end() })
+    Ok(selection)
 }
 
 /// `n` rows, drawn at equal distances of weight from rows sorted by class and content, so that every region keeps its
@@ -129,7 +129,7 @@ struct Search<'a> {
     control: &'a Control,
     /// Keeps the scores of the held-out rows.
     race: Race<Trial, Vec<f64>>,
-    /// The virtual sample count that is preferred.
+    /// The largest virtual sample count that may be taken.
     alpha: f64,
 }
 
@@ -156,23 +156,28 @@ impl<'a> Search<'a> {
         self.race.run(&self.parts, paths, &walk, self.control)
     }
 
-    /// Position of the best point with the preferred α.
-    fn best(&self) -> usize {
-        let standing = self.race.standing(Trial::order);
-        let preferred = |r: &&usize| self.race.runners[**r].point.alpha <= self.alpha;
-        standing.iter().find(preferred).or(standing.first()).copied().unwrap_or(0)
+    /// Positions of the points that may be chosen, best first: those whose α is not more than has paid.
+    fn standing(&self) -> Vec<usize> {
+        let mut standing = self.race.standing(Trial::order);
+        standing.retain(|&r| self.race.runners[r].point.alpha <= self.alpha);
+        standing
     }
 
-    fn best_point(&self) -> Trial {
-        self.race.runners[self.best()].point
+    /// Position of the best point.
+    fn best(&self) -> usize {
+        self.standing().first().copied().unwrap_or(0)
+    }
+
+    /// The best points, at most so many.
+    fn best_points(&self, most: usize) -> Vec<Trial> {
+        self.standing().into_iter().take(most).map(|r| self.race.runners[r].point).collect()
     }
 
     /// Whether no point with another γ has the score of the best.
-    fn stands_alone(&self, best: &Trial) -> bool {
-        let score = self.race.runners[self.best()].score();
-        let standing = self.race.standing(Trial::order);
-        let other = |r: &usize| self.race.runners[*r].point.gamma != best.gamma;
-        standing.iter().filter(|r| other(r)).all(|&r| self.race.runners[r].score() < score)
+    fn stands_alone(&self) -> bool {
+        let best = &self.race.runners[self.best()];
+        let mut others = self.standing().into_iter().map(|r| &self.race.runners[r]);
+        others.all(|r| r.point.gamma == best.point.gamma || r.score() < best.score())
     }
 
     /// The grid, and what it grows by while the best point sits on its edge.
@@ -188,8 +193,8 @@ impl<'a> Search<'a> {
             if !grid.extend || self.control.search_is_over() {
                 break;
             }
-            let best = self.best_point();
-            let (new_lambda, new_gamma) = beyond(&lambdas, &gammas, &best, self.stands_alone(&best));
+            let best = self.race.runners[self.best()].point;
+            let (new_lambda, new_gamma) = beyond(&lambdas, &gammas, &best, self.stands_alone());
             let mut paths: Vec<Vec<Trial>> = Vec::new();
             // Along a new γ only the λ near the best, along a new λ only the best γ: the others have been judged.
             if let Some(gamma) = new_gamma {
@@ -210,31 +215,25 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// More virtual rows while they are clearly better: they keep the margins from resting on cells that were hardly
-    /// ever seen. Each step also tries the next larger λ and γ.
+    /// More virtual rows, which keep the margins from resting on cells that were hardly ever seen. They are tried while
+    /// they are not worse, and taken where they are clearly better than the most that were taken before. Each step also
+    /// tries the next larger λ and γ.
     fn raise_alpha(&mut self) -> Result<()> {
-        while !self.control.search_is_over() {
+        let mut from = self.race.runners[self.best()].point;
+        while from.lambda > 0.0 && from.alpha * ALPHA_STEP <= MOST_ALPHA && !self.control.search_is_over() {
+            let alpha = from.alpha * ALPHA_STEP;
+            self.run(&with_alpha(alpha, &from))?;
             let held = self.best();
-            let Trial { alpha, lambda, gamma } = self.race.runners[held].point;
-            if lambda == 0.0 || alpha * ALPHA_STEP > MOST_ALPHA {
-                return Ok(());
-            }
-            let alpha = alpha * ALPHA_STEP;
-            let at = |lambda: f64, gamma: f64| Trial { alpha, lambda, gamma };
-            let mut paths = vec![vec![at(lambda, gamma)]];
-            if lambda < MOST_LAMBDA {
-                paths[0].push(at((4.0 * lambda).min(MOST_LAMBDA), gamma));
-            }
-            if gamma < GAMMA.1 {
-                paths.push(vec![at(lambda, (2.0 * gamma).min(GAMMA.1))]);
-            }
-            self.run(&paths)?;
             let standing = self.race.standing(Trial::order);
-            let raised = standing.into_iter().find(|&r| self.race.runners[r].point.alpha == alpha);
-            match raised {
-                Some(raised) if self.race.is_behind(held, raised, CLEARLY) => self.alpha = alpha,
-                _ => return Ok(()),
+            // What is worse than the leader has left the race.
+            let Some(raised) = standing.into_iter().find(|&r| self.race.runners[r].point.alpha == alpha)
+            else {
+                return Ok(());
+            };
+            if self.race.is_behind(held, raised, CLEARLY) {
+                self.alpha = alpha;
             }
+            from = self.race.runners[raised].point;
         }
         Ok(())
     }
@@ -245,8 +244,22 @@ impl<'a> Search<'a> {
         let mut held_out = held_out.peekable();
         let temperature = held_out.peek().is_some().then(|| calibrating(held_out));
         let trials = self.race.runners.iter().map(|r| r.point).collect();
-        Selection { best: self.best_point(), temperature, trials }
+        Selection { best: self.race.runners[best].point, temperature, trials }
     }
+}
+
+/// Paths with that α: the λ and γ of a point, and one step up in each.
+fn with_alpha(alpha: f64, from: &Trial) -> Vec<Vec<Trial>> {
+    let Trial { lambda, gamma, .. } = *from;
+    let at = |lambda: f64, gamma: f64| Trial { alpha, lambda, gamma };
+    let mut paths = vec![vec![at(lambda, gamma)]];
+    if lambda < MOST_LAMBDA {
+        paths[0].push(at((4.0 * lambda).min(MOST_LAMBDA), gamma));
+    }
+    if gamma < GAMMA.1 {
+        paths.push(vec![at(lambda, (2.0 * gamma).min(GAMMA.1))]);
+    }
+    paths
 }
 
 /// Whether λ is the best one or a neighbour of it.

@@ -10,8 +10,7 @@ use hingenet_base::error::{Error, Result, require};
 use hingenet_data::select::calibration::{Targets, temperature};
 use hingenet_data::select::criterion::{self, Judged};
 use hingenet_data::select::folds::{Order, split, stratified};
-use hingenet_data::select::race::{CAREFUL, Judge, Race};
-use hingenet_data::select::search::{first_best, path_scores};
+use hingenet_data::select::race::{CAREFUL, Judge, Race, first_best};
 use hingenet_data::table::Codes;
 use rayon::prelude::*;
 
@@ -162,7 +161,8 @@ pub fn select_iterations(
         return Ok(params.max_iterations);
     }
     let quiet = control.quiet();
-    let curve = |(part, steps): (&Part<(Samples, Structure)>, &[usize])| -> Result<Vec<f64>> {
+    let curve = |part: &Part<(Samples, Structure)>| -> Result<Vec<f64>> {
+        control.check()?;
         let (train, structure) = &part.ready;
         let normaliser = Normaliser::new(structure)?;
         let mut curve = Vec::new();
@@ -177,11 +177,11 @@ pub fn select_iterations(
             curve.push(criterion::correct(judged(&joint, &part.test)));
             Ok(())
         })?;
-        // A fit that ended early stays as it is.
-        let at = |t: &usize| curve.get(*t).or(curve.last()).copied().unwrap_or(0.0);
-        Ok(steps.iter().map(at).collect())
+        Ok(curve)
     };
-    let steps: Vec<usize> = (0..=params.max_iterations).collect();
-    let totals = path_scores(&parts, &[steps], &|part, steps| curve((part, steps)), control)?;
-    Ok(first_best(&totals[0]))
+    let curves: Vec<Vec<f64>> = parts.par_iter().map(curve).collect::<Result<_>>()?;
+    // A fit that ended early stays as it is.
+    let at = |curve: &Vec<f64>, t: usize| curve.get(t).or(curve.last()).copied().unwrap_or(0.0);
+    let total = |t: usize| curves.iter().map(|curve| at(curve, t)).sum();
+    Ok(first_best(&(0..=params.max_iterations).map(total).collect::<Vec<f64>>()))
 }

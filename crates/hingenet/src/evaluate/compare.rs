@@ -158,6 +158,9 @@ pub(super) struct Ran<'a> {
 pub(super) fn run<'a>(plan: &Plan<'a>, control: &Control) -> Result<Ran<'a>> {
     require("models", plan.models.len(), "at least one model", !plan.models.is_empty())?;
     let models = plan.swept()?;
+    if plan.protocol.max_time.is_some() && !plan.models.iter().any(|spec| spec.info().can_be_timed()) {
+        return Err(Error::parameter("max_time", "given", "a rule with margins among the models"));
+    }
     let splits = Splits::new(plan.data, plan.tested, plan.protocol)?;
     let outcomes = models.iter().map(|m| splits.run(&m.spec, control)).collect::<Result<_>>()?;
     Ok(Ran { models, outcomes, splits })
@@ -203,5 +206,6 @@ fn protocol_facts(plan: &Plan) -> ProtocolFacts {
         TestRows::Folds(g) => (protocol.folds, protocol.repeats, g.map(|g| g.column.clone()), None),
         TestRows::Set(test) => (1, 1, None, Some(test.class.len())),
     };
-    ProtocolFacts { folds, repeats, seed: protocol.seed, groups, test_rows }
+    let max_time = protocol.max_time.map(|time| time.as_secs_f64());
+    ProtocolFacts { folds, repeats, seed: protocol.seed, groups, test_rows, max_time }
 }

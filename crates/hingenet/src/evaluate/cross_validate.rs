@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How to evaluate.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,11 +30,13 @@ pub struct Protocol {
     pub seed: u64,
     /// Shares of test cells to blank, each from 0 to 1.
     pub missing: Vec<f64>,
+    /// Time of each fit of the models that can be timed ([`FitOptions::max_time`]).
+    pub max_time: Option<Duration>,
 }
 
 impl Default for Protocol {
     fn default() -> Self {
-        Protocol { folds: 5, repeats: 1, seed: 0, missing: Vec::new() }
+        Protocol { folds: 5, repeats: 1, seed: 0, missing: Vec::new(), max_time: None }
     }
 }
 
@@ -204,7 +206,8 @@ impl<'a> Splits<'a> {
         let n_classes = self.n_classes();
         let (rates, seed) = (&self.protocol.missing, repeat_seed(self.protocol.seed, repeat));
         let start = Instant::now();
-        let model = fit(spec, train, FitOptions { seed: self.protocol.seed }, control)?;
+        let max_time = self.protocol.max_time.filter(|_| spec.info().can_be_timed());
+        let model = fit(spec, train, FitOptions { seed: self.protocol.seed, max_time }, control)?;
         let fit_seconds = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let log_proba = model.predict(&test.features, UnseenPolicy::Missing)?.log_proba;

@@ -60,7 +60,8 @@ macro_rules! builder {
 
             /// The same, watched and stopped through a control.
             pub fn fit_with(&self, data: &Dataset, control: &Control) -> Result<Model> {
-                fit(&self.spec()?, data, FitOptions { seed: self.seed }, control)
+                let options = FitOptions { seed: self.seed, ..FitOptions::default() };
+                fit(&self.spec()?, data, options, control)
             }
         }
     };

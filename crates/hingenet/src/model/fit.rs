@@ -5,7 +5,7 @@ use super::{
     Dataset, Facts, Fitted, Majority, Model, ModelSpec, NumberData, density, discrete, gaussian, pool,
 };
 use hingenet_base::control::Control;
-use hingenet_base::error::Result;
+use hingenet_base::error::{Error, Result};
 use hingenet_base::solver::SolverReport;
 use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
@@ -13,12 +13,28 @@ use hingenet_data::table::Schema;
 use hingenet_discrete::fit_averaged;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// What a fit needs beside data and model name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FitOptions {
     /// Seed of every random choice.
     pub seed: u64,
+    /// Ends the search for options after 60 % of this time and the fit after all of it, with the best so far (models
+    /// of [`can_be_timed`](super::ModelInfo::can_be_timed)). The result then depends on the speed of the machine.
+    pub max_time: Option<Duration>,
+}
+
+impl FitOptions {
+    /// A control that keeps the time, from now on.
+    fn timed(&self, spec: &ModelSpec, control: &Control) -> Result<Control> {
+        let Some(time) = self.max_time else { return Ok(control.clone()) };
+        if !spec.info().can_be_timed() {
+            let expected = "a rule with margins, whose search can be ended early; leave it out for others";
+            return Err(Error::parameter("max_time", format!("with the model {}", spec.name()), expected));
+        }
+        Ok(control.clone().within(time))
+    }
 }
 
 /// Fits the named model. Rows of weight zero are dropped, equal rows merged and all rows sorted first ([`Rows`]), so
@@ -26,6 +42,7 @@ pub struct FitOptions {
 /// spared the sorting.
 pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Control) -> Result<Model> {
     control.check()?;
+    let control = &options.timed(spec, control)?;
     let cells = Cells { rows: data.n_rows(), missing: data.features.n_missing() };
     let rows = match spec.info().recipe {
         Recipe::Discrete(_, Rule::Ml) => match Rows::counted(data)? {
@@ -50,6 +67,7 @@ pub fn fit_numbers(
     if matches!(spec.info().recipe, Recipe::Discrete(..)) {
         return fit(spec, &data.dataset()?, options, control);
     }
+    let control = &options.timed(spec, control)?;
     let cells = Cells { rows: data.rows.n_rows(), missing: data.rows.n_missing() };
     fit_rows(spec, &Rows::of_numbers(data)?, cells, options, control)
 }

@@ -45,6 +45,9 @@ pub struct ProtocolFacts {
     /// Rows of the test file, when there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_rows: Option<usize>,
+    /// Seconds that each fit of a rule with margins was given, if there was a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_time: Option<f64>,
 }
 
 /// What one model achieved. Figures are means over folds unless said otherwise.

@@ -44,6 +44,11 @@ pub(super) fn minimise(
             break;
         }
     }
+    if state.best.is_none() {
+        // It ended in a stage of more smoothing: what is proven there is better than nothing.
+        let w = state.w.clone();
+        state.certify(problem, problem, &w);
+    }
     let mut w = state.best.map_or(state.w, |(_, w)| w);
     problem.likelihood.normaliser().normalise(&mut w)?;
     let mut certificate = state.certificate;
@@ -64,11 +69,6 @@ pub(super) fn minimise(
 /// have settled long before the proven gap has closed.
 const STAGE_DECREASE: f64 = 1e-2;
 const SEARCH_DECREASE: f64 = 5e-4;
-
-/// Whether the last stage is the problem itself, so that those before need no proof.
-fn smooth_target(problem: &Problem) -> bool {
-    problem.loss.is_smooth()
-}
 
 /// State of the continuation; bounds always belong to the problem itself.
 struct Stage {
@@ -146,7 +146,8 @@ impl Stage {
         )?;
         self.iterations += found.iterations;
         self.w = found.x;
-        if !target && smooth_target(problem) {
+        if !target && problem.loss.is_smooth() {
+            // The last stage is the problem itself, so those before need no proof.
             return Ok(());
         }
         let w = self.w.clone();
