@@ -2,11 +2,13 @@
 //!
 //! [`table`] reads typed columns, [`encode`] learns categories, cuts and scales, [`information`] says what coded
 //! columns tell of each other, [`rows`] proves that rows can be learnt from, [`select`] deals folds, searches and
-//! calibrates, [`classifier`] says what every fitted family can do, [`explain`] why a row got its class. Knows no model.
+//! calibrates, [`classifier`] says what every fitted family can do, [`explain`] why a row got its class, [`file`] writes.
+//! Knows no model.
 
 pub mod classifier;
 pub mod encode;
 pub mod explain;
+pub mod file;
 pub mod information;
 pub mod rows;
 pub mod select;
