@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -233,5 +232,5 @@ class GenerativeMixin:
 
 def _written(text: str, path: str | os.PathLike | None) -> str:
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        _engine.write_text(path, text)
     return text

@@ -1,38 +1,77 @@
 //! Results go to stdout or, whole or not at all, to a file.
 
 use crate::failure::usage;
-use anyhow::{Context, Result, bail};
-use hingenet::model::file::write_atomically;
+use anyhow::{Context, Result};
+use hingenet_data::file;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Fails before the work starts if the folder of an output file is not there, or if the file is one that is read.
-pub fn check(path: Option<&PathBuf>, inputs: &[&Path]) -> Result<()> {
-    let Some(path) = path.filter(|p| is_file(p)) else { return Ok(()) };
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        bail!("cannot write {}: the folder {} does not exist", path.display(), folder.display());
+/// Names of the standard streams on systems that have them as files.
+const STDIN: &str = "/dev/stdin";
+const STDOUT: &str = "/dev/stdout";
+
+/// What a command reads and writes, as the command line names it; `-` is standard input or output.
+#[derive(Debug, Default)]
+pub struct Files {
+    reads: Vec<PathBuf>,
+    writes: Vec<PathBuf>,
+}
+
+impl Files {
+    /// Adds files that are read.
+    pub fn reads<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+        self.reads.extend(paths.into_iter().cloned());
+        self
     }
-    if path.is_dir() {
-        bail!("cannot write {}: it is a folder", path.display());
+
+    /// Adds files that are written.
+    pub fn writes<'a>(mut self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+        self.writes.extend(paths.into_iter().cloned());
+        self
     }
-    let same =
-        |input: &&&Path| path.canonicalize().ok().is_some_and(|p| input.canonicalize().ok() == Some(p));
-    match inputs.iter().find(same) {
-        Some(input) => Err(usage(
-            format!("{} is an input and would be overwritten", input.display()),
-            "give the output another name",
-        )),
-        None => Ok(()),
+
+    /// Adds the result, which goes to stdout if no file is given.
+    pub fn writes_result(self, path: Option<&PathBuf>) -> Self {
+        self.writes([path.unwrap_or(&PathBuf::from("-"))])
+    }
+
+    /// Fails if an output cannot be written, is an input or the same as another output, whatever their names.
+    pub fn check(&self) -> Result<()> {
+        for (i, path) in self.writes.iter().enumerate() {
+            if is_file(path) {
+                file::target(path).map_err(cannot_write)?;
+            }
+            if let Some(input) = self.reads.iter().find(|input| is_same(input, STDIN, path)) {
+                let problem = format!("{} is an input and would be overwritten", input.display());
+                return Err(usage(problem, "give the output another name"));
+            }
+            if let Some(other) = self.writes[..i].iter().find(|other| is_same(other, STDOUT, path)) {
+                let problem = format!("two outputs would be written to {}", other.display());
+                return Err(usage(problem, "give each a name of its own"));
+            }
+        }
+        Ok(())
     }
 }
 
-/// Writes to the file (through a temporary file that is renamed), or to stdout if there is none or `-`.
+/// Whether two paths name one file: `-` among outputs is standard output, `stream` for `path`.
+fn is_same(path: &Path, stream: &str, output: &Path) -> bool {
+    let both_stdout = stream == STDOUT && !is_file(path) && !is_file(output);
+    let named =
+        |path: &Path, stream: &str| file::identity(if is_file(path) { path } else { Path::new(stream) });
+    both_stdout || named(path, stream).is_some_and(|one| Some(one) == named(output, STDOUT))
+}
+
+/// Writes to the file, or to stdout if there is none or `-`.
 pub fn write(path: Option<&PathBuf>, bytes: &[u8]) -> Result<()> {
     match path.filter(|p| is_file(p)) {
         None => write_stdout(bytes),
-        Some(path) => write_atomically(path, bytes).map_err(|e| anyhow::anyhow!("cannot write {e}")),
+        Some(path) => file::write(path, bytes).map_err(cannot_write),
     }
+}
+
+fn cannot_write(error: hingenet::Error) -> anyhow::Error {
+    anyhow::anyhow!("cannot write {error}")
 }
 
 /// Whether the path names a file rather than stdout.

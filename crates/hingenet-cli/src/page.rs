@@ -1,8 +1,10 @@
 //! Pages to look at: written beside the results, each one HTML file that needs nothing else.
 
+use crate::failure::usage;
 use crate::output;
 use anyhow::{Result, anyhow};
 use hingenet::report::{EvaluationReport, ModelReport};
+use hingenet_data::file::{self, Target};
 use std::path::{Path, PathBuf};
 
 /// Shares of test cells blanked for the robustness curve of a report when none were asked for.
@@ -12,6 +14,18 @@ pub const RATES: [f64; 6] = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9];
 pub fn evaluation(path: &PathBuf, report: &EvaluationReport) -> Result<()> {
     let html = hingenet_view::evaluation_page(report).map_err(|e| anyhow!("the report failed: {e}"))?;
     output::write(Some(path), html.as_bytes())
+}
+
+/// Refuses to write a page to a file that no browser would open.
+pub fn check_name(path: &Path) -> Result<()> {
+    let is_page =
+        path.extension().is_some_and(|e| e.eq_ignore_ascii_case("html") || e.eq_ignore_ascii_case("htm"));
+    let is_stream = || !output::is_file(path) || matches!(file::target(path), Ok(Target::Stream(_)));
+    if is_page || is_stream() {
+        return Ok(());
+    }
+    let problem = format!("--report {}: the report is a page in HTML", path.display());
+    Err(usage(problem, "let the name end in .html; a browser can print the page to PDF"))
 }
 
 /// Writes the page of a model, to stdout if no file is given.

@@ -24,7 +24,7 @@ pub fn to_python(error: Error) -> PyErr {
         Error::Io { path, source } => match source.raw_os_error() {
             // With number, text and name Python picks the subclass (FileNotFoundError and so on).
             Some(number) => PyOSError::new_err((number, source.to_string(), path.display().to_string())),
-            None => PyOSError::new_err(text),
+            None => std::io::Error::new(source.kind(), text).into(),
         },
         Error::Parameter { .. } => PyValueError::new_err(text),
         _ => HingenetError::new_err(text),

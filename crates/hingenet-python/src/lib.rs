@@ -27,6 +27,7 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(encode::distinct_rows, m)?)?;
     m.add_function(wrap_pyfunction!(network::bif, m)?)?;
     m.add_function(wrap_pyfunction!(network::xmlbif, m)?)?;
+    m.add_function(wrap_pyfunction!(network::write_text, m)?)?;
     m.add_function(wrap_pyfunction!(network::pictures, m)?)?;
     m.add_function(wrap_pyfunction!(network::svg, m)?)?;
     m.add_function(wrap_pyfunction!(network::sample, m)?)?;

@@ -9,6 +9,7 @@ use hingenet::table::{Column, ColumnData, Table, UnseenPolicy};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::path::PathBuf;
 
 /// A sampled column: name, numbers or codes, and the categories of codes.
 type Drawn<'py> = (String, Bound<'py, PyAny>, Option<Vec<String>>);
@@ -23,6 +24,12 @@ pub fn bif(model: &Model) -> PyResult<String> {
 #[pyfunction]
 pub fn xmlbif(model: &Model) -> PyResult<String> {
     model.0.network().map(|net| net.to_xmlbif()).map_err(to_python)
+}
+
+/// Writes a text file as model files are written.
+#[pyfunction]
+pub fn write_text(path: PathBuf, text: &str) -> PyResult<()> {
+    hingenet_data::file::write(&path, text.as_bytes()).map_err(to_python)
 }
 
 /// The networks of a model as JSON, each with nodes, arcs with strengths, title and legend: the network of a

@@ -224,7 +224,8 @@ fn line_search(from: &Point, direction: &[f64], first: f64, f: &mut Along<'_>) -
             } else {
                 0.5 * width
             };
-            low + guess.clamp(0.1 * width, 0.9 * width)
+            // `clamp` would keep a guess that overflowed to NaN
+            low + guess.max(0.1 * width).min(0.9 * width)
         };
         if high.is_finite() && high - low <= 1e-16 * high {
             break;
@@ -236,6 +237,19 @@ fn line_search(from: &Point, direction: &[f64], first: f64, f: &mut Along<'_>) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_function_that_overflows_ends_the_search_without_a_panic() {
+        let f = |x: &[f64], g: &mut [f64]| {
+            g[0] = 1e308 * x[0];
+            1e308 * x[0] * x[0]
+        };
+        let settings = LbfgsSettings { memory: 3, max_iterations: 20, gradient_tolerance: 1e-9 };
+        for start in [1e-3, 0.5, 1e3, 1e200] {
+            let m = lbfgs(vec![start], None, &settings, f, |_| Ok(false)).unwrap();
+            assert!(!m.x[0].is_nan(), "{start}: {m:?}");
+        }
+    }
 
     #[test]
     fn the_rosenbrock_valley_is_followed_to_its_end() {

@@ -1,6 +1,8 @@
 //! `hingenet completions`
 
+use super::Run;
 use crate::output;
+use crate::session::Session;
 use anyhow::Result;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -11,8 +13,8 @@ pub struct Completions {
     shell: Shell,
 }
 
-impl Completions {
-    pub fn run(&self) -> Result<()> {
+impl Run for Completions {
+    fn run(&self, _: &Session) -> Result<()> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut crate::Arguments::command(), "hingenet", &mut text);
         output::write(None, &text)

@@ -1,5 +1,6 @@
 //! `hingenet demo`
 
+use super::Run;
 use super::fit::summary;
 use crate::output;
 use crate::page;
@@ -59,8 +60,8 @@ const SHOWN: &str = "tan:ml";
 const MARGIN_MODEL: &str = "nb:ml-bn-svm,gamma=1";
 const MARGIN_WEIGHTS: &str = "lambda=0,0.3,1,3";
 
-impl Demo {
-    pub fn run(&self, session: &Session) -> Result<()> {
+impl Run for Demo {
+    fn run(&self, session: &Session) -> Result<()> {
         let start = Instant::now();
         std::fs::create_dir_all(&self.output)
             .with_context(|| format!("cannot make the folder {}", self.output.display()))?;
@@ -74,7 +75,9 @@ impl Demo {
         let text = self.ending(&model, &show::seconds(start.elapsed().as_secs_f64()));
         output::write(None, text.as_bytes())
     }
+}
 
+impl Demo {
     /// Fits a model to the mixed table and writes it.
     fn fit(&self, spec: &ModelSpec, session: &Session) -> Result<Model> {
         let data = PARTS[1].data(session.seed)?;

@@ -1,7 +1,8 @@
 //! `hingenet evaluate`
 
+use super::Run;
 use crate::options::{Reader, seconds};
-use crate::output;
+use crate::output::{self, Files};
 use crate::page;
 use crate::session::Session;
 use crate::show;
@@ -57,34 +58,44 @@ pub struct Evaluate {
     reader: Reader,
 }
 
-impl Evaluate {
-    pub fn run(&self, session: &Session) -> Result<()> {
-        let specs = self.specs()?;
-        let sweep = self.sweep.as_ref().map(|text| text.parse::<Sweep>()).transpose()?;
-        if let Some(sweep) = &sweep {
-            sweep.expand(&specs)?;
+impl Run for Evaluate {
+    fn files(&self) -> Result<Files> {
+        let mut specs = self.specs()?;
+        if let Some(sweep) = self.sweep()? {
+            specs = sweep.expand(&specs)?.into_iter().map(|swept| swept.spec).collect();
         }
+        let of_models: Vec<PathBuf> = specs.iter().flat_map(ModelSpec::files).collect();
+        let inputs = std::iter::once(&self.data).chain(&self.test).chain(&of_models);
+        self.report.as_ref().map_or(Ok(()), |path| page::check_name(path))?;
+        Ok(Files::default().reads(inputs).writes(&self.json).writes(&self.report))
+    }
+
+    fn run(&self, session: &Session) -> Result<()> {
+        let (specs, sweep) = (self.specs()?, self.sweep()?);
         let protocol = self.protocol(session.seed);
         protocol.check()?;
-        for path in [&self.json, &self.report] {
-            output::check(path.as_ref(), &[&self.data])?;
-        }
         let evaluation = self.evaluate(&specs, sweep.as_ref(), &protocol, session)?;
         session.done();
         if let Some(path) = &self.json {
             output::write(Some(path), (serde_json::to_string(&evaluation)? + "\n").as_bytes())?;
         }
-        if self.json.as_ref().is_none_or(|path| output::is_file(path)) {
+        if [&self.json, &self.report].into_iter().flatten().all(|path| output::is_file(path)) {
             output::write(None, show::evaluation(&evaluation).as_bytes())?;
         }
         Ok(())
     }
+}
 
+impl Evaluate {
     fn specs(&self) -> Result<Vec<ModelSpec>> {
         if self.models.is_empty() {
             return Ok(default_specs()?);
         }
         self.models.iter().map(|text| Ok(text.parse()?)).collect()
+    }
+
+    fn sweep(&self) -> Result<Option<Sweep>> {
+        Ok(self.sweep.as_ref().map(|text| text.parse()).transpose()?)
     }
 
     fn protocol(&self, seed: u64) -> Protocol {

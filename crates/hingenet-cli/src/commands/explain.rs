@@ -1,9 +1,10 @@
 //! `hingenet explain`
 
+use super::Run;
 use super::predict::Unseen;
 use crate::failure::usage;
 use crate::options::Reader;
-use crate::output;
+use crate::output::{self, Files};
 use crate::session::Session;
 use crate::show;
 use anyhow::Result;
@@ -39,8 +40,12 @@ pub struct Explain {
     reader: Reader,
 }
 
-impl Explain {
-    pub fn run(&self, session: &Session) -> Result<()> {
+impl Run for Explain {
+    fn files(&self) -> Result<Files> {
+        Ok(Files::default().reads([&self.model, &self.data]).writes_result(None))
+    }
+
+    fn run(&self, session: &Session) -> Result<()> {
         let model = Model::load(&self.model)?;
         let rows = self.reader.for_model(&self.data, &model, session)?;
         if self.row == 0 || self.row > rows.n_rows() {

@@ -1,7 +1,8 @@
 //! `hingenet fit`
 
+use super::Run;
 use crate::options::{Reader, seconds};
-use crate::output;
+use crate::output::{self, Files};
 use crate::session::Session;
 use crate::show::count;
 use anyhow::Result;
@@ -40,11 +41,15 @@ pub struct Fit {
     reader: Reader,
 }
 
-impl Fit {
-    pub fn run(&self, session: &Session) -> Result<()> {
+impl Run for Fit {
+    fn files(&self) -> Result<Files> {
+        let spec: ModelSpec = self.model.parse()?;
+        Ok(Files::default().reads([&self.data]).reads(&spec.files()).writes([&self.output]))
+    }
+
+    fn run(&self, session: &Session) -> Result<()> {
         let spec: ModelSpec = self.model.parse()?;
         let class_weight = self.class_weight.as_ref().map(|text| text.parse::<ClassWeight>()).transpose()?;
-        output::check(Some(&self.output), &[&self.data])?;
         let table = self.reader.labelled(&self.data, &self.target, session)?;
         let read = if self.semi_supervised { Dataset::partly_labelled } else { Dataset::new };
         let mut data = read(table, &self.target, self.weights.as_deref())?;

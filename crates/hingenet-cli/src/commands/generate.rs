@@ -1,7 +1,8 @@
 //! `hingenet generate`
 
+use super::Run;
 use crate::failure::usage;
-use crate::output;
+use crate::output::{self, Files};
 use crate::session::Session;
 use crate::show::count;
 use anyhow::Result;
@@ -35,10 +36,12 @@ fn list() -> String {
     format!("Generators:\n{}", GENERATORS.iter().map(line).collect::<String>())
 }
 
-impl Generate {
-    pub fn run(&self, session: &Session) -> Result<()> {
-        output::check(self.output.as_ref(), &[])?;
-        output::check(self.truth.as_ref(), &[])?;
+impl Run for Generate {
+    fn files(&self) -> Result<Files> {
+        Ok(Files::default().writes_result(self.output.as_ref()).writes(&self.truth))
+    }
+
+    fn run(&self, session: &Session) -> Result<()> {
         let arcs = true_arcs(&self.generator, session.seed)?;
         if self.truth.is_some() && arcs.is_none() {
             return Err(usage(

@@ -1,8 +1,9 @@
 //! `hingenet inspect`
 
+use super::Run;
 use crate::failure::usage;
 use crate::options::Reader;
-use crate::output;
+use crate::output::{self, Files};
 use crate::page;
 use crate::session::Session;
 use crate::show::count;
@@ -47,9 +48,13 @@ enum Format {
     Html,
 }
 
-impl Inspect {
-    pub fn run(&self, session: &Session) -> Result<()> {
-        output::check(self.output.as_ref(), &[&self.model])?;
+impl Run for Inspect {
+    fn files(&self) -> Result<Files> {
+        let inputs = std::iter::once(&self.model).chain(&self.data);
+        Ok(Files::default().reads(inputs).writes_result(self.output.as_ref()))
+    }
+
+    fn run(&self, session: &Session) -> Result<()> {
         let text = match self.format {
             Format::Json => serde_json::to_string_pretty(&header(&self.model)?)? + "\n",
             Format::Text => describe(&Model::load(&self.model)?),
@@ -76,7 +81,9 @@ impl Inspect {
         };
         output::write(self.output.as_ref(), text.as_bytes())
     }
+}
 
+impl Inspect {
     fn report(&self, model: &Model, session: &Session) -> Result<ModelReport> {
         let Some(data) = &self.data else { return Ok(ModelReport::of(model, &Table::default(), &[])?) };
         let table = self.reader.for_model(data, model, session)?;

@@ -1,7 +1,8 @@
 //! `hingenet loglik`
 
+use super::Run;
 use crate::options::Reader;
-use crate::output;
+use crate::output::{self, Files};
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
@@ -22,9 +23,12 @@ pub struct Loglik {
     reader: Reader,
 }
 
-impl Loglik {
-    pub fn run(&self, session: &Session) -> Result<()> {
-        output::check(self.output.as_ref(), &[&self.model, &self.data])?;
+impl Run for Loglik {
+    fn files(&self) -> Result<Files> {
+        Ok(Files::default().reads([&self.model, &self.data]).writes_result(self.output.as_ref()))
+    }
+
+    fn run(&self, session: &Session) -> Result<()> {
         let model = Model::load(&self.model)?;
         let rows = self.reader.for_model_with_target(&self.data, &model, session)?;
         let values = model.log_likelihood(&rows, UnseenPolicy::Missing)?;

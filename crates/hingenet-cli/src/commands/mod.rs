@@ -13,9 +13,21 @@ mod network;
 mod predict;
 mod sample;
 
+use crate::output::Files;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Subcommand;
+
+/// One command.
+trait Run {
+    /// The files that it reads and writes, checked before the work starts; none if it says nothing.
+    fn files(&self) -> Result<Files> {
+        Ok(Files::default())
+    }
+
+    /// Does the work.
+    fn run(&self, session: &Session) -> Result<()>;
+}
 
 /// What the program can do.
 #[derive(Subcommand)]
@@ -47,21 +59,27 @@ pub enum Command {
 }
 
 impl Command {
-    /// Runs the command.
+    /// Runs the command, unless a file that it would write is one that it reads or cannot be written.
     pub fn run(&self, session: &Session) -> Result<()> {
+        let command = self.command();
+        command.files()?.check()?;
+        command.run(session)
+    }
+
+    fn command(&self) -> &dyn Run {
         match self {
-            Command::Demo(c) => c.run(session),
-            Command::Evaluate(c) => c.run(session),
-            Command::Fit(c) => c.run(session),
-            Command::Predict(c) => c.run(session),
-            Command::Explain(c) => c.run(session),
-            Command::Inspect(c) => c.run(session),
-            Command::Sample(c) => c.run(session),
-            Command::Loglik(c) => c.run(session),
-            Command::Network(c) => c.run(session),
-            Command::Generate(c) => c.run(session),
-            Command::Models(c) => c.run(session),
-            Command::Completions(c) => c.run(),
+            Command::Demo(c) => c,
+            Command::Evaluate(c) => c,
+            Command::Fit(c) => c,
+            Command::Predict(c) => c,
+            Command::Explain(c) => c,
+            Command::Inspect(c) => c,
+            Command::Sample(c) => c,
+            Command::Loglik(c) => c,
+            Command::Network(c) => c,
+            Command::Generate(c) => c,
+            Command::Models(c) => c,
+            Command::Completions(c) => c,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `hingenet models`
 
+use super::Run;
 use crate::output;
 use crate::session::Session;
 use anyhow::Result;
@@ -13,8 +14,8 @@ pub struct Models {
     name: Option<String>,
 }
 
-impl Models {
-    pub fn run(&self, _: &Session) -> Result<()> {
+impl Run for Models {
+    fn run(&self, _: &Session) -> Result<()> {
         if let Some(name) = &self.name {
             return output::write(None, describe(ModelSpec::new(name)?.info()).as_bytes());
         }

@@ -1,8 +1,9 @@
 //! `hingenet network`
 
+use super::Run;
 use crate::failure::usage;
 use crate::options::Reader;
-use crate::output;
+use crate::output::{self, Files};
 use crate::page;
 use crate::session::Session;
 use crate::show::{self, count};
@@ -87,14 +88,14 @@ enum Format {
     Html,
 }
 
-impl Network {
-    pub fn run(&self, session: &Session) -> Result<()> {
+impl Run for Network {
+    fn files(&self) -> Result<Files> {
+        let known = [&self.truth, &self.arcs, &self.nodes].into_iter().flatten();
+        Ok(Files::default().reads([&self.data]).reads(known).writes(&self.output))
+    }
+
+    fn run(&self, session: &Session) -> Result<()> {
         let formats = self.output.iter().map(|p| format_of(p)).collect::<Result<Vec<_>>>()?;
-        let files = [Some(&self.data), self.truth.as_ref(), self.arcs.as_ref(), self.nodes.as_ref()];
-        let inputs: Vec<&Path> = files.iter().flatten().map(|p| p.as_path()).collect();
-        for path in &self.output {
-            output::check(Some(path), &inputs)?;
-        }
         let report = self.learn(session)?;
         session.done();
         if !self.output.iter().any(|p| !output::is_file(p)) {
@@ -108,7 +109,9 @@ impl Network {
         }
         Ok(())
     }
+}
 
+impl Network {
     fn params(&self, session: &Session) -> StudyParams {
         let draw = if self.half_samples { Resampling::HalfSamples } else { Resampling::Bootstrap };
         StudyParams {

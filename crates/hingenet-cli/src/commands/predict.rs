@@ -1,8 +1,9 @@
 //! `hingenet predict`
 
+use super::Run;
 use super::explain;
 use crate::options::Reader;
-use crate::output;
+use crate::output::{self, Files};
 use crate::session::Session;
 use crate::show::count;
 use anyhow::Result;
@@ -56,9 +57,12 @@ impl From<Unseen> for UnseenPolicy {
     }
 }
 
-impl Predict {
-    pub fn run(&self, session: &Session) -> Result<()> {
-        output::check(self.output.as_ref(), &[&self.model, &self.data])?;
+impl Run for Predict {
+    fn files(&self) -> Result<Files> {
+        Ok(Files::default().reads([&self.model, &self.data]).writes_result(self.output.as_ref()))
+    }
+
+    fn run(&self, session: &Session) -> Result<()> {
         let model = Model::load(&self.model)?;
         let rows = self.reader.for_model(&self.data, &model, session)?;
         let (predictions, terms) = if self.terms {
@@ -80,7 +84,9 @@ impl Predict {
         write_csv(&Table::new(columns)?, &mut text)?;
         output::write(self.output.as_ref(), &text)
     }
+}
 
+impl Predict {
     fn explanations(&self, model: &Model, rows: &Table, session: &Session) -> Result<Column> {
         let mut texts = Vec::with_capacity(rows.n_rows());
         for explanation in model.explanations(rows, self.unseen.into())? {

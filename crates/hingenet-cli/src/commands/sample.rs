@@ -1,6 +1,7 @@
 //! `hingenet sample`
 
-use crate::output;
+use super::Run;
+use crate::output::{self, Files};
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
@@ -28,9 +29,12 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((column.to_string(), value.to_string()))
 }
 
-impl Sample {
-    pub fn run(&self, session: &Session) -> Result<()> {
-        output::check(self.output.as_ref(), &[&self.model])?;
+impl Run for Sample {
+    fn files(&self) -> Result<Files> {
+        Ok(Files::default().reads([&self.model]).writes_result(self.output.as_ref()))
+    }
+
+    fn run(&self, session: &Session) -> Result<()> {
         let table = Model::load(&self.model)?.sample(self.n, &self.given, session.seed)?;
         let mut text = Vec::new();
         write_csv(&table, &mut text)?;

@@ -143,3 +143,16 @@ fn requests_that_a_model_cannot_fulfil() {
     assert_snapshot!(folder.fails("explain m.hgn toys.csv --row 13", 2));
     assert_snapshot!(folder.fails("explain m.hgn toys.csv --row 0", 2));
 }
+
+/// The objective overflows; the file it would make could not be read back.
+#[test]
+fn a_fit_that_overflows_leaves_the_old_model() {
+    let folder = Folder::new();
+    folder.succeeds("generate corral -n 60 -o d.csv");
+    folder.succeeds("fit d.csv --target class --model majority -o m.hgn");
+    let old = folder.read("m.hgn");
+    let line = "fit d.csv --target class --model nb:ml-bn-svm,lambda=1e308,gamma=1 -o m.hgn -q";
+    let shown = folder.fails(line, 1);
+    assert!(shown.contains("numbers that no model file can hold") && shown.contains("extreme?"), "{shown}");
+    assert!(folder.read("m.hgn") == old);
+}

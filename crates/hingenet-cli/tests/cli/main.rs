@@ -5,5 +5,6 @@ mod good;
 mod interrupt;
 mod models;
 mod network;
+mod outputs;
 mod support;
 mod threads;

@@ -14,7 +14,7 @@ use hingenet_discrete::margin::{MarginParams, Solver};
 use hingenet_discrete::structure::Root;
 use hingenet_discrete::{DiscreteParams, Grid, Learning, MemberRule, MemberTables, StructureKind};
 use std::ops::Bound;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 options! { table_setters:
     ALPHA alpha: number(>= 0.0) = 1.0,
@@ -186,6 +186,11 @@ fn arcs(spec: &ModelSpec, data: &Dataset) -> Result<Vec<(String, String)>> {
     let names: Vec<String> = features.chain([data.target.clone()]).collect();
     let arcs = read_arcs(Path::new(&given), &names)?;
     Ok(arcs.into_iter().map(|(from, to)| (names[from].clone(), names[to].clone())).collect())
+}
+
+/// The file that holds the arcs, unless they stand in the option itself.
+pub(super) fn arcs_file(spec: &ModelSpec) -> Option<PathBuf> {
+    EDGES.of(spec).filter(|text| written_arcs(text).is_none()).map(PathBuf::from)
 }
 
 /// What stands between the ends of an arc that is written out.

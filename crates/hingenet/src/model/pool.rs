@@ -11,7 +11,7 @@ use hingenet_data::table::{Column, FeatureKind, ReadOptions, Table, read};
 use hingenet_pool::{self, Labelled, MaskSampler, PoolClassifier, PoolParams, TermModel, TermRecipe};
 use std::any::Any;
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 options! { pool_setters:
@@ -81,12 +81,23 @@ pub(super) fn fit(
     hingenet_pool::fit(rows, &params, [a.as_deref(), g.as_deref()], control)
 }
 
+/// The models in place of terms.
+pub(super) fn stand_ins(spec: &ModelSpec) -> Vec<ModelSpec> {
+    let model = |(term, own): (&Opt<Option<String>>, &str)| stand_in(&term.of(spec)?, own).ok()?;
+    [(&AVERAGED, OWN_AVERAGED), (&GAUSSIAN, OWN_GAUSSIAN)].into_iter().filter_map(model).collect()
+}
+
+/// The file that shows the patterns of gaps.
+pub(super) fn gaps_file(spec: &ModelSpec) -> Option<PathBuf> {
+    MASK.of(spec).filter(|text| !["mcar", "block"].contains(&text.as_str())).map(PathBuf::from)
+}
+
 fn masks(spec: &ModelSpec, features: &Table, control: &Control) -> Result<MaskSampler> {
-    match MASK.of(spec).as_deref() {
-        None | Some("mcar") => Ok(MaskSampler::Independent),
-        Some("block") => Ok(MaskSampler::Block),
+    match gaps_file(spec) {
+        None if MASK.of(spec).as_deref() == Some("block") => Ok(MaskSampler::Block),
+        None => Ok(MaskSampler::Independent),
         Some(file) => {
-            let table = read(Path::new(file), &ReadOptions::default(), control)?.table;
+            let table = read(file.as_path(), &ReadOptions::default(), control)?.table;
             let find = |c: &Column| table.by_name(c.name());
             let columns = features.columns().iter().map(find).collect::<Result<Vec<_>>>()?;
             let pattern = |m: usize| columns.iter().map(|c| c.is_missing(m)).collect();

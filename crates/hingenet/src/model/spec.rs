@@ -2,8 +2,10 @@
 
 use super::options::{OptionValue, bad_value};
 use super::registry::{ModelInfo, find};
+use super::{discrete, pool};
 use hingenet_base::error::{Error, Result};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// A model and its options: what was parsed has passed the checks of every option.
@@ -83,6 +85,12 @@ impl ModelSpec {
         let parsed = option.kind.parse(value).map_err(refused)?;
         self.values.insert(option.key, parsed);
         Ok(())
+    }
+
+    /// Files that a fit of this model reads beside the data: arcs, patterns of gaps.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let own = discrete::arcs_file(self).into_iter().chain(pool::gaps_file(self));
+        own.chain(pool::stand_ins(self).iter().flat_map(ModelSpec::files)).collect()
     }
 
     /// Sets an option that the model has and that has not been set; leaves the spec as it is otherwise.

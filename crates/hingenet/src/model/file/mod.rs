@@ -1,4 +1,4 @@
-//! The model file `.hgn`: saving is atomic and synced, loading checks everything.
+//! The model file `.hgn`: what cannot be read back is never written, loading checks everything.
 
 mod container;
 mod discrete;
@@ -10,14 +10,25 @@ pub use container::Container;
 
 use super::Model;
 use hingenet_base::error::{Error, Result};
+use hingenet_data::file;
 use std::fs::File;
-use std::io::Write;
 use std::path::Path;
 
 impl Model {
-    /// The bytes of the model file.
+    /// The bytes of the model file, which [`Self::from_bytes`] has read back: a fit whose numbers overflowed must not
+    /// replace a good file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        store::pack(self)?.to_bytes()
+        let bytes = store::pack(self)?.to_bytes()?;
+        match Self::from_bytes(&bytes) {
+            Ok(_) => Ok(bytes),
+            Err(Error::ModelFile { problem, .. }) => Err(Error::numeric(
+                self.spec.to_string(),
+                format!(
+                    "the fit holds numbers that no model file can hold ({problem}); are values, weights or options extreme?"
+                ),
+            )),
+            Err(other) => Err(other),
+        }
     }
 
     /// Reads and checks the bytes of a model file.
@@ -25,9 +36,9 @@ impl Model {
         store::unpack(Container::from_bytes(bytes)?)
     }
 
-    /// Writes the model file; on failure no file, or the old one, is there.
+    /// Writes the model file as [`file::write`] does; on failure no file, or the old one, is there.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        write_atomically(path.as_ref(), &self.to_bytes()?)
+        file::write(path.as_ref(), &self.to_bytes()?)
     }
 
     /// Reads and checks a model file.
@@ -51,24 +62,4 @@ fn named(path: &Path, error: Error) -> Error {
         }
         other => other,
     }
-}
-
-/// Writes to a temporary file beside `path`, syncs it, renames it over `path` and syncs the folder.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-    let attempt = || -> std::io::Result<()> {
-        let mut file = File::create(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, path)?;
-        // Not every system can sync a folder; the rename itself has happened.
-        File::open(folder).and_then(|f| f.sync_all()).or(Ok(()))
-    };
-    attempt().map_err(|e| {
-        // Best effort: the error that counts is the first one.
-        std::fs::remove_file(&temporary).ok();
-        Error::io(path, e)
-    })
 }
