@@ -70,6 +70,24 @@ pub(super) fn minimise(
 const STAGE_DECREASE: f64 = 1e-2;
 const SEARCH_DECREASE: f64 = 5e-4;
 
+/// Curvature that the loss is taken to have at a cell, for each λ and row that has its states with a class of the mean
+/// frequency. Fits of letter then need a fifth (naive Bayes) and a third (TAN) of the iterations that counts alone need;
+/// ten times more is better still there, but makes fits of USPS longer.
+const LOSS_CURVATURE: f64 = 1e-4;
+
+/// About the inverse diagonal of the Hessian: the likelihood bends a cell by its count, the loss by the rows of all
+/// classes that have its states. It matters for cells that other classes have much more often.
+fn inverse_curvature(problem: &Problem) -> Vec<f64> {
+    let (counts, k) = (problem.likelihood.counts(), problem.rows.n_classes());
+    let mut curvature = counts.to_vec();
+    for classes in problem.rows.entries().chunks_exact(k) {
+        let all: f64 = classes.iter().map(|&e| counts[e as usize]).sum();
+        let bent = LOSS_CURVATURE * problem.loss.lambda() * all / k as f64;
+        classes.iter().for_each(|&e| curvature[e as usize] += bent);
+    }
+    curvature.iter().map(|c| 1.0 / c).collect()
+}
+
 /// State of the continuation; bounds always belong to the problem itself.
 struct Stage {
     w: Vec<f64>,
@@ -109,7 +127,7 @@ impl Stage {
         settings: &SolveSettings,
         control: &Control,
     ) -> Result<()> {
-        let inverse: Vec<f64> = problem.likelihood.counts().iter().map(|n| 1.0 / n).collect();
+        let inverse = inverse_curvature(problem);
         let rough = if target { 1e-9 } else { 1e-6 } * problem.likelihood.total();
         let left = settings.max_iterations.saturating_sub(self.iterations).max(1);
         let budget = if target { left } else { left.min(500) };
@@ -135,7 +153,8 @@ impl Stage {
                 if at.iteration < next_check {
                     return Ok(control.time_is_up());
                 }
-                next_check = at.iteration * 3 / 2;
+                // A proof costs about as much as an iteration.
+                next_check = if enough.is_some() { at.iteration * 3 / 2 } else { at.iteration * 5 / 4 };
                 let decrease = last_value - at.value;
                 last_value = at.value;
                 match enough {
