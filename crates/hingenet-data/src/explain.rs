@@ -124,6 +124,17 @@ impl Explanation {
         }
     }
 
+    /// Whether everything told about the class decided for is a number, infinite only where some class is impossible.
+    pub fn is_number(&self) -> bool {
+        let class = self.class();
+        let levels = [self.level(&self.base, class), self.level(&self.scores, class)];
+        let effects = self.terms.iter().map(|t| self.effect(t, class));
+        let gains = self.next.iter().flatten().map(|(_, nats)| *nats);
+        let impossible = self.scores.contains(&f64::NEG_INFINITY);
+        let fine = |x: f64| x.is_finite() || (impossible && !x.is_nan());
+        self.log_proba.iter().all(|l| *l <= 1e-6) && levels.into_iter().chain(effects).chain(gains).all(fine)
+    }
+
     /// `column = value` of a feature of the row.
     pub fn cell(&self, feature: usize) -> String {
         let column = self.row.column(feature);

@@ -3,6 +3,7 @@
 //! class is always the one the scores decide for.
 
 use crate::terms::class_scores;
+use hingenet_data::encode::is_moderate;
 use hingenet_data::select::calibration::{Targets, temperature};
 use hingenet_data::select::criterion::Judged;
 
@@ -34,6 +35,15 @@ impl Calibration {
     pub fn scores(&self, outputs: &[f64]) -> Vec<f64> {
         let factor = self.factor(outputs);
         class_scores(outputs).into_iter().map(|s| factor * s).collect()
+    }
+
+    /// Whether the factors are positive numbers.
+    pub fn is_valid(&self) -> bool {
+        let positive = |factor: f64| factor > 0.0 && is_moderate(factor);
+        match *self {
+            Calibration::Temperature(factor) => positive(factor),
+            Calibration::TwoSlopes { negative, positive: above } => positive(negative) && positive(above),
+        }
     }
 
     /// Fits the factors to out-of-fold outputs; rows without outputs are skipped. No rows give factor 1.

@@ -1,11 +1,11 @@
 //! The compiled classifier: class scores are sums of table lookups. It keeps no training rows.
 
 use crate::calibration::Calibration;
-use crate::columns::{Kind, Units};
-use crate::compile::{Axis, LineTable, PairTable, Scratch};
+use crate::columns::Units;
+use crate::compile::{LineTable, PairTable, Scratch};
 use crate::missing::marginal_log_density;
 use crate::params::Variant;
-use hingenet_base::error::{Error, Result};
+use hingenet_base::error::Result;
 use hingenet_base::numeric::log::log_normalise;
 use hingenet_base::numeric::sum::ordered_chunks;
 use hingenet_base::solver::SolverReport;
@@ -75,39 +75,6 @@ impl DensityClassifier {
             return (0..self.n_classes).map(|y| self.base[y] + marginal_log_density(self, y, s)).collect();
         }
         s.outputs(&self.base, &self.lines, &self.pairs)
-    }
-
-    /// Refuses tables that do not fit together (a model file may be damaged).
-    pub fn check(&self) -> Result<()> {
-        let d = self.units.used().len();
-        let outputs = self.base.len();
-        let sizes = self.n_classes >= 2
-            && (outputs == self.n_classes || (outputs == 1 && self.n_classes == 2))
-            && (!self.variant.is_generative() || outputs == self.n_classes)
-            && self.lines.len() == d
-            && self.class_pairs.len() == self.n_classes
-            && self.class_pairs.iter().flatten().all(|p| *p < self.pairs.len());
-        let kinds = self.units.kinds();
-        let is_number = |f: usize| kinds.get(f) == Some(&Kind::Continuous);
-        let levels_fit = |axis: &Axis, f: usize| match (axis, kinds[f]) {
-            (Axis::Levels(n), Kind::Discrete(m)) => *n == m,
-            (Axis::Pieces(_), Kind::Continuous) => true,
-            _ => false,
-        };
-        let tables = sizes
-            && self.base.iter().all(|b| b.is_finite())
-            && self.lines.iter().enumerate().all(|(f, t)| {
-                let number = t.raw.is_none() || is_number(f);
-                t.is_valid(self.n_classes, outputs) && levels_fit(&t.axis, f) && number
-            })
-            && self.pairs.iter().all(|t| {
-                let numbers = t.raw.is_none() || [t.pair.0, t.pair.1].iter().all(|f| is_number(*f));
-                t.is_valid(d, self.n_classes, outputs)
-                    && numbers
-                    && levels_fit(&t.first, t.pair.0)
-                    && levels_fit(&t.second, t.pair.1)
-            });
-        if tables { Ok(()) } else { Err(Error::model_file("the density tables do not fit together")) }
     }
 }
 

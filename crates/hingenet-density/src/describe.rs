@@ -3,7 +3,7 @@
 
 use crate::classifier::DensityClassifier;
 use crate::columns::Unit;
-use crate::compile::{Axis, LineTable, PairTable};
+use crate::compile::{Axis, LineTable};
 use crate::terms::class_scores;
 
 /// Positions along a number, alone and in a pair.
@@ -96,12 +96,14 @@ impl DensityClassifier {
         self.lines.iter().enumerate().map(curve).collect()
     }
 
-    /// The surface of every pair in use.
-    pub fn surfaces(&self) -> Vec<Surface> {
-        self.pairs.iter().map(|table| self.surface(table)).collect()
+    /// The surface of every pair in use, one at a time: together they may be much larger than the model.
+    pub fn surfaces(&self) -> impl ExactSizeIterator<Item = Surface> {
+        (0..self.pairs.len()).map(|p| self.surface(p))
     }
 
-    fn surface(&self, table: &PairTable) -> Surface {
+    /// The surface of pair `p` of [`Self::pairs`].
+    pub fn surface(&self, p: usize) -> Surface {
+        let table = &self.pairs[p];
         let (used, (i, j)) = (self.units.used(), table.pair);
         let (first, second) = (self.positions(&self.lines[i], SIDE), self.positions(&self.lines[j], SIDE));
         let along: Vec<Vec<f64>> = second.iter().map(|y| self.log_densities_at(&self.lines[j], *y)).collect();

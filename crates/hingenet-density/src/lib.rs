@@ -7,6 +7,7 @@
 //! bandwidths (H is a squared scale), `p` a density, `t` a log-density feature, `w` its weight.
 
 mod calibration;
+mod check;
 mod classifier;
 pub mod columns;
 mod compile;

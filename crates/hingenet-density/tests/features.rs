@@ -8,7 +8,7 @@ use hingenet_base::numeric::random::Random;
 use hingenet_base::optimise::linear_svm::{SvmProblem, linear_svm};
 use hingenet_data::classifier::Classifier;
 use hingenet_data::rows::Rows;
-use hingenet_data::table::{Codes, Column, Table};
+use hingenet_data::table::{Codes, Column, Schema, Table};
 use hingenet_density::columns::{Columns, Kind};
 use hingenet_density::estimate::sample::Sample;
 use hingenet_density::fit::fit_exact;
@@ -261,7 +261,7 @@ fn tables_agree_with_exact_scores_on_new_rows() {
         let rows = Rows::new(&table, &class, &names, None).unwrap();
         let model = hingenet_density::fit(&rows, &params, &control).unwrap().model;
         assert!(model.summary.table_error <= 1e-3, "{}", model.summary.table_error);
-        model.check().unwrap();
+        model.check(&Schema::of(&table)).unwrap();
         let (units, columns) = Columns::learn(&rows, &params, &control).unwrap();
         let exact = fit_exact(&columns, &params, &control).unwrap();
         let want = exact.outputs(&units.encode(&test).unwrap(), &control).unwrap();
@@ -300,7 +300,7 @@ fn explanations_add_up_and_curves_cover_the_features() {
 fn curves_and_surfaces_are_the_terms_of_explanations() {
     let (table, class) = two_class_table(60, 3, 21);
     let model = fitted(&table, &class, &fixed(1.0));
-    let (curves, surfaces) = (model.curves(), model.surfaces());
+    let (curves, surfaces) = (model.curves(), model.surfaces().collect::<Vec<_>>());
     let explained = |columns: Vec<Column>| {
         let row = Table::new(columns).unwrap();
         let explanation = model.explain(&row, 0).unwrap();

@@ -6,7 +6,7 @@ use hingenet_base::control::Control;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::Classifier;
 use hingenet_data::rows::Rows;
-use hingenet_data::table::{Codes, Column, Table};
+use hingenet_data::table::{Codes, Column, Schema, Table};
 use hingenet_density::columns::Columns;
 use hingenet_density::fit::{ExactModel, fit_exact};
 use hingenet_density::params::{Anchor, Augment, ClassWeights, Multiclass, Penalty, Threshold};
@@ -57,7 +57,7 @@ fn mixed_table(n: usize, seed: u64) -> (Table, Codes) {
 fn raw_terms_are_part_of_the_curves_and_maps_and_explanations_add_up() {
     let (table, class) = two_class_table(60, 3, 40);
     let model = fit(&table, &class, &augmented());
-    model.check().unwrap();
+    model.check(&Schema::of(&table)).unwrap();
     assert!(model.summary.table_error <= 1e-3);
     let proba = model.log_proba(&table).unwrap();
     for row in [0, 31, 100] {

@@ -6,7 +6,7 @@ use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::log::argmax;
 use hingenet_data::encode::{Divisor, Standard};
-use hingenet_data::table::{Codes, Column, ColumnData, Table};
+use hingenet_data::table::{Codes, Column, ColumnData, Schema, Table};
 
 /// What one node holds.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -42,16 +42,11 @@ pub struct FeatureMap {
 impl FeatureMap {
     /// Learns means and deviations from the weighted rows.
     pub fn learn(table: &Table, weights: Option<&[f64]>) -> Result<Self> {
-        let (mut nodes, mut categories) = (Vec::new(), Vec::new());
-        for (column, data) in table.columns().iter().enumerate() {
-            let node = |category: Option<usize>| Node { column, category, mean: 0.0, scale: 0.0 };
-            let names = data.as_categorical().map_or(&[][..], |c| c.categories());
-            match data.as_categorical() {
-                None => nodes.push(node(None)),
-                Some(_) => nodes.extend((0..names.len().saturating_sub(1)).map(|k| node(Some(k)))),
-            }
-            categories.push(names.to_vec());
-        }
+        let names_of = |column: &Column| column.as_categorical().map(|c| c.categories().to_vec());
+        let categories: Vec<Option<Vec<String>>> = table.columns().iter().map(names_of).collect();
+        let places = node_places(categories.iter().map(|names| names.as_ref().map(Vec::len)));
+        let node = |(column, category)| Node { column, category, mean: 0.0, scale: 0.0 };
+        let mut nodes: Vec<Node> = places.into_iter().map(node).collect();
         let columns = raw_columns(table, &nodes)?;
         if let Some(weights) = weights {
             require_len("sample weights", table.n_rows(), weights.len())?;
@@ -63,25 +58,25 @@ impl FeatureMap {
         Ok(FeatureMap {
             nodes,
             names: table.columns().iter().map(|c| c.name().to_string()).collect(),
-            categories,
-            is_categorical: table.columns().iter().map(|c| c.as_categorical().is_some()).collect(),
+            is_categorical: categories.iter().map(Option::is_some).collect(),
+            categories: categories.into_iter().map(Option::unwrap_or_default).collect(),
         })
     }
 
-    /// Checks a map read from a file.
-    pub(crate) fn check(&self) -> Result<()> {
-        let n = self.names.len();
-        require_len("category lists", n, self.categories.len())?;
-        require_len("column types", n, self.is_categorical.len())?;
-        let fits = |node: &Node| match node.category {
-            _ if node.column >= n || !node.standard().is_possible() => false,
-            None => !self.is_categorical[node.column],
-            Some(k) => k < self.categories[node.column].len(),
-        };
-        if self.nodes.iter().all(fits) {
+    /// Refuses a map (read from a file) that is not one of these columns.
+    pub(crate) fn check(&self, schema: &Schema) -> Result<()> {
+        let Schema { features } = schema;
+        let of_schema: Vec<&[String]> = features.iter().map(|f| f.kind.categories().unwrap_or(&[])).collect();
+        let nodes: Vec<(usize, Option<usize>)> = self.nodes.iter().map(|n| (n.column, n.category)).collect();
+        let fits = self.names.iter().eq(features.iter().map(|f| &f.name))
+            && self.is_categorical.iter().copied().eq(features.iter().map(|f| f.kind.categories().is_some()))
+            && self.categories == of_schema
+            && nodes == node_places(features.iter().map(|f| f.kind.categories().map(<[String]>::len)))
+            && self.nodes.iter().all(|node| node.standard().is_possible());
+        if fits {
             Ok(())
         } else {
-            Err(Error::model_file("the feature map holds impossible values"))
+            Err(Error::model_file("the nodes of the networks are not those of the columns"))
         }
     }
 
@@ -155,6 +150,15 @@ impl FeatureMap {
         };
         (0..row.len()).filter(counts).map(|k| self.nodes[k].scale.ln()).sum()
     }
+}
+
+/// Column and category of every node, from the number of categories of each column (`None` for numbers).
+fn node_places(columns: impl Iterator<Item = Option<usize>>) -> Vec<(usize, Option<usize>)> {
+    let nodes = |(column, categories): (usize, Option<usize>)| match categories {
+        None => vec![(column, None)],
+        Some(n) => (0..n.saturating_sub(1)).map(|k| (column, Some(k))).collect(),
+    };
+    columns.enumerate().flat_map(nodes).collect()
 }
 
 /// The values of each node before standardising.

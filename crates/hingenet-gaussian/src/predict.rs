@@ -11,7 +11,7 @@ use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::{Classifier, log_posteriors};
 use hingenet_data::explain::{ScoreTerms, Term, leave_one_out};
-use hingenet_data::table::{Codes, Table};
+use hingenet_data::table::{Codes, Schema, Table};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
@@ -29,13 +29,17 @@ pub struct GaussianClassifier {
 }
 
 impl GaussianClassifier {
-    /// Refuses parts that do not fit together (of a model file, say).
-    pub fn check(&self) -> Result<()> {
+    /// Refuses parts (of a model file) that do not fit the columns or each other.
+    pub fn check(&self, schema: &Schema) -> Result<()> {
         let (classes, nodes) = (self.prior.len(), self.features.nodes().len());
-        self.features.check()?;
+        self.features.check(schema)?;
+        check_size(classes, nodes)?;
         require_len("class networks", classes, self.networks.len())?;
         for network in &self.networks {
             require_len("nodes of a class network", nodes, network.nodes())?;
+            if !network.is_moderate() {
+                return Err(Error::model_file("a parameter of a class network is too large or too small"));
+            }
         }
         let total: f64 = self.prior.iter().sum();
         if !self.prior.iter().all(|p| *p >= 0.0 && p.is_finite()) || (total - 1.0).abs() > 1e-6 {
@@ -86,6 +90,20 @@ impl GaussianClassifier {
         let codes = Codes::from_options(self.prior.len(), class.into_iter().map(Some));
         Ok((self.features.decode(&rows)?, codes))
     }
+}
+
+/// Most weights of all classes, arcs that are not there counted: one Fisher vector, or the weights as matrices (2 GB).
+const MOST_WEIGHTS: usize = 1 << 28;
+
+/// Refuses networks whose weights would not fit into memory as matrices.
+pub(crate) fn check_size(classes: usize, nodes: usize) -> Result<()> {
+    let size = nodes as f64 * nodes as f64 * classes as f64;
+    if size <= MOST_WEIGHTS as f64 {
+        return Ok(());
+    }
+    let what = format!("the networks of {classes} classes over {nodes} nodes (weights)");
+    let hint = "leave out columns with many categories: each category is a node";
+    Err(Error::too_large(what, size, MOST_WEIGHTS as f64, hint))
 }
 
 /// Class scores of encoded rows, up to a constant a row: `log p(x_observed, c)`, or those of the machine.

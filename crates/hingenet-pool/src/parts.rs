@@ -16,7 +16,8 @@ use super::terms::machine::{Machine, n_machines};
 use super::weights::PoolWeights;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::Matrix;
-use hingenet_data::table::{Codes, Column, ColumnData, Table};
+use hingenet_data::encode::is_moderate;
+use hingenet_data::table::{Codes, Column, ColumnData, FeatureSpec, Schema, Table};
 use hingenet_discrete::averaged::{Counts, Numbering};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,6 +25,8 @@ use std::sync::Arc;
 
 /// Stands for a missing category.
 const NO_LEVEL: u32 = u32::MAX;
+/// Largest exponent s of the share of observed features; those tried are below 2.
+const MOST_POWER: f64 = 10.0;
 
 /// The small parts of a fitted pool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -168,7 +171,7 @@ impl PoolClassifier {
     pub fn from_parts(mut parts: PoolParts) -> Result<Self> {
         let rows = labelled(&mut parts)?;
         let header = parts.header.clone();
-        check(header.weights.0.iter().flatten().all(|w| w.is_finite() && *w >= 0.0), "pool weights")?;
+        check(header.weights.0.iter().flatten().all(|w| is_count(*w)), "pool weights")?;
         let averaged = Arc::new(averaged(&mut parts, rows.n_classes())?);
         let gaussian =
             gaussian(&mut parts, &averaged.counts.class)?.map(|g| Arc::new(g) as Arc<dyn TermModel>);
@@ -180,6 +183,18 @@ impl PoolClassifier {
     }
 }
 
+impl PoolHeader {
+    /// Refuses columns that are not those of a model around the pool or in it; what follows relies on their sizes.
+    pub fn check_columns(&self, schema: &Schema) -> Result<()> {
+        let kind = |f: &FeatureSpec| {
+            f.kind.categories().map_or(FeatureType::Number, |names| FeatureType::Levels(names.len()))
+        };
+        let same = self.names.iter().eq(schema.features.iter().map(|f| &f.name))
+            && self.types.iter().copied().eq(schema.features.iter().map(kind));
+        check(same, "columns")
+    }
+}
+
 /// Terms P and K.
 fn kernels(mut parts: PoolParts, rows: Labelled) -> Result<Kernels> {
     let (points, covariance) = (parts.take("points"), parts.take("covariance"));
@@ -187,9 +202,9 @@ fn kernels(mut parts: PoolParts, rows: Labelled) -> Result<Kernels> {
     let header = parts.header;
     let (metric, power) = (&header.facts.density.metric, header.facts.density.power);
     check(types_fit(&header.types, &header.density_scales, true), "encoding")?;
-    check(metric.len() == header.types.len() && all_finite(metric), "metric")?;
-    check(power.is_finite(), "power")?;
-    check((1..=1000).contains(&header.draws) && header.scale.is_finite(), "draws and scale")?;
+    check(metric.len() == header.types.len() && metric.iter().all(|m| is_count(*m)), "metric")?;
+    check((0.0..=MOST_POWER).contains(&power), "power")?;
+    check((1..=1000).contains(&header.draws) && is_moderate(header.scale), "draws and scale")?;
     let encoding = Encoding::from_scales(header.density_scales);
     let p = encoding.n_columns();
     let points = if rows.features.n_missing() > 0 {
@@ -198,7 +213,7 @@ fn kernels(mut parts: PoolParts, rows: Labelled) -> Result<Kernels> {
         encoding.encode(&rows.features).values
     };
     let covariance = (!covariance.is_empty()).then(|| matrix("covariance", p, p, covariance)).transpose()?;
-    check(header.kernel_roots.len() == p && all_finite(&header.kernel_roots), "kernel")?;
+    check(header.kernel_roots.len() == p && all_moderate(&header.kernel_roots), "kernel")?;
     let n_support = support.len() / (p + 2);
     let machine = Machine {
         kernel: Kernel { roots: header.kernel_roots },
@@ -220,12 +235,17 @@ fn check(ok: bool, what: &str) -> Result<()> {
     if ok { Ok(()) } else { Err(Error::model_file(format!("the {what} of the pool cannot be used"))) }
 }
 
-fn all_finite(x: &[f64]) -> bool {
-    x.iter().all(|v| v.is_finite())
+fn all_moderate(x: &[f64]) -> bool {
+    x.iter().all(|v| is_moderate(*v))
+}
+
+/// Whether a weight is one that rows can add up to.
+fn is_count(x: f64) -> bool {
+    x >= 0.0 && is_moderate(x)
 }
 
 fn matrix(what: &str, rows: usize, cols: usize, data: Vec<f64>) -> Result<Matrix> {
-    check(rows.checked_mul(cols) == Some(data.len()) && all_finite(&data), what)?;
+    check(rows.checked_mul(cols) == Some(data.len()) && all_moderate(&data), what)?;
     Matrix::from_vec(rows, cols, data)
 }
 
@@ -257,7 +277,7 @@ fn labelled(parts: &mut PoolParts) -> Result<Labelled> {
     let ascending = present.windows(2).all(|w| w[0] < w[1]);
     check(present.len() >= 2 && ascending && present.iter().all(|c| *c < header.n_classes), "classes")?;
     check(parts.class.len() == n && parts.class.iter().all(|c| (*c as usize) < present.len()), "classes")?;
-    check(weight.len() == n && weight.iter().all(|s| s.is_finite() && *s > 0.0), "row weights")?;
+    check(weight.len() == n && weight.iter().all(|s| is_count(*s) && *s > 0.0), "row weights")?;
     let rows = Labelled {
         features: Table::new(columns)?,
         class: parts.class.iter().map(|c| *c as usize).collect(),
@@ -289,13 +309,15 @@ fn averaged(parts: &mut PoolParts, k: usize) -> Result<Averaged> {
     let [class, value, pair] = ["class_counts", "value_counts", "pair_counts"].map(|name| parts.take(name));
     let (types, states) = (&parts.header.types, &parts.header.states);
     let fits = |(kind, states): (&FeatureType, &States)| match (kind, states) {
-        (FeatureType::Number, States::Cuts(cuts)) => all_finite(cuts) && cuts.windows(2).all(|w| w[0] < w[1]),
+        (FeatureType::Number, States::Cuts(cuts)) => {
+            cuts.iter().all(|c| c.is_finite()) && cuts.windows(2).all(|w| w[0] < w[1])
+        }
         (FeatureType::Levels(a), States::Levels(b)) => a == b,
         _ => false,
     };
     check(types.len() == states.len() && types.iter().zip(states).all(fits), "states")?;
     let numbering = Numbering::new(states.iter().map(States::count));
-    let counts_fit = |x: &[f64]| x.iter().all(|v| v.is_finite() && *v >= 0.0);
+    let counts_fit = |x: &[f64]| x.iter().all(|v| is_count(*v));
     check(class.len() == k && counts_fit(&class), "class counts")?;
     check(numbering.total().checked_mul(k) == Some(value.len()) && counts_fit(&value), "state counts")?;
     check(counts_fit(&pair), "pair counts")?;

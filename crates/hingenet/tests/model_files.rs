@@ -7,6 +7,7 @@ use hingenet_base::control::Control;
 use hingenet_base::error::Error;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::table::{Codes, Column, Table, UnseenPolicy};
+use serde_json::json;
 
 /// Three classes, two numeric and two categorical features with dependencies, some cells missing.
 fn table(n: usize, missing: f64) -> Table {
@@ -226,29 +227,128 @@ fn seal(bytes: &mut Vec<u8>, header: usize) {
     bytes.extend_from_slice(&sum);
 }
 
+/// A model whose header can be altered.
+struct Altered {
+    container: Container,
+    good: serde_json::Value,
+}
+
+impl Altered {
+    fn of(name: &str) -> Self {
+        let model = fitted(name, &table(60, 0.0));
+        let container = Container::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        Altered { good: container.about.clone(), container }
+    }
+
+    /// The good header with other values at some places, all of which must be there.
+    fn with(&mut self, values: &[(&str, serde_json::Value)]) -> &mut Self {
+        self.container.about = self.good.clone();
+        for (place, value) in values {
+            *self.container.about.pointer_mut(place).unwrap_or_else(|| panic!("{place}")) = value.clone();
+        }
+        self
+    }
+
+    #[track_caller]
+    fn is_refused(&self) {
+        let error = Model::from_bytes(&self.container.to_bytes().unwrap()).unwrap_err();
+        assert!(matches!(error, Error::ModelFile { .. }), "{error}");
+    }
+}
+
 #[test]
 fn hostile_headers_are_refused() {
-    let model = fitted("tan:ml", &table(60, 0.0));
-    let mut container = Container::from_bytes(&model.to_bytes().unwrap()).unwrap();
-    let good = container.about.clone();
-    let mut check = |path: &str, value: serde_json::Value| {
-        container.about = good.clone();
-        *container.about.pointer_mut(path).unwrap() = value;
-        let error = Model::from_bytes(&container.to_bytes().unwrap()).unwrap_err();
-        assert!(matches!(error, Error::ModelFile { .. }), "{path}: {error}");
-    };
-    check("/classes", serde_json::json!(["one"]));
-    check("/classes", serde_json::json!(["a", "a", "b"]));
-    check("/classes", serde_json::json!(vec!["x".to_string(); 70000]));
-    check("/family", serde_json::json!("perceptron"));
-    check("/parameters/parents", serde_json::json!([[1], [0], [], [], []]));
-    check("/parameters/parents", serde_json::json!([[], [0], [0], [0], [99]]));
-    check("/parameters/parents", serde_json::json!([[], [0]]));
-    check("/parameters/parents/2", serde_json::json!([0, 1, 3, 4]));
-    check("/schema/features/0/name", serde_json::json!("class"));
-    check("/target", serde_json::json!("x"));
-    check("/facts/rows", serde_json::json!(-1));
-    check("/schema/features/0/kind", serde_json::json!({"categorical": {"categories": ["a", "a"]}}));
+    let mut model = Altered::of("tan:ml");
+    let mut check = |place: &str, value: serde_json::Value| model.with(&[(place, value)]).is_refused();
+    check("/classes", json!(["one"]));
+    check("/classes", json!(["a", "a", "b"]));
+    check("/classes", json!(vec!["x".to_string(); 70000]));
+    check("/family", json!("perceptron"));
+    check("/parameters/parents", json!([[1], [0], [], [], []]));
+    check("/parameters/parents", json!([[], [0], [0], [0], [99]]));
+    check("/parameters/parents", json!([[], [0]]));
+    check("/parameters/parents/2", json!([0, 1, 3, 4]));
+    check("/schema/features/0/name", json!("class"));
+    check("/target", json!("x"));
+    check("/facts/rows", json!(-1));
+    check("/schema/features/0/kind", json!({"categorical": {"categories": ["a", "a"]}}));
+    Altered::of("majority").with(&[("/parameters", json!({"anything": 1}))]).is_refused();
+    Altered::of("aode:ml").with(&[("/parameters", json!([1]))]).is_refused();
+}
+
+#[test]
+fn sizes_that_are_not_those_of_the_columns_are_refused_before_anything_is_allocated() {
+    let mut pool = Altered::of("pool,fast=true");
+    for levels in [2, 4, 10_000_000, 1u64 << 32, 1 << 63, u64::MAX] {
+        pool.with(&[
+            ("/parameters/types/1/levels", json!(levels)),
+            ("/parameters/states/1/levels", json!(levels)),
+            ("/parameters/density_scales/1/levels/columns", json!(levels)),
+            ("/parameters/gaussian_scales/1/levels/columns", json!(levels - 1)),
+        ])
+        .is_refused();
+    }
+    let mut gaussian = Altered::of("sgbn:or,lambda1=10");
+    let short =
+        json!([[], ["v\"0\n", "v\"1\n"], [], gaussian.good["parameters"]["features"]["categories"][3]]);
+    gaussian.with(&[("/parameters/features/categories", short)]).is_refused();
+    let mut fisher = Altered::of("fisher:or,lambda1=10,c=1,components=3");
+    for components in [json!([]), json!([2, 1, 0]), json!([0, 0, 1]), json!([0, 1, 1_000_000])] {
+        fisher.with(&[("/parameters/machine/components", components)]).is_refused();
+    }
+    let mut density = Altered::of("kde-nb,bandwidth=normal");
+    density.with(&[("/schema/features/1/kind/categorical/categories", json!(["a", "b"]))]).is_refused();
+    for levels in [2u64, 1 << 62, 1 << 63] {
+        density
+            .with(&[
+                ("/parameters/units/units/1/Categories", json!(levels)),
+                ("/parameters/lines/1/axis/Levels", json!(levels)),
+                ("/parameters/lines/1/values", json!([])),
+            ])
+            .is_refused();
+    }
+}
+
+/// Missing features are summed out along the forest of a class: a cycle has no end.
+#[test]
+fn a_forest_with_a_cycle_is_refused() {
+    let mut density = Altered::of("kde-tan,bandwidth=normal");
+    let pairs = density.good["parameters"]["pairs"].as_array().unwrap().len();
+    assert!(pairs >= 3, "{pairs}");
+    density.with(&[("/parameters/class_pairs/0", json!([0, 0]))]).is_refused();
+    let all: Vec<usize> = (0..pairs).collect();
+    if density.good["parameters"]["class_pairs"][0] != json!(all) {
+        density.with(&[("/parameters/class_pairs/0", json!(all))]).is_refused();
+    }
+}
+
+#[test]
+fn a_header_with_a_key_twice_is_refused() {
+    let bytes = fitted("nb:ml", &table(60, 0.0)).to_bytes().unwrap();
+    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let (header, rest) = bytes[20..bytes.len() - 4].split_at(length);
+    let header = String::from_utf8(header.to_vec()).unwrap();
+    let twice = header.replacen("\"target\":", "\"target\":\"x\",\"target\":", 1);
+    assert_ne!(header, twice);
+    for (text, loads) in [(header, true), (twice, false)] {
+        let mut file = bytes[..12].to_vec();
+        file.extend((text.len() as u32).to_le_bytes());
+        file.extend([0; 4]);
+        file.extend(text.as_bytes());
+        file.extend(rest);
+        seal(&mut file, text.len());
+        assert_eq!(Model::from_bytes(&file).is_ok(), loads);
+    }
+}
+
+/// A source without end is not read to its end: not one without our magic, and not one that goes on behind the model.
+#[test]
+fn an_endless_source_is_refused_at_once() {
+    let zeros = std::io::repeat(0);
+    assert!(matches!(Container::read(zeros), Err(Error::ModelFile { .. })));
+    let bytes = fitted("nb:ml", &table(60, 0.0)).to_bytes().unwrap();
+    let more = std::io::Read::chain(&bytes[..], std::io::repeat(7));
+    assert!(matches!(Container::read(more), Err(Error::ModelFile { .. })));
 }
 
 #[test]

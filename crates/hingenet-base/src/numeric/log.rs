@@ -18,12 +18,19 @@ pub fn log_add(a: f64, b: f64) -> f64 {
     if lo == f64::NEG_INFINITY { hi } else { hi + (lo - hi).exp().ln_1p() }
 }
 
+/// A sum beyond this has lost the digits of `ln Σ exp` that a probability needs.
+const COARSE: f64 = 1e8;
+
 /// Shifts `v` so that `lse(v) = 0` and returns the old `lse`. A slice that is all `-inf` stays.
 #[inline]
 pub fn log_normalise(v: &mut [f64]) -> f64 {
     let total = log_sum_exp(v);
     if total.is_finite() {
         v.iter_mut().for_each(|x| *x -= total);
+        if total.abs() > COARSE {
+            let left = log_sum_exp(v);
+            v.iter_mut().for_each(|x| *x -= left);
+        }
     }
     total
 }
@@ -60,6 +67,15 @@ mod tests {
         assert_eq!(log_sum_exp(&[f64::NEG_INFINITY; 3]), f64::NEG_INFINITY);
         assert_eq!(log_add(f64::NEG_INFINITY, f64::NEG_INFINITY), f64::NEG_INFINITY);
         assert!((log_add(-3.0, 2.0) - log_sum_exp(&[-3.0, 2.0])).abs() < 1e-15);
+    }
+
+    #[test]
+    fn scores_of_any_size_become_probabilities() {
+        for size in [0.0, 1e3, 1e10, 1e17, 1e300] {
+            let mut v = [size, size, -size, size];
+            log_normalise(&mut v);
+            assert!((v.iter().map(|x| x.exp()).sum::<f64>() - 1.0).abs() < 1e-12, "{size}: {v:?}");
+        }
     }
 
     #[test]

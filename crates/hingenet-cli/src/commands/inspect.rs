@@ -103,12 +103,11 @@ impl Inspect {
     }
 }
 
-/// The header of a model file; for a pool with its terms, weights and choices, which stand in the sections.
+/// The header of a model file that loads; for a pool with its terms, weights and choices, which stand in the sections.
 fn header(path: &Path) -> Result<Value> {
+    let model = Model::load(path)?;
     let mut header = Model::read_header(path)?;
-    if header.get("family").and_then(Value::as_str) == Some("pool")
-        && let (Some(summary), Value::Object(fields)) = (Model::load(path)?.pool_summary(), &mut header)
-    {
+    if let (Some(summary), Value::Object(fields)) = (model.pool_summary(), &mut header) {
         fields.insert("pool".into(), serde_json::to_value(summary)?);
     }
     Ok(header)

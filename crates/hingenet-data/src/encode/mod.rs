@@ -13,4 +13,4 @@ pub mod mdl;
 mod standard;
 
 pub use coder::FeatureCoder;
-pub use standard::{Divisor, FURTHEST, Standard};
+pub use standard::{Divisor, FURTHEST, Standard, is_moderate};

@@ -7,6 +7,12 @@ use serde::{Deserialize, Serialize};
 /// whatever a query holds, and nothing that is learnt from rows comes near it.
 pub const FURTHEST: f64 = 1e100;
 
+/// Whether a number read from a file is one that training can have made: finite, and so far from the end of the range that
+/// products of two of them are finite too.
+pub fn is_moderate(x: f64) -> bool {
+    x.abs() <= FURTHEST
+}
+
 /// Mean and standard deviation of the training rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Standard {

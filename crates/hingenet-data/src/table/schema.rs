@@ -34,6 +34,16 @@ pub enum FeatureKind {
     Categorical { categories: Vec<String> },
 }
 
+impl FeatureKind {
+    /// The categories; `None` for numbers.
+    pub fn categories(&self) -> Option<&[String]> {
+        match self {
+            FeatureKind::Numeric => None,
+            FeatureKind::Categorical { categories } => Some(categories),
+        }
+    }
+}
+
 /// What to do with a category that training has not seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnseenPolicy {

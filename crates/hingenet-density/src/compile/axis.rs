@@ -2,6 +2,8 @@
 //! nodes wherever training values are near, with one wide cell across each gap. So an outlier costs a few
 //! nodes, not a coarse grid.
 
+use hingenet_data::encode::{FURTHEST, is_moderate};
+
 /// Positions of table nodes along one feature, ascending.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Axis {
@@ -136,15 +138,16 @@ impl Axis {
             Axis::Levels(n) => *n > 0,
             Axis::Pieces(pieces) => {
                 let mut expected = 0;
-                let mut end = f64::MIN;
+                let mut end = -FURTHEST;
                 !pieces.is_empty()
                     && pieces.iter().all(|p| {
                         let fine = p.cells >= 3
                             && p.cells < 1 << 24
                             && p.first == expected
+                            && is_moderate(p.start)
                             && p.start >= end - 1e-9 * (1.0 + end.abs())
                             && p.step > 0.0
-                            && p.end().is_finite();
+                            && is_moderate(p.end());
                         expected = p.first.saturating_add(p.cells).saturating_add(1);
                         end = p.end();
                         fine

@@ -2,6 +2,7 @@
 
 use super::axis::Axis;
 use crate::terms::raw::{Linear, Weighted};
+use hingenet_data::encode::is_moderate;
 
 /// `log p_y(x_i)` of one feature for all classes, and what it contributes to the scores.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -50,17 +51,23 @@ impl LineTable {
         }
     }
 
-    /// Whether sizes agree and every number is finite.
+    /// Whether sizes agree and every number is one that training can make.
     pub fn is_valid(&self, n_classes: usize, outputs: usize) -> bool {
         self.axis.is_valid()
-            && self.values.len() == self.axis.len() * n_classes
+            && self.axis.len().checked_mul(n_classes) == Some(self.values.len())
             && self.floors.len() == n_classes
-            && self.weights.len() == n_classes * outputs
+            && n_classes.checked_mul(outputs) == Some(self.weights.len())
             && self.centre.len() == outputs
             && self.raw.as_ref().is_none_or(|raw| raw.term.is_valid() && raw.fits(outputs))
-            && [&self.values, &self.floors, &self.weights, &self.centre]
-                .into_iter()
-                .flatten()
-                .all(|v| v.is_finite())
+            && self.values.iter().chain(&self.floors).all(|v| is_log_density(*v))
+            && self.weights.iter().chain(&self.centre).all(|v| is_moderate(*v))
     }
+}
+
+/// Largest log density of a value or a pair: the narrowest bandwidth, 1e-3, allows 12.
+const DENSEST: f64 = 100.0;
+
+/// Whether training can have made such a log density: its exponential, and any sum of them, is finite.
+pub(super) fn is_log_density(value: f64) -> bool {
+    is_moderate(value) && value <= DENSEST
 }

@@ -2,7 +2,9 @@
 //! weights in the class scores.
 
 use super::axis::{Axis, Place};
+use super::line_table::is_log_density;
 use crate::terms::raw::{Product, Weighted};
+use hingenet_data::encode::is_moderate;
 
 /// Lookup table of a pair of features.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -79,26 +81,24 @@ impl PairTable {
         (self.first.place(x), self.second.place(y - self.shear * x))
     }
 
-    /// Whether sizes agree and every number is finite.
-    pub fn is_valid(&self, n_features: usize, n_classes: usize, outputs: usize) -> bool {
+    /// Whether sizes agree and every number is one that training can make.
+    pub fn is_valid(&self, n_classes: usize, outputs: usize) -> bool {
         let size = self.first.len().checked_mul(self.second.len());
         let layer_fits = |l: &Layer| {
             l.class < n_classes
-                && l.floor.is_finite()
+                && is_log_density(l.floor)
                 && l.weights.len() == outputs
-                && l.weights.iter().all(|w| w.is_finite())
+                && l.weights.iter().all(|w| is_moderate(*w))
                 && Some(l.values.len()) == size
-                && l.values.iter().all(|v| v.is_finite())
+                && l.values.iter().all(|v| is_log_density(f64::from(*v)))
         };
-        self.pair.0 < self.pair.1
-            && self.pair.1 < n_features
-            && self.first.is_valid()
+        self.first.is_valid()
             && self.second.is_valid()
-            && self.shear.is_finite()
+            && is_moderate(self.shear)
             && self.layers.iter().all(layer_fits)
             && self.raw.as_ref().is_none_or(|raw| raw.term.is_valid() && raw.fits(outputs))
             && self.centre.len() == outputs
-            && self.centre.iter().all(|v| v.is_finite())
+            && self.centre.iter().all(|v| is_moderate(*v))
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::columns::{Columns, Kind};
 use crate::params::Augment;
 use crate::structure::Kept;
+use hingenet_data::encode::is_moderate;
 
 /// The values seen in training.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -26,7 +27,7 @@ impl Range {
     }
 
     fn is_valid(&self) -> bool {
-        self.low.is_finite() && self.high.is_finite() && self.low <= self.high
+        is_moderate(self.low) && is_moderate(self.high) && self.low <= self.high
     }
 }
 
@@ -43,7 +44,7 @@ impl Linear {
         if x.is_nan() { 0.0 } else { self.range.hold(x) }
     }
 
-    /// Whether every number is finite.
+    /// Whether every number is one that training can make.
     pub fn is_valid(&self) -> bool {
         self.range.is_valid()
     }
@@ -64,9 +65,9 @@ impl Product {
         if x.is_nan() || y.is_nan() { 0.0 } else { self.first.hold(x) * self.second.hold(y) - self.mean }
     }
 
-    /// Whether every number is finite.
+    /// Whether every number is one that training can make.
     pub fn is_valid(&self) -> bool {
-        self.first.is_valid() && self.second.is_valid() && self.mean.is_finite()
+        self.first.is_valid() && self.second.is_valid() && is_moderate(self.mean)
     }
 
     fn learn(columns: &Columns, (i, j): (usize, usize)) -> Self {
@@ -104,7 +105,7 @@ impl<T> Weighted<T> {
 
     /// Whether the weights are finite and as many as the outputs.
     pub fn fits(&self, outputs: usize) -> bool {
-        self.weights.len() == outputs && self.weights.iter().all(|w| w.is_finite())
+        self.weights.len() == outputs && self.weights.iter().all(|w| is_moderate(*w))
     }
 }
 

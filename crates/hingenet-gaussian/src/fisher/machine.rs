@@ -12,6 +12,7 @@ use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::{Matrix, dot};
 use hingenet_base::optimise::squared_hinge::SquaredHinge;
 use hingenet_base::solver::SolverReport;
+use hingenet_data::encode::is_moderate;
 use hingenet_data::select::calibration::{Targets, temperature};
 use hingenet_data::select::criterion::Judged;
 use rayon::prelude::*;
@@ -77,9 +78,12 @@ impl FisherMachine {
         for direction in &self.directions {
             require_len("weights of a direction", used, direction.len())?;
         }
-        let numbers = || self.directions.iter().flatten().chain(&self.biases);
-        let indices = self.components.iter().flatten().all(|k| *k < self.length);
-        if !numbers().all(|v| v.is_finite()) || !self.inverse_temperature.is_finite() || !indices {
+        let numbers = self.directions.iter().flatten().chain(&self.biases);
+        let components = self.components.as_deref().is_none_or(|list| {
+            !list.is_empty() && list.windows(2).all(|w| w[0] < w[1]) && list.iter().all(|k| *k < self.length)
+        });
+        let positive = self.inverse_temperature > 0.0 && is_moderate(self.inverse_temperature);
+        if !numbers.copied().all(is_moderate) || !components || !positive {
             return Err(Error::model_file("the Fisher machine holds impossible numbers"));
         }
         Ok(())

@@ -9,6 +9,7 @@ use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::graph::Dag;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
+use hingenet_data::encode::{FURTHEST, is_moderate};
 
 /// Smallest variance of a node, as a share of the variance of its column.
 pub const VARIANCE_FLOOR: f64 = 1e-6;
@@ -103,6 +104,13 @@ impl GaussianNetwork {
     /// The same network with other variances.
     pub fn with_variance(&self, variance: Vec<f64>) -> Result<Self> {
         Self::new(&self.theta(), self.bias.clone(), variance)
+    }
+
+    /// Whether all parameters are such as standardised columns give.
+    pub(crate) fn is_moderate(&self) -> bool {
+        let least = 1.0 / FURTHEST;
+        self.weights.iter().flatten().chain(&self.bias).all(|w| is_moderate(*w))
+            && self.variance.iter().all(|v| (least..=FURTHEST).contains(v))
     }
 
     /// Number of nodes m.

@@ -42,6 +42,10 @@ impl Model {
     /// Log-likelihood of each row under the uncalibrated model: missing features are summed out, the target
     /// column is used if it is there. Numeric features count by their interval.
     pub fn log_likelihood(&self, table: &Table, unseen: UnseenPolicy) -> Result<Vec<RowLikelihood>> {
+        self.likelihoods(self.row_likelihoods(table, unseen))
+    }
+
+    fn row_likelihoods(&self, table: &Table, unseen: UnseenPolicy) -> Result<Vec<RowLikelihood>> {
         let (rows, _) = self.schema.align(table, unseen)?;
         let joint = match &self.fitted {
             Fitted::Averaged(model) => model.log_joint(&rows)?,
@@ -59,6 +63,10 @@ impl Model {
     /// `n` rows drawn from the model, the features first and the class last, given `column = value` pairs.
     /// Numeric features are drawn as intervals, which is all the model knows of them.
     pub fn sample(&self, n: usize, given: &[(String, String)], seed: u64) -> Result<Table> {
+        self.drawn(self.sampled(n, given, seed))
+    }
+
+    fn sampled(&self, n: usize, given: &[(String, String)], seed: u64) -> Result<Table> {
         if let Fitted::Gaussian(model) = &self.fitted {
             if let Some((column, _)) = given.first() {
                 let hint = "draw without --given, or fit a discrete model such as tan:ml";

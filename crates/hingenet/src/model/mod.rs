@@ -3,6 +3,7 @@
 //! A [`Dataset`] (features, class, weights) and a [`ModelSpec`] (name and options) go into [`fit`]; a
 //! [`Model`] comes out: it knows its columns by name, so any table can be given to it.
 
+mod answer;
 mod builders;
 mod density;
 mod discrete;
@@ -157,7 +158,7 @@ impl Model {
     /// Class probabilities of any table: columns are found by name, absent ones are missing features.
     pub fn predict(&self, table: &Table, unseen: UnseenPolicy) -> Result<Predictions> {
         let (rows, report) = self.schema.align(table, unseen)?;
-        let log_proba = self.fitted.classifier().log_proba(&rows)?;
+        let log_proba = self.posteriors(self.fitted.classifier().log_proba(&rows))?;
         Ok(Predictions { log_proba, n_classes: self.classes.len(), report })
     }
 
@@ -171,11 +172,13 @@ impl Model {
             return Ok((self.predict(table, unseen)?, Vec::new()));
         };
         let (rows, report) = self.schema.align(table, unseen)?;
-        let (log_proba, terms) = pool.log_proba_and_terms(&rows)?;
-        let predictions =
-            |log_proba| Predictions { log_proba, n_classes: self.classes.len(), report: report.clone() };
-        let terms = terms.into_iter().map(|(term, l)| (term, predictions(l))).collect();
-        Ok((predictions(log_proba), terms))
+        let (log_proba, terms) = self.answered(pool.log_proba_and_terms(&rows), |_| true)?;
+        let predictions = |log_proba| {
+            let log_proba = self.posteriors(Ok(log_proba))?;
+            Ok(Predictions { log_proba, n_classes: self.classes.len(), report: report.clone() })
+        };
+        let terms = terms.into_iter().map(|(term, l)| Ok((term, predictions(l)?)));
+        Ok((predictions(log_proba)?, terms.collect::<Result<_>>()?))
     }
 
     /// The error of what this model cannot do; `hint` says what to use instead.
@@ -194,7 +197,7 @@ impl Model {
     /// Why row `row` of a table got its class.
     pub fn explain(&self, table: &Table, row: usize, unseen: UnseenPolicy) -> Result<Explanation> {
         let (one, _) = self.schema.align(&table.one_row(row)?, unseen)?;
-        self.fitted.classifier().explain(&one, 0)
+        self.explained(self.fitted.classifier().explain(&one, 0))
     }
 
     /// Why every row of a table got its class, row by row as asked for; the table is aligned once.
@@ -204,7 +207,7 @@ impl Model {
         unseen: UnseenPolicy,
     ) -> Result<impl ExactSizeIterator<Item = Result<Explanation>>> {
         let (rows, _) = self.schema.align(table, unseen)?;
-        Ok((0..rows.n_rows()).map(move |m| self.fitted.classifier().explain(&rows, m)))
+        Ok((0..rows.n_rows()).map(move |m| self.explained(self.fitted.classifier().explain(&rows, m))))
     }
 
     /// What to measure next for row `row`: every missing feature with the information (nats) that its value
@@ -216,6 +219,7 @@ impl Model {
         unseen: UnseenPolicy,
     ) -> Result<Option<Vec<(usize, f64)>>> {
         let (one, _) = self.schema.align(&table.one_row(row)?, unseen)?;
-        self.fitted.classifier().next_measurements(&one)
+        let gains = self.fitted.classifier().next_measurements(&one);
+        self.answered(gains, |gains| gains.iter().flatten().all(|(_, nats)| nats.is_finite()))
     }
 }

@@ -5,7 +5,6 @@ use super::{Caption, Curve, CurveFigure, HeatMap, ModelReport, NetworkPicture, P
 use crate::evaluate::metrics::quantile;
 use crate::model::Model;
 use hingenet_base::numeric::log::argmax;
-use hingenet_data::table::FeatureKind;
 use hingenet_density::{self, DensityClassifier, Surface};
 
 /// Classes with a curve in one figure: those that the feature moves most.
@@ -41,12 +40,14 @@ pub(super) fn describe(report: &mut ModelReport, model: &Model, fitted: &Density
     if features > curves.len() {
         report.terms.push(format!("The {} of {features} features that move the score most.", curves.len()));
     }
-    let mut surfaces = fitted.surfaces();
-    report.networks.push(pairs(model, &surfaces));
-    surfaces.sort_by(|a, b| b.strength().total_cmp(&a.strength()));
-    report.maps = surfaces.iter().take(MAPS).map(|s| heat_map(model, s)).collect();
-    if surfaces.len() > MAPS {
-        let text = format!("The {MAPS} of {} pairs that move the score most have a map.", surfaces.len());
+    let network = pairs(model, fitted);
+    let strength = |p: usize| network.arcs[p].strength;
+    let mut order: Vec<usize> = (0..network.arcs.len()).collect();
+    order.sort_by(|&a, &b| strength(b).total_cmp(&strength(a)));
+    report.maps = order.iter().take(MAPS).map(|&p| heat_map(model, &fitted.surface(p))).collect();
+    report.networks.push(network);
+    if order.len() > MAPS {
+        let text = format!("The {MAPS} of {} pairs that move the score most have a map.", order.len());
         report.terms.push(text);
     }
 }
@@ -57,10 +58,7 @@ fn name(model: &Model, column: usize) -> String {
 
 /// Names of the categories of a column; `None` if it holds numbers.
 fn categories(model: &Model, column: usize) -> Option<&[String]> {
-    match &model.schema.features[column].kind {
-        FeatureKind::Categorical { categories } => Some(categories),
-        FeatureKind::Numeric => None,
-    }
+    model.schema.features[column].kind.categories()
 }
 
 /// Positions of the largest shares in ascending order, at most so many.
@@ -180,18 +178,19 @@ fn spanned(surface: &Surface, class: usize) -> f64 {
 }
 
 /// The pairs in use; features without any are nodes too.
-pub(super) fn pairs(model: &Model, surfaces: &[Surface]) -> NetworkPicture {
+pub(super) fn pairs(model: &Model, fitted: &DensityClassifier) -> NetworkPicture {
     let node = |f: &hingenet_data::table::FeatureSpec| PictureNode {
         name: f.name.clone(),
         is_class: false,
         note: String::new(),
     };
-    let arc = |s: &Surface| PictureArc { from: s.columns.0, to: s.columns.1, strength: s.strength() };
+    let arc = |s: Surface| PictureArc { from: s.columns.0, to: s.columns.1, strength: s.strength() };
+    let arcs: Vec<PictureArc> = fitted.surfaces().map(arc).collect();
     NetworkPicture {
         title: format!("{} for {}: pairs of features", model.spec, model.target),
         nodes: model.schema.features.iter().map(node).collect(),
-        arcs: surfaces.iter().map(arc).collect(),
-        strength: (!surfaces.is_empty()).then(|| "mean size of the pair's part of the score".into()),
+        strength: (!arcs.is_empty()).then(|| "mean size of the pair's part of the score".into()),
+        arcs,
         is_directed: false,
     }
 }

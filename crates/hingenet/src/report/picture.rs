@@ -56,7 +56,7 @@ impl NetworkPicture {
     /// without either is refused.
     pub fn of_model(model: &Model) -> Result<Self> {
         match &model.fitted {
-            Fitted::Density(fitted) => Ok(super::density::pairs(model, &fitted.surfaces())),
+            Fitted::Density(fitted) => Ok(super::density::pairs(model, fitted)),
             _ => Self::of_network(&model.network()?, format!("{} for {}", model.spec, model.target)),
         }
     }

@@ -1,30 +1,33 @@
 //! The bytes of a model file: a size-limited JSON header and raw little-endian number sections, with
 //! checksums. Knows nothing of models. A file is data: whatever it holds, reading it can fail but not
-//! harm: nothing is allocated beyond the size of the file, and nothing in it is ever executed.
+//! harm: nothing is allocated beyond the size of the file, nothing is read beyond the sections that the header
+//! names (so an endless source ends too), and nothing in it is ever executed.
 //!
 //! ```text
 //! offset  bytes  what
 //! 0       8      magic 89 48 47 4E 0D 0A 1A 0A (shows damage by text-mode transfers)
 //! 8       4      format version
-//! 12      4      length H of the header, at most 64 MiB
+//! 12      4      length H of the header, at most 16 MiB
 //! 16      4      CRC-32 of the header
 //! 20      H      header: JSON, {"about": {...}, "sections": [{"name", "type", "count"}, ...]}
 //! 20+H    ...    the sections, one after the other, little-endian
 //! end-4   4      CRC-32 of everything before
 //! ```
 
+use super::strict::Strict;
 use hingenet_base::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::path::PathBuf;
 
 /// Version written by this library; it reads this and all older ones.
 pub const FORMAT_VERSION: u32 = 1;
 
 const MAGIC: [u8; 8] = [0x89, b'H', b'G', b'N', b'\r', b'\n', 0x1a, b'\n'];
 const PREFIX: usize = 20;
-const MAX_HEADER: usize = 64 << 20;
+const MAX_HEADER: usize = 16 << 20;
 
 /// A header and named sections of numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,8 +72,8 @@ number!(u32);
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Header {
-    about: Value,
+struct Header<V> {
+    about: V,
     sections: Vec<SectionInfo>,
 }
 
@@ -160,73 +163,94 @@ impl Container {
         Ok(bytes)
     }
 
-    /// Reads and checks all bytes of a file.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let header_end = header_end(bytes)?;
-        let Some(body_end) = bytes.len().checked_sub(4).filter(|&end| end >= header_end) else {
-            return Err(Error::model_file("the file is truncated"));
-        };
-        if word(bytes, body_end) != crc32(&bytes[..body_end]) {
-            return Err(Error::model_file("the checksum does not agree: the file is damaged or truncated"));
-        }
-        let header = parse_header(&bytes[PREFIX..header_end])?;
+    /// Reads and checks a whole file.
+    pub fn read(input: impl Read) -> Result<Self> {
+        let mut input = Checked { input, crc: flate2::Crc::new() };
+        let header = read_header(&mut input)?;
         let mut sections = BTreeMap::new();
-        let mut rest = &bytes[header_end..body_end];
         for info in header.sections {
-            let (bytes, after) = rest.split_at_checked(info.length()?).ok_or_else(|| {
-                Error::model_file(format!("section `{}` is larger than the file", info.name))
-            })?;
-            rest = after;
-            let section = Section { info, bytes: bytes.to_vec() };
+            let section = Section { bytes: input.exactly(info.length()?)?, info };
             if let Some(first) = sections.insert(section.info.name.clone(), section) {
                 return Err(Error::model_file(format!("section `{}` occurs twice", first.info.name)));
             }
         }
-        if !rest.is_empty() {
-            return Err(Error::model_file(format!("{} bytes belong to no section", rest.len())));
+        let checksum = input.crc.sum();
+        if word(&input.exactly(4)?, 0) != checksum {
+            return Err(Error::model_file("the checksum does not agree: the file is damaged"));
         }
-        Ok(Container { about: header.about, sections })
+        if !input.up_to(1)?.is_empty() {
+            return Err(Error::model_file("there are bytes that belong to no section"));
+        }
+        Ok(Container { about: header.about.0, sections })
+    }
+
+    /// Reads and checks all bytes of a file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::read(bytes)
     }
 
     /// Reads the header only; the sections are neither read nor checked.
-    pub fn read_about(mut input: impl Read) -> Result<Value> {
-        let failed = |e: std::io::Error| Error::model_file(format!("the file is truncated ({e})"));
-        let mut prefix = vec![0; PREFIX];
-        input.read_exact(&mut prefix).map_err(failed)?;
-        let length = header_length(&prefix)?;
-        let mut header = Vec::new();
-        input.take(length as u64).read_to_end(&mut header).map_err(failed)?;
-        prefix.extend_from_slice(&header);
-        let end = header_end(&prefix)?;
-        Ok(parse_header(&prefix[PREFIX..end])?.about)
+    pub fn read_about(input: impl Read) -> Result<Value> {
+        Ok(read_header(&mut Checked { input, crc: flate2::Crc::new() })?.about.0)
+    }
+}
+
+/// A source of which every byte read goes into a checksum.
+struct Checked<R> {
+    input: R,
+    crc: flate2::Crc,
+}
+
+impl<R: Read> Checked<R> {
+    /// The next bytes, or all that are left; memory is taken as they arrive, not as a file promises them.
+    fn up_to(&mut self, length: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let input = &mut self.input;
+        input.take(length).read_to_end(&mut bytes).map_err(|e| Error::io(PathBuf::new(), e))?;
+        self.crc.update(&bytes);
+        Ok(bytes)
+    }
+
+    fn exactly(&mut self, length: u64) -> Result<Vec<u8>> {
+        let bytes = self.up_to(length)?;
+        if bytes.len() as u64 == length { Ok(bytes) } else { Err(Error::model_file("the file is truncated")) }
     }
 }
 
 impl SectionInfo {
-    /// Length in bytes, as far as a file can say.
-    fn length(&self) -> Result<usize> {
+    /// Length in bytes.
+    fn length(&self) -> Result<u64> {
+        let problem = |problem: &str| Error::model_file(format!("section `{}` {problem}", self.name));
         let width = match self.kind.as_str() {
             f64::TYPE => size_of::<f64>(),
             u32::TYPE => size_of::<u32>(),
-            other => {
-                return Err(Error::model_file(format!("section `{}` has unknown type `{other}`", self.name)));
-            }
+            other => return Err(problem(&format!("has unknown type `{other}`"))),
         };
-        Ok(usize::try_from(self.count).unwrap_or(usize::MAX).saturating_mul(width))
+        self.count.checked_mul(width as u64).ok_or_else(|| problem("is larger than any file"))
     }
 }
 
+/// Magic, version and header; nothing else is read before they are known to be ours.
+fn read_header(input: &mut Checked<impl Read>) -> Result<Header<Strict>> {
+    let prefix = input.up_to(PREFIX as u64)?;
+    let header = input.exactly(header_length(&prefix)?)?;
+    if word(&prefix, 16) != crc32(&header) {
+        return Err(Error::model_file("the checksum of the header does not agree: the file is damaged"));
+    }
+    serde_json::from_slice(&header).map_err(|e| Error::model_file(format!("the header is not valid: {e}")))
+}
+
 /// Checks magic and version; the header length behind them.
-fn header_length(bytes: &[u8]) -> Result<usize> {
-    if bytes.len() < PREFIX || bytes[..8] != MAGIC {
-        let problem =
-            if bytes.len() < PREFIX { "the file is truncated" } else { "this is not a Hingenet model" };
+fn header_length(prefix: &[u8]) -> Result<u64> {
+    if prefix.len() < PREFIX || !prefix.starts_with(&MAGIC) {
+        let truncated = prefix.len() < PREFIX;
+        let problem = if truncated { "the file is truncated" } else { "this is not a Hingenet model" };
         return Err(Error::ModelFile {
             problem: problem.into(),
             hint: "give a file written by `hingenet fit`".into(),
         });
     }
-    let version = word(bytes, 8);
+    let version = word(prefix, 8);
     if version == 0 || version > FORMAT_VERSION {
         return Err(Error::ModelFile {
             problem: format!(
@@ -235,23 +259,8 @@ fn header_length(bytes: &[u8]) -> Result<usize> {
             hint: "update Hingenet".into(),
         });
     }
-    let length = word(bytes, 12) as usize;
-    if length > MAX_HEADER { Err(Error::model_file("the header is too long")) } else { Ok(length) }
-}
-
-/// Where the header ends; its checksum agrees.
-fn header_end(bytes: &[u8]) -> Result<usize> {
-    let end = PREFIX + header_length(bytes)?;
-    let header = bytes.get(PREFIX..end).ok_or_else(|| Error::model_file("the file is truncated"))?;
-    if word(bytes, 16) == crc32(header) {
-        Ok(end)
-    } else {
-        Err(Error::model_file("the checksum of the header does not agree: the file is damaged"))
-    }
-}
-
-fn parse_header(bytes: &[u8]) -> Result<Header> {
-    serde_json::from_slice(bytes).map_err(|e| Error::model_file(format!("the header is not valid: {e}")))
+    let length = word(prefix, 12) as usize;
+    if length > MAX_HEADER { Err(Error::model_file("the header is too long")) } else { Ok(length as u64) }
 }
 
 fn word(bytes: &[u8], at: usize) -> u32 {

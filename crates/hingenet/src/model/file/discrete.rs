@@ -2,7 +2,7 @@
 //! Categories are those of the schema, and the graphs of an average follow from the number of features.
 
 use super::Container;
-use super::store::{About, Stored};
+use super::store::{About, Stored, require_none};
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::graph::Dag;
 use hingenet_data::encode::FeatureCoder;
@@ -30,8 +30,8 @@ impl Stored for DiscreteClassifier {
         let Parameters { parents } = from.take_plain(header)?;
         require_len("nodes of the network", about.schema.features.len() + 1, parents.len())?;
         let dag = Dag::new(parents)?;
-        let graph = |card: &[usize]| Ok(vec![Structure::new(card.to_vec(), dag)?]);
-        let (coders, mut networks, temperature) = take_networks(from, about, graph)?;
+        let graph = |card: &[usize], _| Structure::new(card.to_vec(), dag.clone());
+        let (coders, mut networks, temperature) = take_networks(from, about, 1, graph)?;
         let network = networks.pop().ok_or_else(|| Error::model_file("there is no network"))?;
         DiscreteClassifier::new(coders, network, temperature)
     }
@@ -43,9 +43,10 @@ impl Stored for AveragedClassifier {
         Ok(Value::Null)
     }
 
-    fn restore(_: Value, from: &mut Container, about: &About) -> Result<Self> {
-        let graphs = |card: &[usize]| (1..card.len()).map(|s| one_dependence(card, s)).collect();
-        let (coders, networks, temperature) = take_networks(from, about, graphs)?;
+    fn restore(header: Value, from: &mut Container, about: &About) -> Result<Self> {
+        require_none(&header)?;
+        let (coders, networks, temperature) =
+            take_networks(from, about, about.schema.features.len(), |card, s| one_dependence(card, s + 1))?;
         let stars = Stars::from_networks(&networks)?;
         AveragedClassifier::new(coders, stars, temperature)
     }
@@ -66,11 +67,13 @@ fn put_networks(out: &mut Container, coders: &[FeatureCoder], networks: &[Networ
     out.put("w", &networks.iter().map(Network::w).collect::<Vec<_>>().concat());
 }
 
-/// Rebuilds coders and networks; `graphs` makes the structures from the numbers of states, the class first.
+/// Rebuilds coders and `n` networks; `graph` makes each structure from the numbers of states, the class first. One
+/// after the other: the first whose parameters are absent ends it.
 fn take_networks(
     from: &mut Container,
     about: &About,
-    graphs: impl FnOnce(&[usize]) -> Result<Vec<Structure>>,
+    n: usize,
+    graph: impl Fn(&[usize], usize) -> Result<Structure>,
 ) -> Result<Networks> {
     let (counts, cuts): (Vec<u32>, Vec<f64>) = (from.take("cut_counts")?, from.take("cuts")?);
     let (mut counts, mut cuts) = (counts.into_iter(), cuts.as_slice());
@@ -90,7 +93,8 @@ fn take_networks(
     let (w, temperature): (Vec<f64>, Vec<f64>) = (from.take("w")?, from.take("temperature")?);
     let mut w = w.as_slice();
     let mut networks = Vec::new();
-    for structure in graphs(&card)? {
+    for k in 0..n {
+        let structure = graph(&card, k)?;
         let own = front(&mut w, structure.n_entries())?.to_vec();
         networks.push(Network::new(structure, own)?);
     }

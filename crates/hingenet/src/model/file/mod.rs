@@ -5,6 +5,7 @@ mod discrete;
 mod plain;
 mod pool;
 mod store;
+mod strict;
 
 pub use container::Container;
 
@@ -12,6 +13,7 @@ use super::Model;
 use hingenet_base::error::{Error, Result};
 use hingenet_data::file;
 use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 
 impl Model {
@@ -43,20 +45,25 @@ impl Model {
 
     /// Reads and checks a model file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let bytes = std::fs::read(path.as_ref()).map_err(|e| Error::io(path.as_ref(), e))?;
-        Self::from_bytes(&bytes).map_err(|e| named(path.as_ref(), e))
+        opened(path.as_ref(), |file| store::unpack(Container::read(file)?))
     }
 
     /// What a model file says about itself, without reading the parameters.
     pub fn read_header(path: impl AsRef<Path>) -> Result<serde_json::Value> {
-        let file = File::open(path.as_ref()).map_err(|e| Error::io(path.as_ref(), e))?;
-        Container::read_about(std::io::BufReader::new(file)).map_err(|e| named(path.as_ref(), e))
+        opened(path.as_ref(), |file| store::checked_header(Container::read_about(file)?))
     }
+}
+
+/// What `read` makes of a file; errors name the file.
+fn opened<T>(path: &Path, read: impl FnOnce(BufReader<File>) -> Result<T>) -> Result<T> {
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    read(BufReader::new(file)).map_err(|e| named(path, e))
 }
 
 /// The error of a damaged file with the file's name.
 fn named(path: &Path, error: Error) -> Error {
     match error {
+        Error::Io { source, .. } => Error::io(path, source),
         Error::ModelFile { problem, hint } => {
             Error::ModelFile { problem: format!("{}: {problem}", path.display()), hint }
         }

@@ -5,8 +5,7 @@ use super::Container;
 use super::store::{self, About, Stored};
 use crate::model::Model;
 use hingenet_base::error::{Error, Result, require_len};
-use hingenet_data::table::{FeatureKind, FeatureSpec};
-use hingenet_pool::{FeatureType, PoolClassifier, PoolHeader, PoolParts, TermModel};
+use hingenet_pool::{PoolClassifier, PoolHeader, PoolParts, TermModel};
 use serde_json::Value;
 use std::any::Any;
 use std::sync::Arc;
@@ -28,15 +27,18 @@ impl Stored for PoolClassifier {
         Ok(header)
     }
 
-    fn restore(mut header: Value, from: &mut Container, _: &About) -> Result<Self> {
-        let mut stand_ins = [None, None];
+    fn restore(mut header: Value, from: &mut Container, about: &About) -> Result<Self> {
+        let mut stand_ins: [Option<Model>; 2] = [None, None];
         for (stand_in, key) in stand_ins.iter_mut().zip(STAND_INS) {
             let about = header.as_object_mut().and_then(|fields| fields.remove(key));
             *stand_in = about.map(|about| take_stand_in(from, key, about)).transpose()?;
         }
         let header: PoolHeader = from.take_plain(header)?;
+        header.check_columns(&about.schema)?;
         for stand_in in stand_ins.iter().flatten() {
-            check_stand_in(stand_in, &header)?;
+            // a stand-in knows the classes that have training rows, and all columns
+            require_len("classes of a term", header.present.len(), stand_in.classes.len())?;
+            header.check_columns(&stand_in.schema)?;
         }
         let (levels, class) = (from.take("training_levels")?, from.take("training_class")?);
         let double = |name: &'static str| Ok((name, from.take(name)?));
@@ -52,17 +54,4 @@ fn take_stand_in(from: &mut Container, key: &str, about: Value) -> Result<Model>
         return Err(Error::model_file("a term of a pool cannot be a pool"));
     }
     store::unpack(from.take_all(&format!("{key}/"), about))
-}
-
-/// A stand-in knows the classes that have training rows, and all columns.
-fn check_stand_in(model: &Model, header: &PoolHeader) -> Result<()> {
-    require_len("classes of a term", header.present.len(), model.classes.len())?;
-    let kind = |f: &FeatureSpec| match &f.kind {
-        FeatureKind::Numeric => FeatureType::Number,
-        FeatureKind::Categorical { categories } => FeatureType::Levels(categories.len()),
-    };
-    if model.schema.features.iter().map(kind).collect::<Vec<_>>() != header.types {
-        return Err(Error::model_file("the columns of a term are not those of its pool"));
-    }
-    Ok(())
 }

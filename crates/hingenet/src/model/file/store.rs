@@ -61,11 +61,22 @@ pub fn pack(model: &Model) -> Result<Container> {
     Ok(container)
 }
 
+/// The header of a model file, once its names are checked.
+pub fn checked_header(about: Value) -> Result<Value> {
+    readable(about.clone())?;
+    Ok(about)
+}
+
+fn readable(about: Value) -> Result<About> {
+    let about: About =
+        serde_json::from_value(about).map_err(|e| Error::model_file(format!("header: {e}")))?;
+    check_names(&about)?;
+    Ok(about)
+}
+
 /// A model from header and sections; nothing is believed.
 pub fn unpack(mut container: Container) -> Result<Model> {
-    let mut about: About = serde_json::from_value(std::mem::take(&mut container.about))
-        .map_err(|e| Error::model_file(format!("header: {e}")))?;
-    check_names(&about)?;
+    let mut about = readable(std::mem::take(&mut container.about))?;
     let fitted = restored(&mut container, &mut about).map_err(damaged)?;
     container.require_empty()?;
     let model = Model {
@@ -101,24 +112,25 @@ fn damaged(error: Error) -> Error {
     }
 }
 
-/// The one place that ties what a family holds to the classes and the columns of the model.
+/// The one place that ties what a family holds to the classes and the columns of the model: behind it every index and
+/// every size is known to fit.
 fn check(model: &Model) -> Result<()> {
-    let columns = match &model.fitted {
-        Fitted::Majority(_) => model.schema.features.len(),
-        Fitted::Discrete(m) => m.coders().len(),
-        Fitted::Averaged(m) => m.coders().len(),
-        Fitted::Density(m) => {
-            m.check()?;
-            m.units.units.len()
-        }
-        Fitted::Gaussian(m) => {
-            m.check()?;
-            m.features.columns()
-        }
-        Fitted::Pool(m) => m.n_features(),
-    };
     require_len("classes", model.classes.len(), model.fitted.classifier().n_classes())?;
-    require_len("feature columns", model.schema.features.len(), columns)
+    match &model.fitted {
+        // these are made from the columns of the schema
+        Fitted::Majority(_) | Fitted::Discrete(_) | Fitted::Averaged(_) | Fitted::Pool(_) => Ok(()),
+        Fitted::Density(m) => m.check(&model.schema),
+        Fitted::Gaussian(m) => m.check(&model.schema),
+    }
+}
+
+/// Refuses a description where a family has none.
+pub(super) fn require_none(header: &Value) -> Result<()> {
+    if header.is_null() {
+        Ok(())
+    } else {
+        Err(Error::model_file("this family has no parameters in the header"))
+    }
 }
 
 impl Stored for Majority {
@@ -127,7 +139,8 @@ impl Stored for Majority {
         Ok(Value::Null)
     }
 
-    fn restore(_: Value, from: &mut Container, _: &About) -> Result<Self> {
+    fn restore(header: Value, from: &mut Container, _: &About) -> Result<Self> {
+        require_none(&header)?;
         let log_prior: Vec<f64> = from.take("log_prior")?;
         let sums_to_one = log_sum_exp(&log_prior).abs() < 1e-6;
         if !(sums_to_one && log_prior.iter().all(|p| *p <= 1e-9)) {

@@ -1,0 +1,130 @@
+//! Everything the program can do with a model file, and what counts as an answer: finite numbers, probabilities that
+//! sum to one, or an error that ends with exit code 3 (2 where this kind of model cannot do it).
+
+use hingenet::model::{Model, NamedNetwork};
+use hingenet::report::{ModelReport, NetworkPicture, NetworkReport};
+use hingenet::table::{ColumnData, Table, UnseenPolicy};
+use hingenet::{Error, Explanation, Result};
+use hingenet_view::network::{network_svg, networks_svg};
+
+/// What is wrong with an answer.
+type Problem = String;
+
+/// Whether a file loads, and what is wrong with the answers of the model in it.
+pub fn problems(bytes: &[u8], rows: &Table) -> (bool, Vec<Problem>) {
+    let model = match Model::from_bytes(bytes) {
+        Ok(model) => model,
+        Err(Error::ModelFile { .. }) => return (false, Vec::new()),
+        Err(other) => return (false, vec![format!("load: {other}")]),
+    };
+    let checks: [(&str, Result<Option<Problem>>); 11] = [
+        ("save", model.to_bytes().map(|_| None)),
+        ("predict", predictions(&model, rows)),
+        ("explain", explanations(&model, rows)),
+        ("loglik", likelihoods(&model, rows)),
+        ("sample", model.sample(5, &[], 1).map(|table| cells(&table))),
+        ("sample --given", given(&model).map(|table| cells(&table))),
+        ("inspect --format dot", dot(&model).map(|text| words(&text))),
+        ("inspect --format svg", svg(&model).map(|text| words(&text))),
+        ("inspect --format bif", read_back(&model, |n| NamedNetwork::from_bif(&n.to_bif()))),
+        ("inspect --format xmlbif", read_back(&model, |n| NamedNetwork::from_xmlbif(&n.to_xmlbif()))),
+        ("inspect --format html", page(&model, rows)),
+    ];
+    let wrong = |(command, outcome): (&str, Result<Option<Problem>>)| match outcome {
+        Ok(problem) => problem.map(|p| format!("{command}: {p}")),
+        // exit codes 3 and 2 of the program
+        Err(e @ (Error::Numeric { .. } | Error::Parameter { .. } | Error::Interrupted)) => {
+            Some(format!("{command}: {e}"))
+        }
+        Err(_) => None,
+    };
+    (true, checks.into_iter().filter_map(wrong).collect())
+}
+
+fn predictions(model: &Model, rows: &Table) -> Result<Option<Problem>> {
+    let (whole, terms) = model.predict_terms(rows, UnseenPolicy::Missing)?;
+    let all = std::iter::once(&whole).chain(terms.iter().map(|(_, p)| p));
+    let improper = |log_proba: &[f64]| {
+        let total: f64 = log_proba.iter().map(|l| l.exp()).sum();
+        ((total - 1.0).abs() > 1e-6 || total.is_nan()).then(|| format!("{log_proba:?}"))
+    };
+    Ok(all.flat_map(|p| p.log_proba.chunks(p.n_classes)).find_map(improper))
+}
+
+fn explanations(model: &Model, rows: &Table) -> Result<Option<Problem>> {
+    for explanation in model.explanations(rows, UnseenPolicy::Missing)? {
+        let problem = explanation_problem(&explanation?);
+        if problem.is_some() {
+            return Ok(problem);
+        }
+    }
+    Ok(None)
+}
+
+/// A class that is impossible is infinitely far from the others; nothing else is infinite.
+fn explanation_problem(e: &Explanation) -> Option<Problem> {
+    let class = e.class();
+    let mut numbers = vec![e.level(&e.base, class), e.level(&e.scores, class)];
+    numbers.extend(e.terms.iter().map(|t| e.effect(t, class)));
+    numbers.extend(e.next.iter().flatten().map(|(_, nats)| *nats));
+    let impossible = e.scores.contains(&f64::NEG_INFINITY);
+    let fine = |x: &f64| x.is_finite() || (impossible && !x.is_nan());
+    (!numbers.iter().all(fine)).then(|| format!("{numbers:?}"))
+}
+
+/// A row may be impossible, never more than certain in a way that has no number.
+fn likelihoods(model: &Model, rows: &Table) -> Result<Option<Problem>> {
+    let found = model.log_likelihood(rows, UnseenPolicy::Missing)?;
+    let mut numbers = found.iter().flat_map(|r| [Some(r.features), r.joint]).flatten();
+    Ok(numbers.find(|l| l.is_nan() || *l == f64::INFINITY).map(|l| l.to_string()))
+}
+
+fn given(model: &Model) -> Result<Table> {
+    model.sample(5, &[(model.target.clone(), model.classes[0].clone())], 1)
+}
+
+fn cells(table: &Table) -> Option<Problem> {
+    let numbers = table.columns().iter().filter_map(|column| match column.data() {
+        ColumnData::Numeric(x) => x.with_nan().iter().find(|x| !x.is_finite()),
+        ColumnData::Categorical(_) => None,
+    });
+    numbers.map(f64::to_string).next()
+}
+
+fn dot(model: &Model) -> Result<String> {
+    Ok(match NetworkReport::of_model(model)? {
+        Some(networks) => networks.to_dot(),
+        None => model.network()?.to_dot(),
+    })
+}
+
+fn svg(model: &Model) -> Result<String> {
+    Ok(match NetworkReport::of_model(model)? {
+        Some(networks) => networks_svg(&networks),
+        None => network_svg(&NetworkPicture::of_model(model)?),
+    })
+}
+
+/// What is wrong with a network that was written and read again.
+fn read_back(model: &Model, read: impl Fn(&NamedNetwork) -> Result<NamedNetwork>) -> Result<Option<Problem>> {
+    let network = model.network()?;
+    Ok(read(&network).err().map(|e| format!("cannot be read: {e}")))
+}
+
+/// The page with decisions for some rows; those with an impossible class show it as infinite.
+fn page(model: &Model, rows: &Table) -> Result<Option<Problem>> {
+    let possible = |&m: &usize| {
+        let explanation = model.explain(rows, m, UnseenPolicy::Missing);
+        explanation.is_ok_and(|e| !e.scores.contains(&f64::NEG_INFINITY))
+    };
+    let shown: Vec<usize> = [0, 1].into_iter().filter(possible).collect();
+    let report = ModelReport::of(model, rows, &shown)?;
+    Ok(hingenet_view::model_page(&report).map_or_else(|e| Some(e.to_string()), |text| words(&text)))
+}
+
+/// Numbers that are none, as a text shows them. The ends of the outer intervals of a feature are infinite.
+fn words(text: &str) -> Option<Problem> {
+    let text = text.replace("(-inf, ", "").replace(", inf)", "");
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.split(|c| !part(c)).find(|w| ["NaN", "inf", "Infinity"].contains(w)).map(String::from)
+}

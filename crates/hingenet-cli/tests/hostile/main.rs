@@ -1,0 +1,165 @@
+//! Model files whose content was altered on purpose and whose checksums are right: whatever loads must answer every
+//! command with finite numbers or a proper error, within 2 GB of address space and 5 s.
+//!
+//! `cargo test --release --workspace --test hostile -- --seed 7 --each 1000` alters every model 1000 times.
+//!
+//! The files are tried in child processes, so that a crash or a hang of one does not hide the others.
+
+mod answers;
+mod mutate;
+
+use hingenet::table::{ReadOptions, Table, read};
+use hingenet_base::numeric::random::Random;
+use mutate::Parts;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// Address space of a child, in KiB.
+const MEMORY: usize = 2 << 20;
+/// Time that one file may take, all commands together.
+const BUDGET: Duration = Duration::from_secs(5);
+
+/// What to try: `each` alterations of every model, or those of one model from a number on.
+struct Plan {
+    seed: u64,
+    each: usize,
+    child: Option<(String, usize)>,
+}
+
+impl Plan {
+    /// From `--seed S`, `--each N` and, in a child, `--of MODEL --from K`. Words of other test programs are ignored.
+    fn of_arguments() -> Self {
+        let words: Vec<String> = std::env::args().collect();
+        let after = |name: &str| words.iter().position(|w| w == name).and_then(|at| words.get(at + 1));
+        let number = |name: &str| after(name).and_then(|text| text.parse().ok());
+        let child = after("--of").cloned().zip(number("--from").map(|k: u64| k as usize));
+        Plan {
+            seed: number("--seed").unwrap_or(20_130_613),
+            each: number("--each").map_or(50, |n| n as usize),
+            child,
+        }
+    }
+}
+
+/// What came of the alterations of one model.
+#[derive(Default)]
+struct Tally {
+    refused: usize,
+    answered: usize,
+    problems: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    let plan = Plan::of_arguments();
+    if let Some((name, from)) = &plan.child {
+        try_all(&plan, name, *from);
+        return ExitCode::SUCCESS;
+    }
+    let mut all = Tally::default();
+    for name in names() {
+        let tally = watched(&plan, &name);
+        all.refused += tally.refused;
+        all.answered += tally.answered;
+        all.problems.extend(tally.problems);
+    }
+    println!(
+        "{} altered files refused, {} answered, {} problems",
+        all.refused,
+        all.answered,
+        all.problems.len()
+    );
+    all.problems.iter().for_each(|problem| println!("{problem}"));
+    let tried = all.refused > 0 && all.answered > 0;
+    if tried && all.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../hingenet/tests/files")
+}
+
+/// One model of every kind.
+fn names() -> Vec<String> {
+    let files = std::fs::read_dir(folder()).unwrap().map(|e| e.unwrap().path());
+    let models = files.filter(|p| p.extension().is_some_and(|e| e == "hgn"));
+    let mut names: Vec<String> =
+        models.map(|p| p.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+    names.sort();
+    assert!(!names.is_empty());
+    names
+}
+
+/// Rows with missing cells, unseen categories and numbers far outside.
+fn query() -> Table {
+    let control = hingenet::Control::default();
+    let all = read(folder().join("query.csv").as_path(), &ReadOptions::default(), &control).unwrap().table;
+    all.rows(&(0..all.n_rows()).step_by(5).collect::<Vec<_>>())
+}
+
+/// The work of a child: says the number of every alteration before and its outcome after.
+fn try_all(plan: &Plan, name: &str, from: usize) {
+    let parts = Parts::of(&std::fs::read(folder().join(format!("{name}.hgn"))).unwrap());
+    let (query, stream) =
+        (query(), name.bytes().fold(0u64, |h, b| h.wrapping_mul(31).wrapping_add(b.into())));
+    for k in from..plan.each {
+        println!("{k}");
+        let mut random = Random::stream(plan.seed, stream.wrapping_add((k as u64) << 32));
+        let file = parts.altered(&mut random).seal();
+        let start = Instant::now();
+        let (loads, mut problems) = answers::problems(&file, &query);
+        if start.elapsed() > BUDGET {
+            problems.push(format!("took {:.1} s", start.elapsed().as_secs_f64()));
+        }
+        problems.iter().for_each(|problem| println!("{problem}"));
+        println!("{}", if loads { "answered" } else { "refused" });
+    }
+}
+
+/// Children until all alterations of a model are tried; one that dies or hangs is a problem of the file at hand.
+fn watched(plan: &Plan, name: &str) -> Tally {
+    let mut tally = Tally::default();
+    let mut from = 0;
+    while from < plan.each {
+        let (mut child, lines) = start(plan, name, from);
+        let mut done = true;
+        loop {
+            let line = match lines.recv_timeout(12 * BUDGET) {
+                Ok(line) => line,
+                Err(_) if done && child.wait().is_ok_and(|status| status.success()) => return tally,
+                Err(_) => break,
+            };
+            match (line.as_str(), line.parse::<usize>()) {
+                (_, Ok(k)) => (from, done) = (k + 1, false),
+                ("refused", _) => (tally.refused, done) = (tally.refused + 1, true),
+                ("answered", _) => (tally.answered, done) = (tally.answered + 1, true),
+                _ => tally.problems.push(format!("{name} {}: {line}", from - 1)),
+            }
+        }
+        // the child may be gone already
+        let _ = child.kill();
+        let status = child.wait().unwrap();
+        tally.problems.push(format!("{name} {}: died or took too long ({status})", from.saturating_sub(1)));
+    }
+    tally
+}
+
+/// A child with its lines of standard output.
+fn start(plan: &Plan, name: &str, from: usize) -> (Child, Receiver<String>) {
+    let limits = format!("ulimit -v {MEMORY} && exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &limits]).arg(std::env::current_exe().unwrap());
+    command.args(["--seed", &plan.seed.to_string(), "--each", &plan.each.to_string()]);
+    command.args(["--of", name, "--from", &from.to_string()]).env("RAYON_NUM_THREADS", "1");
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let (output, (send, receive)) = (child.stdout.take().unwrap(), channel());
+    std::thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    (child, receive)
+}
