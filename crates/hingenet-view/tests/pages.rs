@@ -210,7 +210,7 @@ fn a_page_of_networks_keeps_names_as_text_and_tells_changes_without_colour() {
     let html = network_page(&report).unwrap();
     assert!(!html.contains("<img") && html.contains("&lt;img src=x") && !html.contains(" style=\""));
     assert!(html.len() < 2_000_000, "{}", html.len());
-    let difference = &report.differences[0];
+    let difference = &report.comparisons[0];
     for (change, class, sign) in [(Change::Gained, "gained", "+"), (Change::Lost, "lost", "−")] {
         let signs = html.matches(&format!("<text class=\"sign {class}\"")).count();
         // one more in the legend

@@ -1,14 +1,16 @@
 //! Networks learnt for their own sake: one scale for all classes, rows in any order, missing cells, what is known.
 
-use hingenet::evaluate::{generate, true_arcs};
+use hingenet::evaluate::{TrueArc, generate, true_arcs};
 use hingenet::model::{Dataset, NodeFacts};
-use hingenet::report::NetworkReport;
+use hingenet::report::{Change, NetworkReport};
 use hingenet_base::control::Control;
 use hingenet_base::graph::Dag;
-use hingenet_data::table::{Column, Table};
+use hingenet_data::table::{Codes, Column, Table};
 use hingenet_gaussian::StructureMethod;
 use hingenet_gaussian::structure::{Constraints, SearchParams};
-use hingenet_gaussian::study::{NetworkStudy, Resampling, StudyParams, node_names, study_networks};
+use hingenet_gaussian::study::{
+    ContrastParams, NetworkStudy, Resampling, StudyParams, node_names, study_networks,
+};
 
 fn data(n: usize) -> Dataset {
     Dataset::new(generate("gbn", Some(n), 5).unwrap(), "class", None).unwrap()
@@ -33,8 +35,8 @@ fn truth() -> Dag {
     let names = node_names(&data(10).features).unwrap();
     let place = |name: &String| names.iter().position(|n| n == name).unwrap();
     let mut parents = vec![Vec::new(); names.len()];
-    for (from, to) in true_arcs("gbn", 5).unwrap().unwrap() {
-        parents[place(&to)].push(place(&from));
+    for arc in true_arcs("gbn", 5).unwrap().unwrap() {
+        parents[place(&arc.to)].push(place(&arc.from));
     }
     Dag::new(parents).unwrap()
 }
@@ -103,6 +105,60 @@ fn groups_keep_the_order_of_the_file_and_nodes_without_one_come_last() {
     }
 }
 
+fn contrasted(shuffles: usize) -> StudyParams {
+    let contrast = Some(ContrastParams { shuffles, ..ContrastParams::default() });
+    StudyParams { contrast, search: SearchParams { rounds: 10, ..search(2.0) }, ..StudyParams::default() }
+}
+
+/// Of known differences most are found, and few others, on one thread as on eight; every one has its support.
+#[test]
+fn known_differences_of_the_classes_are_found() {
+    let (mut right, mut wrong, mut known) = (0, 0, 0);
+    for seed in 0..4 {
+        let table = generate("gbn", Some(700), seed).unwrap();
+        let data = Dataset::new(table, "class", None).unwrap();
+        let differs = |arc: &&TrueArc| arc.weights[0] != arc.weights[1];
+        let truth = true_arcs("gbn", seed).unwrap().unwrap();
+        let truth: Vec<[String; 2]> =
+            truth.iter().filter(differs).map(|arc| [arc.from.clone(), arc.to.clone()]).collect();
+        known += truth.len();
+        let study = learn(&data, &contrasted(20));
+        let report = NetworkReport::of_study(&study, 0.01, &[], None).unwrap();
+        for found in &report.differences {
+            assert!((0.0..=1.0).contains(&found.support) && found.z.abs() > 2.0, "{found:?}");
+            let is_true = truth.iter().any(|pair| pair.contains(&found.from) && pair.contains(&found.to));
+            if is_true { right += 1 } else { wrong += 1 }
+        }
+        if seed == 0 {
+            for threads in [1, 8] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                assert_eq!(pool.install(|| learn(&data, &contrasted(20))).contrasts, study.contrasts);
+            }
+        }
+    }
+    assert!(right * 10 >= known * 9 && wrong * 10 <= right, "{right} of {known}, and {wrong} others");
+}
+
+/// Two classes by chance differ in next to nothing, however many arcs the networks learnt apart gain and lose.
+#[test]
+fn classes_by_chance_do_not_differ() {
+    let (mut reported, mut apart) = (0, 0);
+    for seed in 0..6 {
+        let table = generate("gbn", Some(240), seed).unwrap();
+        let mut data = Dataset::new(table, "class", None).unwrap();
+        data.class = Codes::from_options(2, (0..240).map(|m| Some(m * 7 % 13 % 2)));
+        let report = NetworkReport::of_study(&learn(&data, &contrasted(20)), 0.01, &[], None).unwrap();
+        reported += report.differences.len();
+        let comparison = &report.comparisons[0];
+        apart += comparison.count(Change::Gained) + comparison.count(Change::Lost);
+        let chance = comparison.chance.unwrap();
+        let found = (comparison.count(Change::Gained) + comparison.count(Change::Lost)) as f64;
+        assert!((chance.gained + chance.lost) / found > 0.6 && chance.asked > 50, "{chance:?}, {found}");
+        assert_eq!(report.expected_false, Some(chance.expected_false));
+    }
+    assert!(reported <= 2 && apart > 100, "{reported} reported, {apart} apart");
+}
+
 #[test]
 fn a_direction_that_is_forbidden_is_not_open() {
     let x: Vec<f64> = (0..50).map(|a| f64::from(a * 37 % 50)).collect();
@@ -132,6 +188,8 @@ fn bad_settings_and_facts_are_refused() {
         StudyParams { search: search(f64::NAN), ..StudyParams::default() },
         StudyParams { cutoff: -1.0, ..StudyParams::default() },
         StudyParams { resampling: Some((Resampling::Bootstrap, 0)), ..StudyParams::default() },
+        contrasted(9),
+        StudyParams { contrast: Some(ContrastParams { level: 1.0, shuffles: 10 }), ..StudyParams::default() },
     ];
     for params in bad {
         assert!(study_networks(&data.features, None, class, &free, &params, &Control::default()).is_err());

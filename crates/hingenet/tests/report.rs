@@ -86,7 +86,7 @@ fn the_networks_of_two_classes_differ_by_the_arcs_listed() {
     let report = ModelReport::of(&fitted("sgbn:or,lambda1=1"), &table(), &[]).unwrap();
     let networks = report.class_networks.unwrap();
     assert_eq!(networks.networks.len(), 2);
-    let [difference] = &networks.differences[..] else { panic!("{:?}", networks.differences) };
+    let [difference] = &networks.comparisons[..] else { panic!("{:?}", networks.comparisons) };
     for (k, weight) in [|a: &ArcChange| a.arc.first, |a: &ArcChange| a.arc.second].into_iter().enumerate() {
         let mut listed: Vec<f64> = difference.arcs.iter().map(weight).filter(|w| *w != 0.0).collect();
         let mut held: Vec<f64> = networks.networks[k].arcs.iter().map(|arc| arc.weight).collect();

@@ -8,7 +8,7 @@ use crate::show::count;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use hingenet::evaluate::{GENERATORS, generate, true_arcs};
+use hingenet::evaluate::{GENERATORS, TrueArc, generate, true_arcs};
 use hingenet::table::write_csv;
 use std::path::PathBuf;
 
@@ -57,8 +57,11 @@ impl Run for Generate {
             session.say(&format!("wrote {} ({})", path.display(), count(table.n_rows(), "row")));
         }
         if let (Some(path), Some(arcs)) = (&self.truth, arcs) {
-            let lines = arcs.iter().map(|(from, to)| format!("{from},{to}\n"));
-            let text: String = std::iter::once("from,to\n".to_string()).chain(lines).collect();
+            let line = |TrueArc { from, to, weights: [first, second] }: &TrueArc| {
+                format!("{from},{to},{first},{second}\n")
+            };
+            let head = "from,to,weight_first,weight_second\n".to_string();
+            let text: String = std::iter::once(head).chain(arcs.iter().map(line)).collect();
             output::write(Some(path), text.as_bytes())?;
             session.say(&format!("wrote {} ({})", path.display(), count(arcs.len(), "arc")));
         }

@@ -10,11 +10,11 @@ use crate::show::{self, count};
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use hingenet::model::{Dataset, Knowledge};
-use hingenet::report::{Change, ClassNetwork, NetworkDifference, NetworkReport};
+use hingenet::report::{Chance, Change, ClassNetwork, NetworkDifference, NetworkReport, WeightDifference};
 use hingenet::table::{Codes, Table};
 use hingenet_gaussian::StructureMethod;
 use hingenet_gaussian::structure::{STUDY_ROUNDS, SearchParams};
-use hingenet_gaussian::study::{Resampling, StudyParams, node_names, study_networks};
+use hingenet_gaussian::study::{ContrastParams, Resampling, StudyParams, node_names, study_networks};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -54,6 +54,12 @@ pub struct Network {
     /// Draw half of the rows without replacement instead of all with replacement (stability selection)
     #[arg(long, requires = "bootstrap")]
     half_samples: bool,
+    /// Shuffle the classes N times to see which differences between them are more than chance; 0 leaves that out
+    #[arg(long, value_name = "N", default_value_t = ContrastParams::default().shuffles, requires = "target")]
+    shuffles: usize,
+    /// Largest share of the reported differences that shuffled classes give too
+    #[arg(long, value_name = "P", default_value_t = ContrastParams::default().level)]
+    level: f64,
     /// True arcs to compare with
     #[arg(long, value_name = "EDGES.csv")]
     truth: Option<PathBuf>,
@@ -124,6 +130,8 @@ impl Network {
             search: SearchParams { penalty: self.penalty, rounds: self.rounds, seed: session.seed },
             cutoff: self.cutoff,
             resampling: self.bootstrap.map(|runs| (draw, runs)),
+            contrast: (self.shuffles > 0)
+                .then_some(ContrastParams { level: self.level, shuffles: self.shuffles }),
         }
     }
 
@@ -236,8 +244,9 @@ fn describe(report: &NetworkReport) -> String {
         &["network", "rows", "arcs", "direction open", "log-likelihood"],
         report.networks.iter().map(row),
     );
-    for difference in &report.differences {
-        text += &format!("\n{}\n", difference_words(difference));
+    for comparison in &report.comparisons {
+        let found: Vec<&WeightDifference> = report.reported(comparison).collect();
+        text += &format!("\n{}", comparison_words(comparison, &found));
     }
     text += &format!("\n{}", strongest(report));
     if report.networks.iter().any(|n| n.errors.is_some()) {
@@ -246,11 +255,38 @@ fn describe(report: &NetworkReport) -> String {
     text
 }
 
-fn difference_words(d: &NetworkDifference) -> String {
+/// What differs by more than chance, and the networks learnt apart.
+fn comparison_words(d: &NetworkDifference, found: &[&WeightDifference]) -> String {
+    let head = format!("class {} against class {}: ", d.second, d.first);
+    let Some(Chance { asked, expected_false, gained, lost }) = &d.chance else {
+        return format!("{head}{}\n", apart_words(d));
+    };
+    let mut text = format!(
+        "{head}{} of {asked} arcs of a common graph differ in weight; {expected_false:.2} expected by chance\n",
+        found.len()
+    );
+    if !found.is_empty() {
+        let row = |a: &&WeightDifference| {
+            vec![
+                format!("{} -> {}", a.from, a.to),
+                format!("{:+.3}", a.weight_first),
+                format!("{:+.3}", a.weight_second),
+                format!("{:+.1}", a.z),
+                show::percent(a.support),
+            ]
+        };
+        let header = ["arc", &d.first, &d.second, "in standard errors", "% of half samples"];
+        text += &show::table(&header, found.iter().take(SHOWN).map(row));
+    }
+    text + &format!(
+        "learnt apart: {}; with the classes shuffled {gained:.0} gained, {lost:.0} lost on average\n",
+        apart_words(d)
+    )
+}
+
+fn apart_words(d: &NetworkDifference) -> String {
     format!(
-        "class {} against class {}: {} gained, {} lost, {} reversed, {} changed, {} kept",
-        d.second,
-        d.first,
+        "{} gained, {} lost, {} reversed, {} changed, {} kept",
         d.count(Change::Gained),
         d.count(Change::Lost),
         d.count(Change::Reversed),

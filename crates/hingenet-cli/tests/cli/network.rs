@@ -61,14 +61,25 @@ fn every_format_is_written_and_the_json_has_the_recovery_scores() {
     assert!(json["networks"][0]["errors"]["class_total"].is_u64());
     assert!(json["networks"][0]["arcs"][0]["confidence"]["adjacency"].is_f64());
     assert_eq!(json["networks"][0]["blocks"]["groups"], 2);
+    assert!(json["differences"].is_array() && json["expected_false"].is_f64());
+    assert!(json["comparisons"][0]["chance"]["gained"].is_f64());
     assert_eq!(json["differences"][0]["second"], "b");
     assert!(folder.text("n.dot").starts_with("digraph") && folder.text("n.dot").contains("cluster_1"));
     assert!(
         folder.text("n.svg").starts_with("<svg") && folder.text("n.svg").contains("class b against class a")
     );
-    for id in
-        ["network", "differences", "matrix", "arcs", "confidence", "groups", "nodes", "recovery", "facts"]
-    {
+    for id in [
+        "network",
+        "differences",
+        "apart",
+        "matrix",
+        "arcs",
+        "confidence",
+        "groups",
+        "nodes",
+        "recovery",
+        "facts",
+    ] {
         assert!(folder.text("n.html").contains(&format!("<section id=\"{id}\"")), "{id}");
     }
     let stdout = folder.run("network d.csv --target class -o - --quiet").stdout;
@@ -108,7 +119,7 @@ fn gaussian_models_are_drawn_too() {
     folder.succeeds("inspect m.hgn --format dot -o m.dot");
     folder.succeeds("inspect m.hgn --format html -o m.html");
     assert!(folder.text("m.svg").contains("class a:") && folder.text("m.dot").contains("cluster_1"));
-    assert!(folder.text("m.html").contains("<section id=\"differences\""));
+    assert!(folder.text("m.html").contains("<section id=\"apart\""));
 }
 
 #[test]

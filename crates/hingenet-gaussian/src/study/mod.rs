@@ -3,9 +3,11 @@
 //! the file never matters. A row of weight 2 counts as two rows.
 
 mod confidence;
+mod contrast;
 mod difference;
 
 pub use confidence::{ArcConfidence, Resampling, RunArcs, arc_confidence};
+pub use contrast::{ClassRows, Contrast, ContrastParams, Contrasts, contrasts};
 pub use difference::{ArcDifference, Change, GroupTable, degrees, difference_network, group_table};
 
 use crate::features::FeatureMap;
@@ -31,6 +33,8 @@ pub struct StudyParams {
     pub cutoff: f64,
     /// How, and how many times, the rows are drawn again to see how sure the arcs are.
     pub resampling: Option<(Resampling, usize)>,
+    /// How differences between classes are judged; `None` leaves them out.
+    pub contrast: Option<ContrastParams>,
 }
 
 impl Default for StudyParams {
@@ -41,6 +45,7 @@ impl Default for StudyParams {
             search: SearchParams::default(),
             cutoff: 0.01,
             resampling: None,
+            contrast: None,
         }
     }
 }
@@ -54,6 +59,7 @@ impl StudyParams {
             require("lambda1", lambda1, "nothing: the order search has no lambda1", used)?;
         }
         self.search.check()?;
+        self.contrast.map_or(Ok(()), |c| c.check())?;
         let cutoff = self.cutoff;
         require("cutoff", cutoff, "a finite number >= 0", cutoff.is_finite() && cutoff >= 0.0)?;
         let runs = self.resampling.map_or(1, |(_, runs)| runs);
@@ -96,6 +102,8 @@ pub struct NetworkStudy {
     pub constraints: Constraints,
     /// One network a class.
     pub classes: Vec<ClassStudy>,
+    /// How each other class differs from the first.
+    pub contrasts: Vec<Contrasts>,
 }
 
 /// Names of the nodes that a table has: known before anything is learnt, so that constraints can speak of them.
@@ -123,15 +131,19 @@ pub fn study_networks(
     let x = features.encode(&table)?;
     check_nodes(&x, &features, constraints, control)?;
     let learner = Learner { params, constraints, control };
+    let mut contrasts = Vec::new();
     let classes = match class {
-        None => vec![learner.learn(&x, &weights, None)?],
+        None => vec![learner.learn(&x, &weights, None)?.0],
         Some((codes, names)) => {
             require_len("class labels", order.len(), codes.len())?;
             let codes: Vec<Option<usize>> = order.iter().map(|&a| codes.get(a)).collect();
-            by_class(&x, &weights, &codes, names, &learner)?
+            let (classes, rows): (Vec<_>, Vec<_>) =
+                by_class(&x, &weights, &codes, names, &learner)?.into_iter().unzip();
+            contrasts = learner.contrasts(&rows)?;
+            classes
         }
     };
-    Ok(NetworkStudy { features, constraints: constraints.clone(), classes })
+    Ok(NetworkStudy { features, constraints: constraints.clone(), classes, contrasts })
 }
 
 fn by_class(
@@ -140,7 +152,7 @@ fn by_class(
     codes: &[Option<usize>],
     names: &[String],
     learner: &Learner<'_>,
-) -> Result<Vec<ClassStudy>> {
+) -> Result<Vec<(ClassStudy, CompleteRows)>> {
     if codes.contains(&None) {
         return Err(Error::data("a row has no class", "drop rows without a label"));
     }
@@ -192,6 +204,9 @@ fn check_nodes(
     Ok(())
 }
 
+/// Complete rows and their weights.
+type CompleteRows = (Matrix, Vec<f64>);
+
 /// Learns the network of a set of rows.
 struct Learner<'a> {
     params: &'a StudyParams,
@@ -200,7 +215,12 @@ struct Learner<'a> {
 }
 
 impl Learner<'_> {
-    fn learn(&self, x: &Matrix, weights: &[f64], class: Option<&String>) -> Result<ClassStudy> {
+    fn learn(
+        &self,
+        x: &Matrix,
+        weights: &[f64],
+        class: Option<&String>,
+    ) -> Result<(ClassStudy, CompleteRows)> {
         let of_class = class.map(|c| format!("class `{c}`: ")).unwrap_or_default();
         let total: f64 = weights.iter().sum();
         if total < 2.0 {
@@ -218,7 +238,7 @@ impl Learner<'_> {
         }
         let network = GaussianNetwork::from_structure(&structure, &moments)?;
         let (complete, log_likelihood) = completed(x, weights, &network)?;
-        Ok(ClassStudy {
+        let study = ClassStudy {
             class: class.cloned(),
             rows: x.rows(),
             lambda1,
@@ -226,7 +246,24 @@ impl Learner<'_> {
             structure,
             network,
             log_likelihood,
-        })
+        };
+        Ok((study, (complete, weights.to_vec())))
+    }
+
+    /// How each other class differs from the first.
+    fn contrasts(&self, classes: &[CompleteRows]) -> Result<Vec<Contrasts>> {
+        let (Some(params), Some((first, others))) = (self.params.contrast, classes.split_first()) else {
+            return Ok(Vec::new());
+        };
+        let total = |rows: &CompleteRows| rows.1.iter().sum::<f64>();
+        let compare = |(k, other): (usize, &CompleteRows)| {
+            let per_row = self.params.lambda1.map(|l| 2.0 * l / (total(first) + total(other)));
+            let method = self.method(per_row.unwrap_or(LAMBDA1_PER_ROW));
+            let rows = [first, other].map(|(x, weights)| (x, &weights[..]));
+            let cutoff = self.params.cutoff;
+            contrasts((0, k + 1), rows, &method, self.constraints, cutoff, params, self.control)
+        };
+        others.iter().enumerate().map(compare).collect()
     }
 
     fn method(&self, lambda1: f64) -> Method {

@@ -18,9 +18,20 @@ pub fn networks_svg(report: &NetworkReport) -> String {
         let arcs = network.arcs.len();
         panels.push((format!("{title}: {arcs} arcs"), class_panel(report, network, &layout, None)));
     }
-    for difference in &report.differences {
-        let title = format!("class {} against class {}", difference.second, difference.first);
-        panels.push((title, difference_panel(report, difference, &layout)));
+    for comparison in &report.comparisons {
+        let title = format!("class {} against class {}", comparison.second, comparison.first);
+        let (title, drawn) = match comparison.chance {
+            Some(chance) => {
+                let words = match report.reported(comparison).count() {
+                    1 => "1 weight differs".to_string(),
+                    found => format!("{found} weights differ"),
+                };
+                let by_chance = chance.expected_false;
+                (format!("{title}: {words}, {by_chance:.2} by chance"), report.as_drawn(comparison))
+            }
+            None => (format!("{title}, learnt apart"), comparison.clone()),
+        };
+        panels.push((title, difference_panel(report, &drawn, &layout)));
     }
     let columns = panels.len().clamp(1, 2);
     let rows = panels.len().div_ceil(columns);
@@ -48,7 +59,7 @@ pub fn networks_svg(report: &NetworkReport) -> String {
         out,
         "<text class=\"note\" x=\"10\" y=\"{y:.0}\">Width: size of the weight; orange: negative; empty head: direction open.</text>"
     );
-    if !report.differences.is_empty() {
+    if !report.comparisons.is_empty() {
         let _ = writeln!(
             out,
             "<text class=\"note\" x=\"10\" y=\"{:.0}\">Differences: + gained, − lost (dashed), ⇄ reversed, Δ changed in weight.</text>",

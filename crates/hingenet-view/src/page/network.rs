@@ -5,7 +5,9 @@ use super::{Page, Section};
 use crate::chart::Figure;
 use crate::network::{CHANGES, adjacency_matrix, class_panel, common_layout, difference_panel, look};
 use crate::table::{Cell, DataTable};
-use hingenet::report::{ArcChange, Change, ClassNetwork, NetworkArc, NetworkDifference, NetworkReport};
+use hingenet::report::{
+    ArcChange, Chance, Change, ClassNetwork, NetworkArc, NetworkDifference, NetworkReport, WeightDifference,
+};
 
 /// Arcs listed in a table.
 const ARCS: usize = 3000;
@@ -39,6 +41,7 @@ pub fn network_page(report: &NetworkReport) -> Result<String, String> {
 pub(super) fn sections(report: &NetworkReport) -> Vec<Section> {
     let mut list = vec![networks(report)];
     list.extend(differences(report));
+    list.extend(apart(report));
     list.push(matrices(report));
     list.push(arcs(report));
     list.extend(confidence(report));
@@ -55,10 +58,20 @@ fn verdict(report: &NetworkReport) -> String {
     };
     let counts: Vec<String> = report.networks.iter().map(arcs).collect();
     let mut text = format!("{}.", counts.join(", "));
-    for d in &report.differences {
-        text += &format!(" Class {} against class {}: {}.", d.second, d.first, change_counts(d));
+    for d in &report.comparisons {
+        let words = match &d.chance {
+            Some(chance) => found_words(report.reported(d).count(), chance),
+            None => change_counts(d),
+        };
+        text += &format!(" Class {} against class {}: {words}.", d.second, d.first);
     }
     text
+}
+
+fn found_words(count: usize, chance: &Chance) -> String {
+    let Chance { asked, expected_false, .. } = chance;
+    let verb = if count == 1 { "differs" } else { "differ" };
+    format!("{count} of {asked} arcs {verb} in weight, {expected_false:.2} expected by chance")
 }
 
 fn change_counts(d: &NetworkDifference) -> String {
@@ -123,18 +136,67 @@ fn key(class: &str, sign: &str, is_open: bool, name: &str) -> (String, String) {
     (svg, name.to_string())
 }
 
+/// What differs by more than chance.
 fn differences(report: &NetworkReport) -> Option<Section> {
+    let compared: Vec<(&NetworkDifference, &Chance)> =
+        report.comparisons.iter().filter_map(|d| Some((d, d.chance.as_ref()?))).collect();
     let mut section = Section::about(
-        &report.differences,
+        &compared,
         "differences",
         "How the classes differ",
-        "Arcs that only one class has, that run the other way, or whose weight differs. An empty head means that the \
-         direction is open in one of the classes, so that a reversal there says nothing.",
+        "One graph is learnt for both classes, and each of its arcs is asked whether its weight differs. The same is done \
+         with the classes shuffled: only arcs are shown that stand out from what that gives. Differences of means play no part. \
+         The support is the share of half samples that show the same difference.",
+    )?;
+    section.keys = vec![key("changed", "Δ", false, "weight differs")];
+    let layout = common_layout(report);
+    let figure = |(k, (d, chance)): (usize, &(&NetworkDifference, &Chance))| {
+        let drawn = report.as_drawn(d);
+        let title = format!("Class {} against class {}", d.second, d.first);
+        let reading = format!("{}.", found_words(drawn.arcs.len(), chance));
+        let svg = difference_panel(report, &drawn, &layout);
+        let mut figure = panel(format!("contrast-{k}"), title, reading, svg);
+        figure.table = contrast_table(d, report.reported(d));
+        figure
+    };
+    section.figures = compared.iter().enumerate().map(figure).collect();
+    Some(section)
+}
+
+fn contrast_table<'a>(d: &NetworkDifference, arcs: impl Iterator<Item = &'a WeightDifference>) -> DataTable {
+    let (first, second) = (format!("weight in {}", d.first), format!("weight in {}", d.second));
+    let mut table = DataTable::new(
+        "Weights that differ",
+        &["from", "to", &first, &second, "difference in standard errors", "support %"],
+    );
+    let row = |a: &WeightDifference| {
+        vec![
+            Cell::text(a.from.clone()),
+            Cell::text(a.to.clone()),
+            Cell::number(a.weight_first, 3),
+            Cell::number(a.weight_second, 3),
+            Cell::number(a.z, 1),
+            Cell::number(100.0 * a.support, 0),
+        ]
+    };
+    table.rows = arcs.map(row).collect();
+    table
+}
+
+/// Networks that were learnt apart, side by side.
+fn apart(report: &NetworkReport) -> Option<Section> {
+    let mut section = Section::about(
+        &report.comparisons,
+        "apart",
+        "Networks learnt apart",
+        "Arcs that only one class has, that run the other way, or whose weight differs, when each class is learnt from its \
+         own rows alone: mostly chance where rows are few. An empty head means that the direction is open in one of the \
+         classes, so that a reversal there says nothing.",
     )?;
     section.keys = CHANGES.iter().map(|(_, class, sign, name)| key(class, sign, false, name)).collect();
     let layout = common_layout(report);
     section.figures = report
-        .differences
+        .comparisons
         .iter()
         .enumerate()
         .map(|(k, d)| {
@@ -142,14 +204,14 @@ fn differences(report: &NetworkReport) -> Option<Section> {
             let mut figure = panel(
                 format!("difference-{k}"),
                 title,
-                format!("{} arcs.", change_counts(d)),
+                format!("{} arcs.{}", change_counts(d), shuffled_words(d)),
                 difference_panel(report, d, &layout),
             );
             figure.table = difference_table(d);
             figure
         })
         .collect();
-    if report.differences.iter().flat_map(|d| &d.arcs).all(|a| a.arc.interval.is_none()) {
+    if report.comparisons.iter().flat_map(|d| &d.arcs).all(|a| a.arc.interval.is_none()) {
         section.text.push(
             "Without resampling no interval of a difference is known, so that arcs of both classes count as kept \
              whatever their weights."
@@ -157,6 +219,14 @@ fn differences(report: &NetworkReport) -> Option<Section> {
         );
     }
     Some(section)
+}
+
+/// What the counts are when the classes are shuffled.
+fn shuffled_words(d: &NetworkDifference) -> String {
+    let words = |c: &Chance| {
+        format!(" With the classes shuffled {:.0} gained and {:.0} lost on average.", c.gained, c.lost)
+    };
+    d.chance.as_ref().map(words).unwrap_or_default()
 }
 
 fn difference_table(d: &NetworkDifference) -> DataTable {

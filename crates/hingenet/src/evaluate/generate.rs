@@ -104,15 +104,32 @@ pub const GENERATORS: &[Generator] = &[
     },
 ];
 
-/// The arcs of the network behind a generator, as names, where it has one (of its first class).
-pub fn true_arcs(name: &str, seed: u64) -> Result<Option<Vec<(String, String)>>> {
+/// An arc of a known network.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrueArc {
+    /// Parent by name.
+    pub from: String,
+    /// Child by name.
+    pub to: String,
+    /// Weights in the two classes; 0 where a class lacks the arc.
+    pub weights: [f64; 2],
+}
+
+/// The arcs of the networks behind a generator, where it has some: those of its first class, which the second has too, with
+/// other weights, or lacks.
+pub fn true_arcs(name: &str, seed: u64) -> Result<Option<Vec<TrueArc>>> {
     if name != "gbn" {
         return Ok(None);
     }
     let networks = ClassNetworks::new(seed)?;
     let columns = numbers(NODES, 1, BINARY);
-    let arcs = networks.network(0).dag().arcs();
-    Ok(Some(arcs.map(|(i, j)| (columns[i].0.clone(), columns[j].0.clone())).collect()))
+    let theta = [0, 1].map(|class| networks.network(class).theta());
+    let arc = |(i, j): (usize, usize)| TrueArc {
+        from: columns[i].0.clone(),
+        to: columns[j].0.clone(),
+        weights: theta.each_ref().map(|theta| theta[(i, j)]),
+    };
+    Ok(Some(networks.network(0).dag().arcs().map(arc).collect()))
 }
 
 /// Makes `n` rows (the generator's default if `None`) of the named generator.

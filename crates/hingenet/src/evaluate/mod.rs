@@ -13,5 +13,5 @@ mod study;
 
 pub use compare::{Groups, Plan, Sweep, TestRows, compare};
 pub use cross_validate::{Protocol, TestSet};
-pub use generate::{GENERATORS, Generator, generate, true_arcs};
+pub use generate::{GENERATORS, Generator, TrueArc, generate, true_arcs};
 pub use study::study;

@@ -53,7 +53,8 @@ impl Knowledge {
 
 /// The arcs of a file with the columns `from,to` over the named nodes, each once.
 pub(super) fn read_arcs(path: &Path, names: &[String]) -> Result<Arcs> {
-    let records = read_records(path, &["from", "to"], &[])?;
+    // Weights, as `generate --truth` writes them, are not needed here.
+    let records = read_records(path, &["from", "to"], &["weight_first", "weight_second"])?;
     let positions = positions(names);
     let mut arcs = Arcs::new();
     for record in records.iter() {

@@ -21,7 +21,8 @@ pub use hingenet_base::graph::ArcErrors;
 pub use hingenet_gaussian::study::{ArcDifference, Change, GroupTable};
 pub use model::{Decision, DecisionTerm, FeatureCuts, ModelReport, NodeTable, Origin, TableRow};
 pub use network::{
-    ArcChange, ArcShare, ClassNetwork, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,
+    ArcChange, ArcShare, Chance, ClassNetwork, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,
+    WeightDifference,
 };
 pub use picture::{NetworkPicture, PictureArc, PictureNode};
 pub use study::{

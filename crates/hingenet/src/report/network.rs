@@ -41,8 +41,12 @@ pub struct NetworkReport {
     pub groups: Vec<String>,
     /// One network a class.
     pub networks: Vec<ClassNetwork>,
-    /// Every other class against the first.
-    pub differences: Vec<NetworkDifference>,
+    /// Weights in which another class differs from the first, the clearest first, with error control.
+    pub differences: Vec<WeightDifference>,
+    /// Number of them that chance gives: the mean with shuffled classes; `None` where classes were not compared so.
+    pub expected_false: Option<f64>,
+    /// The networks of the other classes, learnt apart, against that of the first.
+    pub comparisons: Vec<NetworkDifference>,
     /// How they came about.
     #[serde(flatten)]
     pub origin: Origin,
@@ -122,7 +126,45 @@ pub struct ArcShare {
     pub direction: Option<f64>,
 }
 
-/// How the network of one class differs from that of another.
+/// A weight of the common graph of two classes that differs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WeightDifference {
+    /// The class compared with.
+    pub first: String,
+    /// The class that differs from it.
+    pub second: String,
+    /// Parent by name.
+    pub from: String,
+    /// Child by name.
+    pub to: String,
+    /// Parent by position.
+    pub tail: usize,
+    /// Child by position.
+    pub head: usize,
+    /// Weight in the first class, on standardised values.
+    pub weight_first: f64,
+    /// Weight in the second class.
+    pub weight_second: f64,
+    /// Second minus first, in standard errors.
+    pub z: f64,
+    /// Share of half samples that show the same.
+    pub support: f64,
+}
+
+/// What shuffled classes give.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Chance {
+    /// Arcs of the common graph that were asked whether they differ.
+    pub asked: usize,
+    /// Mean number of differences that would be reported.
+    pub expected_false: f64,
+    /// Mean number of arcs that networks learnt apart gain.
+    pub gained: f64,
+    /// Mean number of arcs that they lose.
+    pub lost: f64,
+}
+
+/// How the network of one class differs from that of another when they are learnt apart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NetworkDifference {
     /// The class compared with.
@@ -131,6 +173,8 @@ pub struct NetworkDifference {
     pub second: String,
     /// Arcs of either class.
     pub arcs: Vec<ArcChange>,
+    /// What shuffled classes give, where that was asked.
+    pub chance: Option<Chance>,
 }
 
 /// An arc in two classes.
@@ -205,7 +249,55 @@ impl NetworkReport {
                 network.errors = Some(arc_errors(truth, &c.structure.dag(cutoff)?)?);
             }
         }
+        for (contrasts, comparison) in study.contrasts.iter().zip(&mut report.comparisons) {
+            comparison.chance = Some(Chance {
+                asked: contrasts.asked,
+                expected_false: contrasts.expected_false,
+                gained: contrasts.apart.0,
+                lost: contrasts.apart.1,
+            });
+            let differences = contrasts.reported.iter().map(|(c, support)| WeightDifference {
+                first: comparison.first.clone(),
+                second: comparison.second.clone(),
+                from: report.nodes[c.tail].name.clone(),
+                to: report.nodes[c.head].name.clone(),
+                tail: c.tail,
+                head: c.head,
+                weight_first: c.first,
+                weight_second: c.second,
+                z: c.z,
+                support: *support,
+            });
+            report.differences.extend(differences);
+            *report.expected_false.get_or_insert(0.0) += contrasts.expected_false;
+        }
         Ok(report)
+    }
+
+    /// The differences that one comparison reports.
+    pub fn reported<'a>(
+        &'a self,
+        of: &'a NetworkDifference,
+    ) -> impl Iterator<Item = &'a WeightDifference> + 'a {
+        self.differences.iter().filter(|d| (&d.first, &d.second) == (&of.first, &of.second))
+    }
+
+    /// A comparison with the differences that it reports in place of the arcs of networks learnt apart.
+    pub fn as_drawn(&self, of: &NetworkDifference) -> NetworkDifference {
+        let arc = |d: &WeightDifference| ArcChange {
+            from: d.from.clone(),
+            to: d.to.clone(),
+            arc: ArcDifference {
+                tail: d.tail,
+                head: d.head,
+                change: Change::Changed,
+                first: d.weight_first,
+                second: d.weight_second,
+                interval: None,
+            },
+            is_identified: true,
+        };
+        NetworkDifference { arcs: self.reported(of).map(arc).collect(), ..of.clone() }
     }
 
     /// The networks of the classes (the first eight) of a Gaussian model; `None` for other models.
@@ -274,13 +366,13 @@ impl NetworkReport {
         let nodes: Vec<NetworkNode> = names.iter().enumerate().map(node).collect();
         let networks = sources.iter().map(|s| network(s, &nodes, groups.len(), cutoff));
         let networks = networks.collect::<Result<Vec<_>>>()?;
-        let mut differences = Vec::new();
+        let mut comparisons = Vec::new();
         if let Some((first, others)) = sources.split_first() {
             for other in others {
-                differences.push(difference(first, other, &names, cutoff)?);
+                comparisons.push(difference(first, other, &names, cutoff)?);
             }
         }
-        Ok(NetworkReport { cutoff, nodes, groups, networks, differences, ..NetworkReport::default() })
+        Ok(NetworkReport { cutoff, nodes, groups, networks, comparisons, ..NetworkReport::default() })
     }
 }
 
@@ -362,6 +454,7 @@ fn difference(
         first: name(first),
         second: name(second),
         arcs: arcs.into_iter().map(arc).collect(),
+        chance: None,
     })
 }
 
