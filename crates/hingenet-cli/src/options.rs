@@ -4,7 +4,8 @@ use crate::session::Session;
 use crate::show::count;
 use anyhow::Result;
 use clap::Args;
-use hingenet::model::{Dataset, Model};
+use hingenet::Error;
+use hingenet::model::{Dataset, Model, doubts};
 use hingenet::table::{
     Column, ColumnData, FeatureKind, FeatureSpec, ReadOptions, Schema, Source, Table, read,
 };
@@ -47,6 +48,10 @@ pub struct Reader {
     /// Texts that stand for a missing cell, instead of ?, NA, NaN, null; an empty cell is always missing
     #[arg(long, value_name = "TOKEN,...", value_delimiter = ',')]
     na: Option<Vec<String>>,
+    /// Refuse data that look wrong (names of rows, dates, decimal commas, a column that gives the class away ...) instead of
+    /// warning
+    #[arg(long)]
+    strict: bool,
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {
@@ -73,6 +78,17 @@ impl Reader {
     /// Reads rows to learn from.
     pub fn labelled(&self, data: &Path, target: &str, session: &Session) -> Result<Table> {
         read_table(data, &ReadOptions { target: Some(target.into()), ..self.options() }, session)
+    }
+
+    /// Tells what looks wrong with the rows, or refuses them.
+    pub fn judge(&self, data: &Dataset, session: &Session) -> Result<()> {
+        for doubt in doubts(data) {
+            if self.strict {
+                return Err(Error::data(doubt.problem, doubt.remedy + ", or leave out --strict").into());
+            }
+            session.warn(&doubt.to_string());
+        }
+        Ok(())
     }
 
     /// Reads rows that have no target.

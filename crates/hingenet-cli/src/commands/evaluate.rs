@@ -119,6 +119,7 @@ impl Evaluate {
             (groups, table) = (Some(found), rest);
         }
         let data = Dataset::new(table, &self.target, self.weights.as_deref())?;
+        self.reader.judge(&data, session)?;
         let test = self.test_set(&data, session)?;
         let tested = test.as_ref().map_or(TestRows::Folds(groups.as_ref()), TestRows::Set);
         let plan = Plan { models: specs, sweep, data: &data, tested, protocol };

@@ -53,6 +53,7 @@ impl Run for Fit {
         let table = self.reader.labelled(&self.data, &self.target, session)?;
         let read = if self.semi_supervised { Dataset::partly_labelled } else { Dataset::new };
         let mut data = read(table, &self.target, self.weights.as_deref())?;
+        self.reader.judge(&data, session)?;
         if let Some(class_weight) = &class_weight {
             data.weigh_classes(class_weight)?;
         }

@@ -29,7 +29,7 @@ pub fn evaluation_page(report: &EvaluationReport) -> Result<String, String> {
         kind: "Evaluation report".into(),
         facts: facts(report),
         verdict: verdict(report),
-        about: Vec::new(),
+        about: report.findings.doubts.iter().map(|doubt| format!("Look at this first: {doubt}.")).collect(),
         cards: report.headlines.iter().map(|h| card(h, report)).collect(),
         sections,
     };

@@ -7,6 +7,7 @@ mod answer;
 mod builders;
 mod density;
 mod discrete;
+pub(crate) mod doubts;
 pub(crate) mod exchange;
 pub mod file;
 mod fit;
@@ -22,6 +23,7 @@ mod spec;
 
 pub use builders::{Aode, Dag, FisherSvm, KTree, KernelDensity, LogDensity, NaiveBayes, Pool, Sgbn, Tan};
 pub use density::fit_log_densities;
+pub use doubts::{Doubt, doubts};
 pub use exchange::{NamedNetwork, Variable};
 pub use fit::{FitOptions, fit, fit_numbers};
 pub use gaussian::{NetworkFit, fit_network};

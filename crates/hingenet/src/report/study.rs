@@ -204,6 +204,9 @@ pub struct DataFindings {
     pub repeated_rows: usize,
     /// Rows whose features also occur with another class.
     pub contradicting_rows: usize,
+    /// What looks wrong, with what mends it, a sentence each.
+    #[serde(default)]
+    pub doubts: Vec<String>,
 }
 
 /// How often a class occurs, or how many cells of a column are missing.

@@ -1,17 +1,12 @@
 //! What is worth knowing about the rows before trusting a model of them: constant, repeated and id-like
 //! columns, missing cells, class balance, repeated and contradicting rows, unseen categories.
 
-use crate::model::Dataset;
+use crate::model::doubts::{distinct, duplicates, is_id_like};
+use crate::model::{Dataset, Doubt, doubts};
 use crate::report::{DataFindings, Share};
 use hingenet_data::table::{Column, ColumnData, Schema, Table, Unseen, UnseenPolicy};
-use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{Hash, Hasher};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Fewer rows than this say nothing about ids.
-const ID_ROWS: usize = 20;
-/// Share of distinct categories from which a column names its rows.
-const ID_SHARE: f64 = 0.95;
 /// Sets of columns missing together that are told.
 const PATTERNS: usize = 5;
 
@@ -32,6 +27,7 @@ pub(super) fn findings(data: &Dataset, unseen: Vec<Unseen>) -> DataFindings {
         unseen,
         repeated_rows,
         contradicting_rows,
+        doubts: doubts(data).iter().map(Doubt::to_string).collect(),
     }
 }
 
@@ -48,63 +44,6 @@ fn class_shares(data: &Dataset) -> Vec<Share> {
     let share = |c: usize| if total > 0.0 { weight[c] / total } else { 0.0 };
     let class = |c: usize| Share { name: data.classes[c].clone(), count: rows[c], share: share(c) };
     (0..k).map(class).collect()
-}
-
-/// Number of distinct observed values.
-fn distinct(column: &Column) -> usize {
-    match column.data() {
-        ColumnData::Numeric(n) => {
-            let mut values: Vec<f64> = n.iter().flatten().map(|v| v + 0.0).collect();
-            values.sort_unstable_by(f64::total_cmp);
-            values.dedup();
-            values.len()
-        }
-        ColumnData::Categorical(c) => {
-            let mut seen = vec![false; c.categories().len()];
-            c.codes().iter().flatten().for_each(|code| seen[code] = true);
-            seen.iter().filter(|s| **s).count()
-        }
-    }
-}
-
-/// Categories that name nearly every row, or whole numbers that count the rows.
-fn is_id_like(column: &Column) -> bool {
-    let observed = column.len() - column.n_missing();
-    if observed < ID_ROWS {
-        return false;
-    }
-    match column.data() {
-        ColumnData::Categorical(_) => distinct(column) as f64 >= ID_SHARE * observed as f64,
-        ColumnData::Numeric(n) => {
-            let whole = n.iter().flatten().all(|v| v.fract() == 0.0);
-            let low = n.iter().flatten().fold(f64::INFINITY, f64::min);
-            let high = n.iter().flatten().fold(f64::NEG_INFINITY, f64::max);
-            whole && high - low < 2.0 * observed as f64 && distinct(column) == observed
-        }
-    }
-}
-
-/// Columns with the same cells as an earlier one.
-fn duplicates(columns: &[Column]) -> Vec<(String, String)> {
-    let mut first: HashMap<u64, Vec<usize>> = HashMap::new();
-    let mut found = Vec::new();
-    for (i, column) in columns.iter().enumerate() {
-        let alike = first.entry(content_hash(column)).or_default();
-        match alike.iter().find(|&&j| columns[j].data() == column.data()) {
-            Some(&j) => found.push((column.name().to_string(), columns[j].name().to_string())),
-            None => alike.push(i),
-        }
-    }
-    found
-}
-
-fn content_hash(column: &Column) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    match column.data() {
-        ColumnData::Numeric(n) => n.iter().for_each(|v| v.map(|v| (v + 0.0).to_bits()).hash(&mut hasher)),
-        ColumnData::Categorical(c) => c.codes().iter().for_each(|code| code.hash(&mut hasher)),
-    }
-    hasher.finish()
 }
 
 fn missing_columns(columns: &[Column]) -> Vec<Share> {
