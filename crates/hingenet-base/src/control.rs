@@ -1,5 +1,6 @@
-//! How a caller watches and stops long work: every long loop calls [`Control::check`] and
-//! [`Control::progress`]. The library itself prints nothing and knows no signals.
+//! How a caller watches, stops and bounds long work: every long loop calls [`Control::check`] and
+//! [`Control::progress`], and whatever needs memory that grows with the product of two sizes asks [`Control::reserve`]
+//! before it takes it. The library itself prints nothing and knows no signals.
 
 use crate::error::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,13 +22,15 @@ type Listener = dyn Fn(Progress<'_>) + Send + Sync;
 type Warner = dyn Fn(&str) + Send + Sync;
 
 /// Handle by which a computation can be stopped and reports its progress and its warnings.
-/// `Control::default()` never stops and reports to nobody.
+/// `Control::default()` never stops, reports to nobody, and takes the memory that the system gives.
 #[derive(Clone, Default)]
 pub struct Control {
     stop: Option<Arc<AtomicBool>>,
     listener: Option<Arc<Listener>>,
     warner: Option<Arc<Warner>>,
     limit: Option<Limit>,
+    /// Bytes that one step may take.
+    memory: Option<u64>,
 }
 
 /// When searching ends, and when everything should.
@@ -77,6 +80,24 @@ impl Control {
         self
     }
 
+    /// Bounds the memory (bytes) of every step that [`Self::reserve`] is asked for.
+    pub fn within_memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// Asks for the memory of a step before it is taken: an error beyond the bound, and where the system has not that much
+    /// to give. `what` needs it; `hint` says how to need less.
+    pub fn reserve(&self, bytes: f64, what: impl std::fmt::Display, hint: &str) -> Result<()> {
+        let refused =
+            |limit: Option<u64>| Error::Memory { what: what.to_string(), bytes, limit, hint: hint.into() };
+        match self.memory {
+            Some(limit) if bytes > limit as f64 => Err(refused(Some(limit))),
+            // what is tried is given back at once: it was never touched, so it cost nothing
+            _ => Vec::<u8>::new().try_reserve_exact(bytes as usize).map_err(|_| refused(None)),
+        }
+    }
+
     /// Whether a search must choose among what it has tried.
     pub fn search_is_over(&self) -> bool {
         self.limit.is_some_and(|limit| Instant::now() >= limit.search)
@@ -119,5 +140,22 @@ impl Control {
 impl std::fmt::Debug for Control {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Control").field("stop", &self.stop).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_beyond_the_bound_or_the_system_is_refused() {
+        let control = Control::default().within_memory(1000);
+        assert!(control.reserve(1000.0, "a table", "").is_ok());
+        let error = control.reserve(1001.0, "a table", "give fewer rows").unwrap_err();
+        assert!(matches!(&error, Error::Memory { limit: Some(1000), .. }), "{error}");
+        assert_eq!(error.to_string(), "a table needs 1.0 kB of memory, more than the 1.0 kB allowed");
+        assert_eq!(error.hint(), Some("give fewer rows"));
+        let all = Control::default().reserve(1e300, "everything", "").unwrap_err();
+        assert!(all.to_string().contains("more than the system has"), "{all}");
     }
 }

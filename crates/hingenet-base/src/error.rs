@@ -42,6 +42,9 @@ pub enum Error {
     /// A computation would need more memory or time than the stated limit.
     #[error("{what} needs {size:.3e}, above the limit of {limit:.3e}")]
     TooLarge { what: String, size: f64, limit: f64, hint: String },
+    /// A step needs more memory than the caller allows, or than the system has (no `limit`).
+    #[error("{what} needs {} of memory, more than {}", size(*bytes), memory_limit(*limit))]
+    Memory { what: String, bytes: f64, limit: Option<u64>, hint: String },
     /// A model file (or an exchange file) is damaged, hostile or of an unknown version.
     #[error("model file: {problem}")]
     ModelFile { problem: String, hint: String },
@@ -65,6 +68,7 @@ impl Error {
             | Error::Column { hint, .. }
             | Error::Data { hint, .. }
             | Error::TooLarge { hint, .. }
+            | Error::Memory { hint, .. }
             | Error::ModelFile { hint, .. }
             | Error::Unsupported { hint, .. }
                 if !hint.is_empty() =>
@@ -117,6 +121,18 @@ impl Error {
             hint: "write the model again with `hingenet fit`; a damaged file cannot be repaired".into(),
         }
     }
+}
+
+/// A number of bytes for people.
+fn size(bytes: f64) -> String {
+    let units = ["bytes", "kB", "MB", "GB", "TB"];
+    let k = ((bytes.max(1.0).log10() / 3.0) as usize).min(units.len() - 1);
+    let digits = usize::from(k > 0);
+    format!("{:.digits$} {}", bytes / 1e3f64.powi(k as i32), units[k])
+}
+
+fn memory_limit(limit: Option<u64>) -> String {
+    limit.map_or("the system has to give".into(), |limit| format!("the {} allowed", size(limit as f64)))
 }
 
 /// Refuses a parameter unless `ok`; NaN must make `ok` false.

@@ -21,12 +21,32 @@ pub struct Common {
     /// Seed of every random choice
     #[arg(long, global = true, value_name = "S", default_value_t = 0, help_heading = "General")]
     pub seed: u64,
+    /// Memory that one step may take, such as 500M or 4G; three quarters of the machine's if not given
+    #[arg(long, global = true, value_name = "SIZE", value_parser = bytes, help_heading = "General")]
+    pub max_memory: Option<u64>,
     /// No progress, notes and warnings
     #[arg(long, short, global = true, help_heading = "General")]
     pub quiet: bool,
     /// Say which decisions were taken (column types, for example)
     #[arg(long, short, global = true, conflicts_with = "quiet", help_heading = "General")]
     pub verbose: bool,
+}
+
+/// A number of bytes with an optional K, M, G or T (thousands of the unit before).
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B') {
+        "" => 1.0,
+        "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        "T" => 1e12,
+        _ => return Err("give a number of bytes such as 500M or 4G".into()),
+    };
+    match digits.parse::<f64>() {
+        Ok(n) if n > 0.0 && n.is_finite() => Ok((n * unit) as u64),
+        _ => Err("give a number of bytes such as 500M or 4G".into()),
+    }
 }
 
 /// How data files are read.

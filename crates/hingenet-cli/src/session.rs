@@ -34,9 +34,12 @@ impl Session {
             .context("the threads could not be started")?;
         let speaker = Arc::new(Speaker::new(common.quiet));
         let (shown, warned) = (speaker.clone(), speaker.clone());
-        let control = Control::new(stop_flag()?)
+        let mut control = Control::new(stop_flag()?)
             .on_progress(move |p| shown.progress(p.stage, p.done, p.total))
             .on_warning(move |message| warned.say_once("warning", message));
+        if let Some(bytes) = common.max_memory.or_else(hingenet_data::memory::allowance) {
+            control = control.within_memory(bytes);
+        }
         Ok(Session { seed: common.seed, control, speaker, verbose: common.verbose })
     }
 

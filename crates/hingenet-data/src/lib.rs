@@ -10,6 +10,7 @@ pub mod encode;
 pub mod explain;
 pub mod file;
 pub mod information;
+pub mod memory;
 pub mod rows;
 pub mod select;
 pub mod table;

@@ -2,6 +2,7 @@
 //! with divisor n − 1); a categorical column with K categories is K − 1 indicator nodes (all categories but the last),
 //! standardised alike. A constant column becomes zeros. A missing cell makes all nodes of its column missing.
 
+use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::log::argmax;
@@ -44,7 +45,8 @@ impl FeatureMap {
     pub fn learn(table: &Table, weights: Option<&[f64]>) -> Result<Self> {
         let names_of = |column: &Column| column.as_categorical().map(|c| c.categories().to_vec());
         let categories: Vec<Option<Vec<String>>> = table.columns().iter().map(names_of).collect();
-        let places = node_places(categories.iter().map(|names| names.as_ref().map(Vec::len)));
+        let places = places_of(table);
+        require_room(1, places.len())?;
         let node = |(column, category)| Node { column, category, mean: 0.0, scale: 0.0 };
         let mut nodes: Vec<Node> = places.into_iter().map(node).collect();
         let columns = raw_columns(table, &nodes)?;
@@ -150,6 +152,33 @@ impl FeatureMap {
         };
         (0..row.len()).filter(counts).map(|k| self.nodes[k].scale.ln()).sum()
     }
+}
+
+/// Most weights of all classes, arcs that are not there counted: one Fisher vector, or the weights as matrices (2 GB).
+const MOST_WEIGHTS: usize = 1 << 28;
+const LESS: &str =
+    "leave out columns with many categories (`--ignore`), each of which is a node, or give fewer rows";
+
+/// Refuses networks whose weights would not fit into memory as matrices.
+pub(crate) fn require_room(classes: usize, nodes: usize) -> Result<()> {
+    let size = nodes as f64 * nodes as f64 * classes as f64;
+    if size <= MOST_WEIGHTS as f64 {
+        return Ok(());
+    }
+    let what = format!("holding the weights of {classes} networks over {nodes} nodes");
+    Err(Error::too_large(what, size, MOST_WEIGHTS as f64, LESS))
+}
+
+/// Asks for the memory of a table as nodes, of their moments and of the networks of some classes.
+pub(crate) fn reserve(table: &Table, classes: usize, control: &Control) -> Result<()> {
+    let (n, m) = (table.n_rows() as f64, places_of(table).len());
+    require_room(classes, m)?;
+    let cells = m as f64 * (4.0 * n + (2 * classes + 4) as f64 * m as f64);
+    control.reserve(8.0 * cells, format!("learning {classes} networks of {m} nodes from {n} rows"), LESS)
+}
+
+fn places_of(table: &Table) -> Vec<(usize, Option<usize>)> {
+    node_places(table.columns().iter().map(|c| c.as_categorical().map(|c| c.categories().len())))
 }
 
 /// Column and category of every node, from the number of categories of each column (`None` for numbers).

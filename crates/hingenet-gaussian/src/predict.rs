@@ -1,7 +1,7 @@
 //! The fitted classifier: class networks, priors, and where asked for a machine on their Fisher vectors. Missing
 //! features are marginalised exactly; the machine takes the Fisher vector of the observed part.
 
-use crate::features::FeatureMap;
+use crate::features::{FeatureMap, require_room};
 use crate::fisher::{FisherMachine, Information, fisher_vector, parameter};
 use crate::missing::{Conditional, by_pattern};
 use crate::network::GaussianNetwork;
@@ -33,7 +33,7 @@ impl GaussianClassifier {
     pub fn check(&self, schema: &Schema) -> Result<()> {
         let (classes, nodes) = (self.prior.len(), self.features.nodes().len());
         self.features.check(schema)?;
-        check_size(classes, nodes)?;
+        require_room(classes, nodes)?;
         require_len("class networks", classes, self.networks.len())?;
         for network in &self.networks {
             require_len("nodes of a class network", nodes, network.nodes())?;
@@ -90,20 +90,6 @@ impl GaussianClassifier {
         let codes = Codes::from_options(self.prior.len(), class.into_iter().map(Some));
         Ok((self.features.decode(&rows)?, codes))
     }
-}
-
-/// Most weights of all classes, arcs that are not there counted: one Fisher vector, or the weights as matrices (2 GB).
-const MOST_WEIGHTS: usize = 1 << 28;
-
-/// Refuses networks whose weights would not fit into memory as matrices.
-pub(crate) fn check_size(classes: usize, nodes: usize) -> Result<()> {
-    let size = nodes as f64 * nodes as f64 * classes as f64;
-    if size <= MOST_WEIGHTS as f64 {
-        return Ok(());
-    }
-    let what = format!("the networks of {classes} classes over {nodes} nodes (weights)");
-    let hint = "leave out columns with many categories: each category is a node";
-    Err(Error::too_large(what, size, MOST_WEIGHTS as f64, hint))
 }
 
 /// Class scores of encoded rows, up to a constant a row: `log p(x_observed, c)`, or those of the machine.

@@ -113,7 +113,7 @@ impl PoolClassifier {
             if found != wanted {
                 return Err(Error::column(
                     column.name(),
-                    format!("{}, but training saw {}", described(found), described(wanted)),
+                    format!("{}, but training saw {}", found.described(), wanted.described()),
                     "bring the table into the columns and categories of the training table first",
                 ));
             }
@@ -187,12 +187,5 @@ impl Classifier for PoolClassifier {
         let mut gains: Vec<(usize, f64)> = missing.map(gain).collect();
         gains.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         Ok(Some(gains))
-    }
-}
-
-fn described(kind: FeatureType) -> String {
-    match kind {
-        FeatureType::Number => "numbers".into(),
-        FeatureType::Levels(count) => format!("{count} categories"),
     }
 }

@@ -3,8 +3,8 @@
 
 use super::classifier::{PoolClassifier, PoolFacts};
 use super::params::{Effort, PoolParams};
-use super::points::{Encoding, Transform};
-use super::rows::{Labelled, put_rows, random_subset};
+use super::points::{Encoding, Transform, too_fine};
+use super::rows::{FeatureType, Labelled, put_rows, random_subset};
 use super::terms::averaged::Averaged;
 use super::terms::density::search::{DensityChoice, DensitySearch};
 use super::terms::gaussian::{self, Gaussian};
@@ -32,6 +32,8 @@ const CLASS_ROWS: usize = 3;
 /// Folds of the cross-fitted terms.
 const FOLDS: usize = 3;
 const STAGES: usize = 6;
+const LESS_MEMORY: &str = "leave out columns with many categories (`--ignore`), give fewer rows, use a discrete model such as \
+    tan:ml-bn-svm, or allow more (`--max-memory`)";
 
 /// Fits the pool of the four terms, or of other models in place of A or G, on training rows, which may have missing cells.
 pub fn fit(rows: &Rows, params: &PoolParams, instead: StandIns, control: &Control) -> Result<PoolClassifier> {
@@ -77,10 +79,12 @@ impl Fit<'_> {
         let information = averaged.information();
         self.stage("kernel density", 1)?;
         let sampled = self.density_rows();
+        let of_columns = self.information_of_columns(&information);
+        self.reserve(sampled.len())?;
         let rows = self.training.select(&sampled);
         let search = DensitySearch {
             training: &rows,
-            information: &information,
+            information: &of_columns,
             rows: self.effort.density_rows,
             consistent: self.params.consistent,
         };
@@ -140,6 +144,31 @@ impl Fit<'_> {
                 .warn(&format!("the kernel density uses a random sample of {DENSITY_ROWS} of {n} rows"));
         }
         random_subset(n, DENSITY_ROWS, &mut self.random(6))
+    }
+
+    /// The information of the features that have columns: the others have no part in distances.
+    fn information_of_columns(&self, information: &[f64]) -> Vec<f64> {
+        let features = &self.training.features;
+        let mut of_columns = information.to_vec();
+        for j in too_fine(features) {
+            let (name, kind) = (features.column(j).name(), FeatureType::of(features.column(j)));
+            self.control.warn(&format!(
+                "column `{name}` has {}: the kernel and Gaussian terms do not use it; if it holds identifiers, leave it out",
+                kind.described()
+            ));
+            of_columns[j] = 0.0;
+        }
+        of_columns
+    }
+
+    /// Asks for the memory of the points: all rows encoded, completed and as the machine needs them, those of the density
+    /// with their squares too.
+    fn reserve(&self, density_rows: usize) -> Result<()> {
+        let rows = self.training;
+        let p = Encoding::learn(&rows.features, &rows.weight, Transform::Identity, true).n_columns();
+        let cells = p as f64 * (4.0 * rows.len() as f64 + 4.0 * density_rows as f64);
+        let what = format!("the pool of {} rows with {p} encoded columns", rows.len());
+        self.control.reserve(cells * 8.0, what, LESS_MEMORY)
     }
 
     fn machine(&self, ground: &Ground, density: &DensityChoice, own: &[Own]) -> Result<FittedMachine> {

@@ -14,6 +14,7 @@ use super::terms::kernels::Kernels;
 use super::terms::machine::kernel::{Kernel, Side};
 use super::terms::machine::{Machine, n_machines};
 use super::weights::PoolWeights;
+use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::encode::is_moderate;
@@ -207,6 +208,9 @@ fn kernels(mut parts: PoolParts, rows: Labelled) -> Result<Kernels> {
     check((1..=1000).contains(&header.draws) && is_moderate(header.scale), "draws and scale")?;
     let encoding = Encoding::from_scales(header.density_scales);
     let p = encoding.n_columns();
+    // points are dense, the levels in the file are not
+    let cells = p as f64 * (5.0 * rows.len() as f64 + p as f64);
+    Control::default().reserve(cells * 8.0, "the pool in this file", "use a machine with more memory")?;
     let points = if rows.features.n_missing() > 0 {
         matrix("completed rows", rows.len(), p, points)?
     } else {

@@ -24,6 +24,14 @@ impl FeatureType {
             ColumnData::Categorical(c) => FeatureType::Levels(c.categories().len()),
         }
     }
+
+    /// The type in words.
+    pub(crate) fn described(self) -> String {
+        match self {
+            FeatureType::Number => "numbers".into(),
+            FeatureType::Levels(count) => format!("{count} categories"),
+        }
+    }
 }
 
 /// Labelled rows of the classes that have training rows, or a part of them: what a term learns from.

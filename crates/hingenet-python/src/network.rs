@@ -57,7 +57,7 @@ pub fn sample<'py>(
     seed: u64,
     given: Vec<(String, String)>,
 ) -> PyResult<Vec<Drawn<'py>>> {
-    let table = work::run(py, 1, None, |_| model.0.sample(n, &given, seed))?;
+    let table = work::run(py, 1, None, |control| model.0.sample(n, &given, seed, control))?;
     let drawn = |column: &Column| -> Drawn<'py> {
         let name = column.name().to_string();
         match column.data() {

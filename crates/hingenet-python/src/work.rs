@@ -25,6 +25,9 @@ pub fn run<T: Send>(
     let stop = Arc::new(AtomicBool::new(false));
     let latest = Latest::default();
     let mut control = Control::new(stop.clone());
+    if let Some(bytes) = hingenet_data::memory::allowance() {
+        control = control.within_memory(bytes);
+    }
     if progress.is_some() {
         let latest = latest.clone();
         control = control.on_progress(move |p| {

@@ -5,7 +5,7 @@
 
 use hingenet::evaluate::generate;
 use hingenet::table::UnseenPolicy;
-use hingenet::{Dataset, Result, Tan};
+use hingenet::{Control, Dataset, Result, Tan};
 
 fn main() -> Result<()> {
     let table = generate("corral", Some(500), 1)?;
@@ -21,7 +21,7 @@ fn main() -> Result<()> {
             term.against_mean(predictions.class(0))
         );
     }
-    println!("five rows of the model itself: {:?}", model.sample(5, &[], 0)?);
+    println!("five rows of the model itself: {:?}", model.sample(5, &[], 0, &Control::default())?);
     println!("{}", model.network()?.to_dot());
     Ok(())
 }

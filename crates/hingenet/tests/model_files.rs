@@ -186,7 +186,7 @@ fn try_hostile(bytes: &[u8], rows: &Table, loaded: &mut usize) {
                 let _ = model.explain(rows, 0, UnseenPolicy::Missing);
             }
         }
-        let _ = model.sample(3, &[], 1);
+        let _ = model.sample(3, &[], 1, &Control::default());
         let _ = model.network();
         let _ = model.log_likelihood(rows, UnseenPolicy::Missing);
     }

@@ -35,7 +35,7 @@ impl Run for Sample {
     }
 
     fn run(&self, session: &Session) -> Result<()> {
-        let table = Model::load(&self.model)?.sample(self.n, &self.given, session.seed)?;
+        let table = Model::load(&self.model)?.sample(self.n, &self.given, session.seed, &session.control)?;
         let mut text = Vec::new();
         write_csv(&table, &mut text)?;
         output::write(self.output.as_ref(), &text)

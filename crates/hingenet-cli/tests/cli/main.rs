@@ -3,6 +3,7 @@
 mod bad;
 mod good;
 mod interrupt;
+mod limits;
 mod models;
 mod network;
 mod outputs;

@@ -4,7 +4,7 @@
 use hingenet::model::{Model, NamedNetwork};
 use hingenet::report::{ModelReport, NetworkPicture, NetworkReport};
 use hingenet::table::{ColumnData, Table, UnseenPolicy};
-use hingenet::{Error, Explanation, Result};
+use hingenet::{Control, Error, Explanation, Result};
 use hingenet_view::network::{network_svg, networks_svg};
 
 /// What is wrong with an answer.
@@ -22,7 +22,7 @@ pub fn problems(bytes: &[u8], rows: &Table) -> (bool, Vec<Problem>) {
         ("predict", predictions(&model, rows)),
         ("explain", explanations(&model, rows)),
         ("loglik", likelihoods(&model, rows)),
-        ("sample", model.sample(5, &[], 1).map(|table| cells(&table))),
+        ("sample", model.sample(5, &[], 1, &Control::default()).map(|table| cells(&table))),
         ("sample --given", given(&model).map(|table| cells(&table))),
         ("inspect --format dot", dot(&model).map(|text| words(&text))),
         ("inspect --format svg", svg(&model).map(|text| words(&text))),
@@ -80,7 +80,7 @@ fn likelihoods(model: &Model, rows: &Table) -> Result<Option<Problem>> {
 }
 
 fn given(model: &Model) -> Result<Table> {
-    model.sample(5, &[(model.target.clone(), model.classes[0].clone())], 1)
+    model.sample(5, &[(model.target.clone(), model.classes[0].clone())], 1, &Control::default())
 }
 
 fn cells(table: &Table) -> Option<Problem> {

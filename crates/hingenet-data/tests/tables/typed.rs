@@ -193,3 +193,46 @@ fn truncated_and_damaged_files_never_panic() {
     }
     assert!(!hingenet_data::table::read::is_decoding());
 }
+
+/// A buffer says how long it is without compression: one wrong bit, and it asks for more memory than there is.
+#[test]
+fn no_flipped_bit_of_a_compressed_arrow_file_ends_the_program() {
+    let equal = |text: &str| Arc::new(StringArray::from(vec![text; 300])) as ArrayRef;
+    let batch = RecordBatch::try_from_iter(vec![("a", equal("one")), ("b", equal("two"))]).unwrap();
+    for compression in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+        let options = IpcWriteOptions::default().try_with_compression(Some(compression)).unwrap();
+        let mut stream = Vec::new();
+        let mut writer = StreamWriter::try_new_with_options(&mut stream, &batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        drop(writer);
+        for good in [arrow_file(&batch, Some(compression)), stream] {
+            assert!(try_read("standard input", &good, &ReadOptions::default()).is_ok());
+            for bit in 0..8 * good.len() {
+                let mut damaged = good.clone();
+                damaged[bit / 8] ^= 1 << (bit % 8);
+                let _ = try_read("standard input", &damaged, &ReadOptions::default());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_table_beyond_the_memory_allowed_is_refused_in_every_format() {
+    let column = Arc::new(Float64Array::from_iter_values((0..20_000).map(f64::from))) as ArrayRef;
+    let batch = RecordBatch::try_from_iter(vec![("x", column)]).unwrap();
+    let text: String = std::iter::once("x\n".into()).chain((0..20_000).map(|m| format!("{m}\n"))).collect();
+    let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    zipped.write_all(text.as_bytes()).unwrap();
+    let files = [arrow_file(&batch, None), arrow_stream(&batch), text.into_bytes(), zipped.finish().unwrap()];
+    let options = ReadOptions { numeric: vec!["x".into()], ..ReadOptions::default() };
+    for bytes in files {
+        let read = |memory: u64| {
+            let source = Source::reader("standard input", &bytes[..]);
+            hingenet_data::table::read::read(source, &options, &Control::default().within_memory(memory))
+        };
+        assert!(read(1_000_000).is_ok());
+        let error = read(100_000).unwrap_err();
+        assert!(matches!(error, Error::Memory { .. }) && error.hint().is_some(), "{error}");
+    }
+}

@@ -3,8 +3,8 @@
 
 use super::{Axis, Group, Layer, LineTable, PairTable, Scratch};
 use crate::columns::{Columns, Kind};
-use crate::estimate::Joint;
 use crate::estimate::kernel::Floor;
+use crate::estimate::{FINE_COLUMNS, Joint};
 use crate::fit::ExactModel;
 use crate::terms::PerTerm;
 use crate::terms::raw::{Product, RawTerm, Weighted};
@@ -20,6 +20,8 @@ const TOLERANCE: f64 = 1e-3;
 /// Most nodes of a pair table and of a line table.
 const MOST_PAIR_NODES: usize = 1 << 18;
 const MOST_LINE_NODES: usize = 1 << 14;
+/// Distance of the nodes, in units of the first, beyond which fewer nodes are not tried: categories have one each.
+const COARSEST: f64 = 1e3;
 
 /// Stands for no floor: below every log density of a finite table.
 const NO_FLOOR: f64 = -1e9;
@@ -165,7 +167,7 @@ impl Builder<'_> {
     fn build(&self, uses: &Uses<'_>, tolerance: f64, control: &Control) -> Result<Compiled> {
         let line = |i: usize| control.check().map(|()| self.line(i, tolerance));
         let pair = |(pair, uses): (&(usize, usize), &Vec<Use<'_>>)| {
-            control.check().map(|()| self.pair(*pair, uses, tolerance))
+            control.check().and_then(|()| self.pair(*pair, uses, tolerance, control))
         };
         Ok(Compiled {
             lines: (0..self.columns.n_features()).into_par_iter().map(line).collect::<Result<_>>()?,
@@ -291,7 +293,13 @@ impl Builder<'_> {
         at.flat_map(|x| [x, x + width * random.normal()]).collect()
     }
 
-    fn pair(&self, (i, j): (usize, usize), uses: &[Use<'_>], tolerance: f64) -> PairTable {
+    fn pair(
+        &self,
+        (i, j): (usize, usize),
+        uses: &[Use<'_>],
+        tolerance: f64,
+        control: &Control,
+    ) -> Result<PairTable> {
         let raw = product_term(self.model, (i, j));
         let centre = self.centre(uses.iter().map(|u| (u.values, u.weights)), &raw);
         let raw = raw.map(|(_, term)| term);
@@ -304,12 +312,15 @@ impl Builder<'_> {
         loop {
             let first = self.pair_axis((i, j), 0, 0.0, &widths, scale);
             let second = self.pair_axis((i, j), 1, shear, &widths, scale);
-            let size = first.len() * second.len();
-            if size > MOST_PAIR_NODES {
+            let size = first.len().saturating_mul(second.len());
+            if size > MOST_PAIR_NODES && scale < COARSEST {
                 scale *= 1.05 * (size as f64 / MOST_PAIR_NODES as f64).sqrt();
                 capped = true;
                 continue;
             }
+            let bytes = size as f64 * (16.0 + 20.0 * uses.len() as f64);
+            let what = format!("the table of a pair with {} and {} nodes", first.len(), second.len());
+            control.reserve(bytes, what, FINE_COLUMNS)?;
             let (nx, ny) = (first.nodes(), second.nodes());
             let (grid_x, grid_y): (Vec<f64>, Vec<f64>) =
                 nx.iter().flat_map(|x| ny.iter().map(move |v| (*x, v + shear * x))).unzip();
@@ -330,7 +341,7 @@ impl Builder<'_> {
             let factor = refinement(tolerance, error);
             let next = size as f64 / (factor * factor);
             if error <= tolerance || capped || next > MOST_PAIR_NODES as f64 {
-                return table;
+                return Ok(table);
             }
             scale *= factor;
         }

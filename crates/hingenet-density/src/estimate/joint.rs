@@ -39,6 +39,10 @@ pub enum Joint {
     Independent,
 }
 
+/// What to do where two columns have too many categories for a table of both.
+pub(crate) const FINE_COLUMNS: &str =
+    "leave out columns with very many categories (`--ignore`), or allow more memory (`--max-memory`)";
+
 impl Joint {
     /// Estimates the density of features i < j from the complete ones among the given rows.
     pub fn estimate(
@@ -63,6 +67,9 @@ impl Joint {
                 Joint::Plane { kde, h, floor, rows }
             }
             (Kind::Discrete(a), Kind::Discrete(b)) => {
+                let (what, cells) =
+                    (format!("the table of columns with {a} and {b} categories"), a as f64 * b as f64);
+                control.reserve(8.0 * cells, what, FINE_COLUMNS)?;
                 let cell = |r: usize| x[r] as usize * b + y[r] as usize;
                 let counts = Counts::new(a * b, rows, sample.weights().to_vec(), cell);
                 Joint::Table { counts, columns: b }

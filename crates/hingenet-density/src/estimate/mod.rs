@@ -11,5 +11,6 @@ mod marginal;
 mod mixed;
 pub mod sample;
 
+pub(crate) use joint::FINE_COLUMNS;
 pub use joint::Joint;
 pub use marginal::Marginal;

@@ -5,6 +5,7 @@ mod rows;
 mod select;
 
 use crate::discriminative::{Labelled, Leeway, fit_kl, fit_mm};
+use crate::features;
 use crate::fisher::{FisherMachine, FisherRows, Information, fisher_kernel, plain_weight};
 use crate::missing::{Conditional, by_pattern};
 use crate::moments::Moments;
@@ -31,7 +32,9 @@ pub fn fit(rows: &Rows<'_>, params: &GaussianParams, control: &Control) -> Resul
             .into_iter()
             .try_for_each(|c| rows.require_class_rows(c, 2.0, "its network needs 2"))?;
     }
+    features::reserve(rows.features(), rows.n_classes(), control)?;
     let (features, sample) = Sample::new(rows)?;
+    reserve_kernels(sample.x.rows(), params, control)?;
     let choice = select::choose(&sample, params, control)?;
     let class = ClassModels::learn(&sample, params, &choice.point, control)?;
     let moved = class.discriminate(&sample, params, &choice.point, control)?;
@@ -42,6 +45,23 @@ pub fn fit(rows: &Rows<'_>, params: &GaussianParams, control: &Control) -> Resul
     let reports = class.reports.into_iter().chain(moved.report).chain(last).collect();
     let model = GaussianClassifier { features, networks: moved.networks, prior: class.prior, machine };
     Ok(Fit { model, reports, chosen: choice.chosen })
+}
+
+/// Kernel matrices of all rows at one time, as many as the folds keep and one is made of.
+const KERNELS: f64 = 7.0;
+
+/// Asks for the memory of the kernels between all pairs of rows, where something is learnt from them.
+fn reserve_kernels(n: usize, params: &GaussianParams, control: &Control) -> Result<()> {
+    if params.decision == Decision::Network && params.learning != Learning::Kl {
+        return Ok(());
+    }
+    let hint =
+        "give fewer rows, use sgbn:or or sgbn:mm, which need no kernel, or allow more (`--max-memory`)";
+    control.reserve(
+        KERNELS * 8.0 * (n as f64).powi(2),
+        format!("learning from the kernels between {n} rows"),
+        hint,
+    )
 }
 
 /// A value for every option that inner cross-validation can choose.

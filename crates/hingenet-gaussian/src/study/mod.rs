@@ -10,7 +10,7 @@ pub use confidence::{ArcConfidence, Resampling, RunArcs, arc_confidence};
 pub use contrast::{ClassRows, Contrast, ContrastParams, Contrasts, contrasts};
 pub use difference::{ArcDifference, Change, GroupTable, degrees, difference_network, group_table};
 
-use crate::features::FeatureMap;
+use crate::features::{self, FeatureMap};
 use crate::network::GaussianNetwork;
 use crate::structure::{Constraints, LAMBDA1_PER_ROW, Method, SearchParams, StructureFit, StructureMethod};
 use hingenet_base::control::Control;
@@ -124,6 +124,8 @@ pub fn study_networks(
     if let Some(weights) = weights {
         check_weights(weights, table.n_rows())?;
     }
+    let classes = class.map_or(1, |(_, names)| names.len());
+    features::reserve(table, classes, control)?;
     let order = sorted_rows(table);
     let table = table.rows(&order);
     let weights: Vec<f64> = order.iter().map(|&a| weights.map_or(1.0, |w| w[a])).collect();

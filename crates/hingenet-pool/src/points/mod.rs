@@ -17,6 +17,27 @@ use std::ops::Range;
 /// square leaves the training cell T four digits, far beyond it none, and the nearest row would be any row.
 const FURTHEST: f64 = 1e6;
 
+/// Most columns of a point with a category of very many levels. Points are dense: 20 000 rows of 3000 columns take half a
+/// gigabyte, of an identifier with a level for every row six times as much, to tell no two rows nearer than others.
+const MOST_COLUMNS: usize = 3000;
+/// Features of at most this many levels always have their columns.
+const FEW_LEVELS: usize = 100;
+
+/// Features without columns because they have too many levels: those with most of them, until [`MOST_COLUMNS`] are left.
+/// All their levels are one point.
+pub(crate) fn too_fine(rows: &Table) -> Vec<usize> {
+    let levels = |column: &Column| column.as_categorical().map_or(1, |c| c.categories().len());
+    let mut columns: Vec<usize> = rows.columns().iter().map(levels).collect();
+    let mut fine = Vec::new();
+    while columns.iter().sum::<usize>() > MOST_COLUMNS {
+        let most = (0..columns.len()).rev().max_by_key(|&j| columns[j]);
+        let Some(j) = most.filter(|&j| columns[j] > FEW_LEVELS) else { break };
+        columns[j] = 0;
+        fine.push(j);
+    }
+    fine
+}
+
 /// Transform of the numeric features before they are standardised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -68,13 +89,15 @@ impl Encoding {
     /// Learns medians, means and deviations. Without `last_level` the last level of every categorical
     /// feature has no column of its own (its column is one minus the others).
     pub(crate) fn learn(rows: &Table, weight: &[f64], transform: Transform, last_level: bool) -> Self {
-        let scale = |column: &Column| match column.data() {
+        let fine = too_fine(rows);
+        let scale = |(j, column): (usize, &Column)| match column.data() {
             ColumnData::Numeric(x) => number_scale(x.with_nan(), weight, transform),
+            ColumnData::Categorical(_) if fine.contains(&j) => Scale::Levels { columns: 0 },
             ColumnData::Categorical(c) => {
                 Scale::Levels { columns: c.categories().len().saturating_sub(usize::from(!last_level)) }
             }
         };
-        Self::from_scales(rows.columns().iter().map(scale).collect())
+        Self::from_scales(rows.columns().iter().enumerate().map(scale).collect())
     }
 
     pub(crate) fn from_scales(scales: Vec<Scale>) -> Self {
@@ -176,7 +199,8 @@ pub(crate) fn types_fit(types: &[FeatureType], scales: &[Scale], last_level: boo
                     && centre.is_none_or(|(m, s)| finite(m) && finite(s) && s > 0.0)
             }
             (FeatureType::Levels(count), Scale::Levels { columns }) => {
-                *columns == if last_level { *count } else { count.saturating_sub(1) }
+                let all = if last_level { *count } else { count.saturating_sub(1) };
+                *columns == all || (*columns == 0 && *count > FEW_LEVELS)
             }
             _ => false,
         })

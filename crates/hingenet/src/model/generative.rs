@@ -3,6 +3,7 @@
 
 use super::exchange::{NamedNetwork, Variable};
 use super::{Fitted, Model};
+use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_data::classifier::Classifier;
@@ -62,7 +63,20 @@ impl Model {
 
     /// `n` rows drawn from the model, the features first and the class last, given `column = value` pairs.
     /// Numeric features are drawn as intervals, which is all the model knows of them.
-    pub fn sample(&self, n: usize, given: &[(String, String)], seed: u64) -> Result<Table> {
+    pub fn sample(
+        &self,
+        n: usize,
+        given: &[(String, String)],
+        seed: u64,
+        control: &Control,
+    ) -> Result<Table> {
+        // a cell as it is drawn, as it is kept, and as text
+        let bytes = n as f64 * (self.schema.features.len() + 1) as f64 * 32.0;
+        control.reserve(
+            bytes,
+            format!("drawing {n} rows"),
+            "draw fewer rows at a time, with another `--seed`",
+        )?;
         self.drawn(self.sampled(n, given, seed))
     }
 

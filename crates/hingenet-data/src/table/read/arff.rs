@@ -31,7 +31,7 @@ pub(super) fn read(input: Input<'_>, options: &ReadOptions, control: &Control) -
     let mut cells = Vec::new();
     while lines.next_line()? {
         push_row(&lines, &attributes, &mut columns, &mut cells)?;
-        plan::row_done(&mut n_rows, control)?;
+        plan::row_done(&mut n_rows, &columns, control)?;
     }
     plan::finish(columns, n_rows, context, None)
 }

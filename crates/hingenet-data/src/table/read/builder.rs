@@ -81,6 +81,15 @@ impl ColumnBuilder {
         header.into_iter().zip(roles).map(|(name, role)| ColumnBuilder::new(name, role)).collect()
     }
 
+    /// Memory of the cells so far, about.
+    pub(super) fn bytes(&self) -> usize {
+        match &self.store {
+            Store::Nothing => 0,
+            Store::Coded(coded) => 2 * coded.codes.len() + 64 * coded.numbers.len(),
+            Store::Numbers(values) => 8 * values.len(),
+        }
+    }
+
     /// Adds a cell given as text.
     #[inline]
     pub(super) fn push(&mut self, cell: Cell<'_>, place: Place, context: &Context<'_>) -> Result<()> {

@@ -25,7 +25,7 @@ pub(super) fn read(input: Input<'_>, options: &ReadOptions, control: &Control) -
             return Err(ragged(&scanner, columns.len(), &context));
         }
         scanner.for_each_cell(|k, cell| columns[k].push(cell, place, &context))?;
-        plan::row_done(&mut n_rows, control)?;
+        plan::row_done(&mut n_rows, &columns, control)?;
     }
     plan::finish(columns, n_rows, &context, Some(scanner.delimiter))
 }

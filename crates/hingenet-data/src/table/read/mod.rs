@@ -9,6 +9,8 @@
 
 mod arff;
 mod arff_tokens;
+#[cfg(feature = "parquet")]
+mod arrow_sizes;
 mod builder;
 mod context;
 mod csv;

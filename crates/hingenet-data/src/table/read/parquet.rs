@@ -5,7 +5,7 @@
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
 use super::options::{Place, ReadOptions, ReadResult};
-use super::{Input, parquet_columns, plan, read_error};
+use super::{Input, arrow_sizes, parquet_columns, plan, read_error};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
 use arrow_array::types::{Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType};
@@ -30,7 +30,7 @@ pub(super) fn read_parquet(input: Input<'_>, options: &ReadOptions, control: &Co
     let context = Context::new(&file, options);
     guarded(&context, || match path {
         Some(path) => parquet_groups(opened(&path)?, &context, options, control),
-        None => parquet_groups(bytes::Bytes::from(all(reader, &file)?), &context, options, control),
+        None => parquet_groups(bytes::Bytes::from(all(reader, &file, control)?), &context, options, control),
     })
 }
 
@@ -42,12 +42,19 @@ pub(super) fn read_arrow(input: Input<'_>, options: &ReadOptions, control: &Cont
         let damaged = |e| damaged(&context, e);
         let batches: Box<dyn RecordBatchReader + '_> = match path {
             _ if !head.starts_with(b"ARROW1") => {
-                Box::new(StreamReader::try_new(reader, None).map_err(damaged)?)
+                let checked = arrow_sizes::CheckedStream::new(reader, control);
+                Box::new(StreamReader::try_new(checked, None).map_err(damaged)?)
             }
             Some(path) => {
-                Box::new(FileReader::try_new(BufReader::new(opened(&path)?), None).map_err(damaged)?)
+                let mut input = BufReader::new(opened(&path)?);
+                arrow_sizes::check_file(&mut input, control).map_err(|e| unchecked(&context, e))?;
+                Box::new(FileReader::try_new(input, None).map_err(damaged)?)
             }
-            None => Box::new(FileReader::try_new(Cursor::new(all(reader, &file)?), None).map_err(damaged)?),
+            None => {
+                let mut input = Cursor::new(all(reader, &file, control)?);
+                arrow_sizes::check_file(&mut input, control).map_err(|e| unchecked(&context, e))?;
+                Box::new(FileReader::try_new(input, None).map_err(damaged)?)
+            }
         };
         let (columns, _) = columns(batches.schema().fields(), &context, options)?;
         collect(columns, batches, &context, control)
@@ -68,10 +75,12 @@ fn parquet_groups<T: ChunkReader + 'static>(
     let fields = parquet_columns::fields(file.metadata().file_metadata());
     let leaves = parquet_columns::leaves(file.metadata().file_metadata().schema_descr());
     let (mut columns, kept) = columns(&fields, context, options)?;
-    let mut n_rows = 0;
+    let mut n_rows: usize = 0;
     for g in 0..file.num_row_groups() {
         let group = file.get_row_group(g).map_err(|e| damaged(context, e))?;
-        let end = n_rows + usize::try_from(group.metadata().num_rows()).map_err(|e| damaged(context, e))?;
+        let rows = usize::try_from(group.metadata().num_rows()).map_err(|e| damaged(context, e))?;
+        let end = n_rows.checked_add(rows).ok_or_else(|| damaged(context, "it has too many rows"))?;
+        plan::reserve(&columns, rows as f64 * kept.len() as f64 * 8.0, control)?;
         for &i in &kept {
             let reader = group.get_column_reader(leaves[i]).map_err(|e| damaged(context, e))?;
             let mut chunk = parquet_columns::Chunk::new(reader, fields[i].data_type());
@@ -111,10 +120,23 @@ fn damaged(context: &Context<'_>, problem: impl std::fmt::Display) -> Error {
     context.file(None, format!("the file is damaged or not supported: {problem}"), hint)
 }
 
-fn all(mut reader: Box<dyn Read + '_>, file: &str) -> Result<Vec<u8>> {
+/// Why the sizes in a file cannot be: an error of ours, or damage.
+fn unchecked(context: &Context<'_>, e: std::io::Error) -> Error {
+    e.downcast::<Error>().unwrap_or_else(|e| damaged(context, e))
+}
+
+/// All bytes of a source, which is asked for by the megabyte: it may be a small file that unzips to a huge one.
+fn all(mut reader: Box<dyn Read + '_>, file: &str, control: &Control) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes).map_err(|e| read_error(file, e))?;
-    Ok(bytes)
+    loop {
+        let hint = "give it as a file that is not compressed, or allow more (`--max-memory`)";
+        control.reserve(2.0 * bytes.len() as f64, "a table that comes in a stream", hint)?;
+        let wanted = (bytes.len() as u64).max(1 << 20);
+        let read = reader.by_ref().take(wanted).read_to_end(&mut bytes).map_err(|e| read_error(file, e))?;
+        if (read as u64) < wanted {
+            return Ok(bytes);
+        }
+    }
 }
 
 /// Builders of all columns, and the positions of those that are read.
@@ -179,6 +201,7 @@ fn collect(
     let mut n_rows = 0;
     for batch in batches {
         let batch = batch.map_err(|e| damaged(context, e))?;
+        plan::reserve(&columns, batch.num_rows() as f64 * batch.num_columns() as f64 * 8.0, control)?;
         for (column, array) in columns.iter_mut().zip(batch.columns()) {
             push_array(column, array, n_rows as u64 + 1, context)?;
         }

@@ -91,11 +91,22 @@ fn check_options(
     Ok(())
 }
 
-/// Tells the control of a row read from a text, now and then.
+/// Tells the control of a row read from a text, now and then, and asks for the memory of more.
 #[inline]
-pub(super) fn row_done(n_rows: &mut usize, control: &Control) -> Result<()> {
+pub(super) fn row_done(n_rows: &mut usize, columns: &[ColumnBuilder], control: &Control) -> Result<()> {
     *n_rows += 1;
-    if n_rows.is_multiple_of(4096) { control.progress("reading rows", *n_rows, 0) } else { Ok(()) }
+    if n_rows.is_multiple_of(4096) {
+        control.progress("reading rows", *n_rows, 0)?;
+        reserve(columns, 0.0, control)?;
+    }
+    Ok(())
+}
+
+/// Asks for the memory of the columns with so many bytes more: a small file can hold a huge table.
+pub(super) fn reserve(columns: &[ColumnBuilder], more: f64, control: &Control) -> Result<()> {
+    let bytes = columns.iter().map(|c| c.bytes() as f64).sum::<f64>() + more;
+    let hint = "leave columns out (`--ignore`), give fewer rows, or allow more (`--max-memory`)";
+    control.reserve(bytes, "the table", hint)
 }
 
 /// The table and its notes.

@@ -1,0 +1,48 @@
+//! What would need more memory than there is, or than is allowed, ends with an error that says so.
+
+use crate::support::Folder;
+use insta::assert_snapshot;
+
+/// Rows of a text that differs in every row, two numbers and a class.
+fn with_ids(n: usize) -> String {
+    let row = |m: usize| format!("id{m},{},{},{}\n", m % 7, (m * m) % 10_007, ["a", "b"][m % 7 / 4]);
+    std::iter::once("id,x,z,y\n".to_string()).chain((0..n).map(row)).collect()
+}
+
+#[test]
+fn an_identifier_does_not_fill_the_memory_of_the_pool() {
+    let folder = Folder::with(&[("ids.csv", &with_ids(3200))]);
+    let run = folder.run("fit ids.csv --target y --model pool,fast=true -o m.hgn --max-memory 200M");
+    assert_eq!(run.code, Some(0), "{}", run.show());
+    assert!(run.stderr.contains("column `id` has 3200 categories"), "{}", run.stderr);
+    folder.succeeds("predict m.hgn ids.csv -o p.csv");
+    // x tells the class: the identifier did not drown it
+    let (found, rows) = (folder.text("p.csv"), with_ids(3200));
+    let cell = |line: &str, k: usize| line.split(',').nth(k).map(String::from);
+    let pairs = found.lines().zip(rows.lines()).skip(1);
+    let right = pairs.filter(|(answer, row)| cell(answer, 1) == cell(row, 3));
+    assert!(right.count() > 3000);
+}
+
+#[test]
+fn steps_beyond_the_memory_allowed_are_refused_with_the_remedy() {
+    let folder = Folder::with(&[("rows.csv", &with_ids(600)), ("ids.csv", &with_ids(20_000))]);
+    let fit = |data: &str, model: &str, memory: &str| {
+        folder.fails(&format!("fit {data} --target y --model {model} -o m.hgn {memory}"), 3)
+    };
+    assert_snapshot!("kernels", fit("rows.csv", "fisher:or", "--ignore id --max-memory 1M"));
+    assert_snapshot!("pool", fit("rows.csv", "pool", "--max-memory 1M"));
+    assert_snapshot!("table", fit("ids.csv", "nb:ml", "--max-memory 10k"));
+    assert_snapshot!("nodes", fit("ids.csv", "sgbn:or", ""));
+    assert_snapshot!("no_size", folder.fails("fit rows.csv --target y -o m.hgn --max-memory much", 2));
+}
+
+#[test]
+fn a_billion_rows_are_not_drawn_at_once() {
+    let folder = Folder::with(&[("rows.csv", &with_ids(60))]);
+    for model in ["nb:ml", "sgbn:or,lambda1=1"] {
+        folder.succeeds(&format!("fit rows.csv --target y --ignore id --model {model} -o m.hgn"));
+        folder.fails("sample m.hgn -n 1000000000 --max-memory 2G", 3);
+        folder.fails("sample m.hgn -n 18446744073709551615", 3);
+    }
+}
