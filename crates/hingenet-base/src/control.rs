@@ -28,6 +28,7 @@ pub struct Control {
     stop: Option<Arc<AtomicBool>>,
     listener: Option<Arc<Listener>>,
     warner: Option<Arc<Warner>>,
+    teller: Option<Arc<Warner>>,
     limit: Option<Limit>,
     /// Bytes that one step may take.
     memory: Option<u64>,
@@ -58,6 +59,12 @@ impl Control {
     /// Calls `warner` with every warning (a stated rule was applied instead of an error).
     pub fn on_warning(mut self, warner: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.warner = Some(Arc::new(warner));
+        self
+    }
+
+    /// Calls `teller` with results that are there before all is done.
+    pub fn on_news(mut self, teller: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.teller = Some(Arc::new(teller));
         self
     }
 
@@ -127,6 +134,13 @@ impl Control {
             listener(Progress { stage, done, total });
         }
         self.check()
+    }
+
+    /// Tells a result that is there before all is done.
+    pub fn tell(&self, news: &str) {
+        if let Some(teller) = &self.teller {
+            teller(news);
+        }
     }
 
     /// Reports that a stated rule was applied to unusual input.

@@ -33,10 +33,11 @@ impl Session {
             .build_global()
             .context("the threads could not be started")?;
         let speaker = Arc::new(Speaker::new(common.quiet));
-        let (shown, warned) = (speaker.clone(), speaker.clone());
+        let (shown, warned, told) = (speaker.clone(), speaker.clone(), speaker.clone());
         let mut control = Control::new(stop_flag()?)
             .on_progress(move |p| shown.progress(p.stage, p.done, p.total))
-            .on_warning(move |message| warned.say_once("warning", message));
+            .on_warning(move |message| warned.say_once("warning", message))
+            .on_news(move |news| told.say(news));
         if let Some(bytes) = common.max_memory.or_else(hingenet_data::memory::allowance) {
             control = control.within_memory(bytes);
         }

@@ -8,6 +8,7 @@ use crate::session::Session;
 use crate::show;
 use anyhow::{Context, Result};
 use clap::Args;
+use hingenet::Control;
 use hingenet::evaluate::{Plan, Protocol, Sweep, compare, generate, study};
 use hingenet::model::{Dataset, FitOptions, Model, ModelSpec, fit};
 use hingenet::report::{Evaluation, ModelReport, ModelResult};
@@ -116,7 +117,7 @@ fn trade_off(data: &Dataset, protocol: &Protocol, session: &Session) -> Result<E
     let (models, sweep) = ([MARGIN_MODEL.parse()?], MARGIN_WEIGHTS.parse::<Sweep>()?);
     let protocol = Protocol { missing: Vec::new(), ..protocol.clone() };
     let plan = Plan { sweep: Some(&sweep), ..Plan::new(&models, data, &protocol) };
-    Ok(compare(&plan, &session.control)?)
+    Ok(compare(&plan, &without_news(session))?)
 }
 
 impl Part {
@@ -131,7 +132,7 @@ impl Part {
         output::write(Some(&folder.join(format!("{}.csv", self.generator))), &csv)?;
         let protocol = Protocol { seed: session.seed, missing: RATES.to_vec(), ..Protocol::default() };
         let data = Dataset::new(table, "class", None)?;
-        let mut report = study(&Plan::new(specs, &data, &protocol), &session.control)?;
+        let mut report = study(&Plan::new(specs, &data, &protocol), &without_news(session))?;
         if self.with_margins {
             report.add_trade_off(&trade_off(&data, &protocol, session)?);
         }
@@ -153,4 +154,9 @@ impl Part {
             show::table(&header, report.evaluation.results.iter().map(row))
         ))
     }
+}
+
+/// The tables follow within seconds: no line for each model before them.
+fn without_news(session: &Session) -> Control {
+    session.control.clone().on_news(|_| ())
 }

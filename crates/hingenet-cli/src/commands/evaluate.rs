@@ -8,6 +8,7 @@ use crate::session::Session;
 use crate::show;
 use anyhow::Result;
 use clap::Args;
+use hingenet::Error;
 use hingenet::evaluate::{Groups, Plan, Protocol, Sweep, TestRows, TestSet, compare, study};
 use hingenet::model::{DEFAULT_MODEL, Dataset, ModelSpec};
 use hingenet::report::Evaluation;
@@ -82,7 +83,14 @@ impl Run for Evaluate {
         if [&self.json, &self.report].into_iter().flatten().all(|path| output::is_file(path)) {
             output::write(None, show::evaluation(&evaluation).as_bytes())?;
         }
-        Ok(())
+        match evaluation.failed.len() {
+            0 => Ok(()),
+            failed => {
+                let all = failed + evaluation.results.len();
+                let hint = "the warnings above say why; the figures of the others stand";
+                Err(Error::data(format!("{failed} of {all} models failed"), hint).into())
+            }
+        }
     }
 }
 

@@ -184,3 +184,25 @@ fn a_closed_pipe_is_no_failure() {
     let output = head.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
 }
+
+/// Models are told as they are done, cheap ones first; one that fails does not take the others with it.
+#[test]
+fn a_model_that_fails_leaves_the_others_their_figures() {
+    let row = |m: usize| format!("{},{}\n", m * 7 % 40, ["a", "b"][m * 7 % 40 / 22]);
+    let text: String = std::iter::once("x,y\n".to_string()).chain((0..40).map(row)).collect();
+    let folder = Folder::with(&[("d.csv", &text)]);
+    let run = folder.run(
+        "evaluate d.csv --target y --folds 2 --model sgbn:or --model nb:ml --model majority --json e.json",
+    );
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    assert!(run.stderr.contains("warning: sgbn:or failed: "), "{}", run.stderr);
+    assert!(run.stderr.contains("error: 1 of 3 models failed"), "{}", run.stderr);
+    let place = |text: &str| run.stderr.find(text).unwrap_or_else(|| panic!("{text}: {}", run.stderr));
+    assert!(place("majority: accuracy") < place("nb:ml: accuracy"), "{}", run.stderr);
+    assert!(run.stdout.contains("nb:ml") && run.stdout.contains("majority"), "{}", run.stdout);
+    let json: serde_json::Value = serde_json::from_str(&folder.text("e.json")).unwrap();
+    assert_eq!(json["results"][0]["model"], "nb:ml");
+    assert_eq!(json["failed"][0]["model"], "sgbn:or");
+    let alone = folder.run("evaluate d.csv --target y --folds 2 --model sgbn:or");
+    assert!(alone.code == Some(3) && !alone.stderr.contains("failed"), "{}", alone.stderr);
+}

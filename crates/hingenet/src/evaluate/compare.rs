@@ -3,7 +3,7 @@
 use super::cross_validate::{Outcome, Splits};
 use super::{Protocol, TestSet};
 use crate::model::{Dataset, ModelSpec};
-use crate::report::{DataFacts, Evaluation, ProtocolFacts, SweepPoint};
+use crate::report::{DataFacts, Evaluation, FailedModel, ModelResult, ProtocolFacts, SweepPoint};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require};
 use hingenet_data::rows::categories_of;
@@ -151,10 +151,12 @@ pub fn compare(plan: &Plan, control: &Control) -> Result<Evaluation> {
 pub(super) struct Ran<'a> {
     pub models: Vec<Swept>,
     pub outcomes: Vec<Outcome>,
+    pub failed: Vec<FailedModel>,
     pub splits: Splits<'a>,
 }
 
-/// Fits and tests every model; the fits tell their warnings to `control`.
+/// Fits and tests every model, cheap ones first, and tells each as it is done; the fits tell their warnings to `control`. A
+/// model that fails does not stop the others, unless all do.
 pub(super) fn run<'a>(plan: &Plan<'a>, control: &Control) -> Result<Ran<'a>> {
     require("models", plan.models.len(), "at least one model", !plan.models.is_empty())?;
     let models = plan.swept()?;
@@ -162,8 +164,45 @@ pub(super) fn run<'a>(plan: &Plan<'a>, control: &Control) -> Result<Ran<'a>> {
         return Err(Error::parameter("max_time", "given", "a rule with margins among the models"));
     }
     let splits = Splits::new(plan.data, plan.tested, plan.protocol)?;
-    let outcomes = models.iter().map(|m| splits.run(&m.spec, control)).collect::<Result<_>>()?;
-    Ok(Ran { models, outcomes, splits })
+    let mut order: Vec<usize> = (0..models.len()).collect();
+    order.sort_by_key(|&k| models[k].spec.info().cost());
+    let (mut ran, mut failed) = (Vec::new(), Vec::new());
+    for (done, k) in order.into_iter().enumerate() {
+        match splits.run(&models[k].spec, control) {
+            Ok(outcome) => {
+                if models.len() > 1 {
+                    control.tell(&news(&outcome.result, done + 1, models.len()));
+                }
+                ran.push((k, outcome));
+            }
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(error) => failed.push((k, error)),
+        }
+    }
+    ran.sort_by_key(|(k, _)| *k);
+    failed.sort_by_key(|(k, _)| *k);
+    if ran.is_empty() {
+        return Err(failed.swap_remove(0).1);
+    }
+    let failed = failed.into_iter().map(|(k, error)| {
+        control.warn(&format!("{} failed: {error}", models[k].spec));
+        FailedModel { model: models[k].spec.to_string(), problem: error.to_string() }
+    });
+    Ok(Ran {
+        failed: failed.collect(),
+        models: ran.iter().map(|(k, _)| models[*k].clone()).collect(),
+        outcomes: ran.into_iter().map(|(_, outcome)| outcome).collect(),
+        splits,
+    })
+}
+
+/// A line about a model that is done.
+fn news(result: &ModelResult, done: usize, total: usize) -> String {
+    let (accuracy, seconds) = (100.0 * result.accuracy.mean, result.fit_seconds);
+    format!(
+        "{}: accuracy {accuracy:.2} %, a fit takes {seconds:.2} s ({done} of {total} models)",
+        result.model
+    )
 }
 
 impl Ran<'_> {
@@ -178,6 +217,7 @@ impl Ran<'_> {
             },
             protocol: protocol_facts(plan),
             results: self.outcomes.iter().map(|o| o.result.clone()).collect(),
+            failed: self.failed.clone(),
             sweep: plan.sweep.map_or(Vec::new(), |sweep| self.sweep_points(&sweep.key)),
         }
     }

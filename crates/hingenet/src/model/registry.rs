@@ -38,6 +38,19 @@ impl ModelInfo {
         }
     }
 
+    /// Place among the models by how long a fit takes, roughly: cheap ones are evaluated first.
+    pub(crate) fn cost(&self) -> usize {
+        match self.recipe {
+            Recipe::Majority => 0,
+            Recipe::Discrete(_, Rule::Ml) => 1,
+            Recipe::Averaged { margin: false } => 2,
+            Recipe::Discrete(..) | Recipe::Averaged { .. } => 3,
+            Recipe::Density(_) => 4,
+            Recipe::Gaussian { .. } => 5,
+            Recipe::Pool => 6,
+        }
+    }
+
     /// The option of this name; a former name is understood too.
     pub fn option(&self, key: &str) -> Option<&OptionInfo> {
         let named = |key: &str| self.options.iter().find(|o| o.key == key);

@@ -12,9 +12,21 @@ pub struct Evaluation {
     pub protocol: ProtocolFacts,
     /// One entry a model, in the order asked for.
     pub results: Vec<ModelResult>,
+    /// Models that could not be fitted or tested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedModel>,
     /// One entry for each value of a swept option; empty when none was swept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sweep: Vec<SweepPoint>,
+}
+
+/// A model that could not be fitted or tested.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FailedModel {
+    /// Name and options.
+    pub model: String,
+    /// Why.
+    pub problem: String,
 }
 
 /// Size and classes of a data set.

@@ -13,8 +13,8 @@ mod pool;
 mod study;
 
 pub use evaluation::{
-    BalancedError, DataFacts, Evaluation, FoldAccuracy, MissingPoint, ModelResult, ProtocolFacts, SweepPoint,
-    TermResult,
+    BalancedError, DataFacts, Evaluation, FailedModel, FoldAccuracy, MissingPoint, ModelResult,
+    ProtocolFacts, SweepPoint, TermResult,
 };
 pub use figure::{Caption, Curve, CurveFigure, HeatMap};
 pub use hingenet_base::graph::ArcErrors;
