@@ -162,7 +162,7 @@ fn a_fit_that_overflows_leaves_the_old_model() {
 #[test]
 fn what_looks_wrong_with_the_data_is_told_first() {
     let row = |m: usize| {
-        let gap = if m % 7 == 0 { String::new() } else { format!("{},{}", m * 13 % 50, m % 10) };
+        let gap = if m.is_multiple_of(7) { String::new() } else { format!("{},{}", m * 13 % 50, m % 10) };
         format!(
             "P{m:03};{}.{}.2021;{gap};{};{}\n",
             m % 28 + 1,
