@@ -1,7 +1,8 @@
 //! What every fitted family can do. Families implement [`Classifier`]; `model` joins them in one enum.
 
-use crate::explain::{Explanation, ScoreTerms};
+use crate::explain::{Explanation, Game, Reasons, ScoreTerms};
 use crate::table::Table;
+use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::log::log_normalise;
 
@@ -19,6 +20,12 @@ pub trait Classifier {
     /// softmax of the scores is what [`Self::log_proba`] reports.
     fn terms(&self, row: &Table) -> Result<ScoreTerms>;
 
+    /// The only row of a table as a game of its known features. A family says which features can tell something, and
+    /// where it can, which of them are independent given the class.
+    fn game<'a>(&'a self, row: &'a Table) -> Result<Game<'a>> {
+        Ok(Game::of_cells(self, row, 0..row.n_columns()))
+    }
+
     /// What to measure next for the only row of a table: every missing feature with the information (nats)
     /// that its value is expected to give about the class, largest first; `None` if the family cannot say.
     fn next_measurements(&self, _row: &Table) -> Result<Option<Vec<(usize, f64)>>> {
@@ -26,8 +33,8 @@ pub trait Classifier {
     }
 
     /// Why row `row` of a table got its class.
-    fn explain(&self, rows: &Table, row: usize) -> Result<Explanation> {
-        Explanation::new(self, rows.one_row(row)?)
+    fn explain(&self, rows: &Table, row: usize, reasons: &Reasons, control: &Control) -> Result<Explanation> {
+        Explanation::new(self, rows.one_row(row)?, reasons, control)
     }
 }
 

@@ -6,11 +6,12 @@ use crate::compile::{LineTable, PairTable, Scratch};
 use crate::missing::marginal_log_density;
 use crate::params::Variant;
 use hingenet_base::error::Result;
+use hingenet_base::graph::components;
 use hingenet_base::numeric::log::log_normalise;
 use hingenet_base::numeric::sum::ordered_chunks;
 use hingenet_base::solver::SolverReport;
 use hingenet_data::classifier::{Classifier, log_posteriors};
-use hingenet_data::explain::ScoreTerms;
+use hingenet_data::explain::{Game, ScoreTerms};
 use hingenet_data::table::Table;
 
 /// A fitted classifier of the density family.
@@ -96,5 +97,16 @@ impl Classifier for DensityClassifier {
 
     fn terms(&self, row: &Table) -> Result<ScoreTerms> {
         crate::explain::terms(self, row)
+    }
+
+    /// The classes of a generative variant are forests: columns that no pair joins are independent. The log-odds of a machine
+    /// bend at 0, where they are calibrated by another factor, so they are no sums.
+    fn game<'a>(&'a self, row: &'a Table) -> Result<Game<'a>> {
+        let game = Game::of_cells(self, row, self.units.used().iter().copied());
+        if !self.variant.is_generative() {
+            return Ok(game);
+        }
+        let label = components(row.n_columns(), self.pairs().into_iter().map(|(pair, _)| pair));
+        Ok(game.in_groups(|j| label[j]))
     }
 }

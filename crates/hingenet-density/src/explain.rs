@@ -25,7 +25,7 @@ pub(crate) fn terms(model: &DensityClassifier, row: &Table) -> Result<ScoreTerms
             *v -= c;
             *b += c;
         }
-        terms.push(Term { feature, given, scores: stretched(&value) });
+        terms.push(Term::exact(feature, given, stretched(&value)));
     };
     for (i, line) in model.lines.iter().enumerate() {
         let mut value = vec![0.0; model.base.len()];

@@ -7,6 +7,7 @@ use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::optimise::linear_svm::{SvmProblem, linear_svm};
 use hingenet_data::classifier::Classifier;
+use hingenet_data::explain::Reasons;
 use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Schema, Table};
 use hingenet_density::columns::{Columns, Kind};
@@ -281,7 +282,7 @@ fn explanations_add_up_and_curves_cover_the_features() {
     let model = fitted(&table, &class, &fixed(0.5));
     let proba = model.log_proba(&table).unwrap();
     for row in [0, 17, 90] {
-        let explanation = model.explain(&table, row).unwrap();
+        let explanation = model.explain(&table, row, &Reasons::Terms, &Control::default()).unwrap();
         for c in 0..2 {
             let sum = explanation.base[c] + explanation.terms.iter().map(|t| t.scores[c]).sum::<f64>();
             assert!((sum - explanation.scores[c]).abs() < 1e-9);
@@ -291,7 +292,7 @@ fn explanations_add_up_and_curves_cover_the_features() {
     }
     assert_eq!(model.curves().len(), 3);
     assert_eq!(model.surfaces().len(), model.pairs().len());
-    assert!(model.explain(&table, 1000).is_err());
+    assert!(model.explain(&table, 1000, &Reasons::Terms, &Control::default()).is_err());
 }
 
 /// A curve says at each value what the explanation of a row with that value says of the feature alone, and a
@@ -303,7 +304,7 @@ fn curves_and_surfaces_are_the_terms_of_explanations() {
     let (curves, surfaces) = (model.curves(), model.surfaces().collect::<Vec<_>>());
     let explained = |columns: Vec<Column>| {
         let row = Table::new(columns).unwrap();
-        let explanation = model.explain(&row, 0).unwrap();
+        let explanation = model.explain(&row, 0, &Reasons::Terms, &Control::default()).unwrap();
         let factor =
             (explanation.scores[1] - explanation.scores[0]) / model.decision_values(&row).unwrap()[0][0];
         (explanation, factor)
@@ -363,7 +364,7 @@ fn missing_features_are_marginalised() {
             let part = model.decision_values(&blank(&[column])).unwrap();
             assert!(part.iter().flatten().all(|v| v.is_finite()));
         }
-        let explanation = model.explain(&blank(&[1]), 4).unwrap();
+        let explanation = model.explain(&blank(&[1]), 4, &Reasons::Terms, &Control::default()).unwrap();
         assert_eq!(explanation.terms.len(), 4);
     }
     let model = hingenet_density::fit(&rows, &fixed(0.3), &Control::default()).unwrap().model;

@@ -5,6 +5,7 @@ mod support;
 use hingenet_base::control::Control;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::Classifier;
+use hingenet_data::explain::Reasons;
 use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Schema, Table};
 use hingenet_density::columns::Columns;
@@ -61,7 +62,7 @@ fn raw_terms_are_part_of_the_curves_and_maps_and_explanations_add_up() {
     assert!(model.summary.table_error <= 1e-3);
     let proba = model.log_proba(&table).unwrap();
     for row in [0, 31, 100] {
-        let explanation = model.explain(&table, row).unwrap();
+        let explanation = model.explain(&table, row, &Reasons::Terms, &Control::default()).unwrap();
         let terms = |c: usize| explanation.terms.iter().map(|t| t.scores[c]).sum::<f64>();
         for c in 0..2 {
             assert!((explanation.base[c] + terms(c) - explanation.scores[c]).abs() < 1e-9);
@@ -103,7 +104,8 @@ fn without_any_cell_raw_terms_say_nothing() {
     };
     // Log densities of a missing cell are 0, a raw value stands at its mean; nothing else changes.
     let nothing = model.log_proba(&row(f64::NAN, f64::NAN)).unwrap();
-    let explanation = model.explain(&row(f64::NAN, mean(1)), 0).unwrap();
+    let explanation =
+        model.explain(&row(f64::NAN, mean(1)), 0, &Reasons::Terms, &Control::default()).unwrap();
     assert!(explanation.base.iter().zip(&nothing).all(|(a, b)| (a - b).abs() < 1e-9));
     assert!(at(1e300, -1e300).is_finite());
     let p = model.log_proba(&row(1e300, f64::NAN)).unwrap();
@@ -289,7 +291,7 @@ fn every_way_to_tell_three_classes_apart_is_a_sum_of_terms() {
             let found = |r: usize| hingenet_base::numeric::log::argmax(&p[3 * r..3 * r + 3]);
             let right = (0..180).filter(|&r| Some(found(r)) == class.get(r)).count();
             assert!(right > 110, "{multiclass:?} {anchor:?}: {right}");
-            let explanation = model.explain(&table, 7).unwrap();
+            let explanation = model.explain(&table, 7, &Reasons::Terms, &Control::default()).unwrap();
             for c in 0..3 {
                 let sum = explanation.base[c] + explanation.terms.iter().map(|t| t.scores[c]).sum::<f64>();
                 assert!((sum - explanation.scores[c]).abs() < 1e-9);

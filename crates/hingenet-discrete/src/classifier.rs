@@ -6,11 +6,12 @@ use super::fit::select::ClassScores;
 use super::inference::{Evidence, Inference};
 use super::samples::code_columns;
 use hingenet_base::error::{Result, require, require_len};
+use hingenet_base::graph::components;
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::{Classifier, log_posteriors};
 use hingenet_data::encode::FeatureCoder;
-use hingenet_data::explain::{ScoreTerms, Term, leave_one_out};
+use hingenet_data::explain::{Game, ScoreTerms, Term, leave_one_out};
 use hingenet_data::table::{Codes, Table};
 use rayon::prelude::*;
 
@@ -24,6 +25,11 @@ pub trait CodedScores: ClassScores {
     fn log_prior(&self) -> Result<Vec<f64>>;
     /// The scores at temperature 1 of a complete row as sums of terms, where they are.
     fn additive(&self, _state: &[usize]) -> Option<(Vec<f64>, Vec<Term>)> {
+        None
+    }
+    /// A label for each feature: features with different ones are independent given the class. `None` if all may depend on
+    /// each other.
+    fn independent(&self) -> Option<Vec<usize>> {
         None
     }
 }
@@ -82,6 +88,12 @@ impl<N: CodedScores> CodedClassifier<N> {
         }
         self.network.log_joint(&self.code(rows)?)
     }
+
+    fn log_posteriors(&self, mut scores: Vec<f64>) -> Result<Vec<f64>> {
+        scores.iter_mut().for_each(|s| *s /= self.temperature);
+        log_posteriors(&mut scores, self.n_classes(), || self.network.log_prior())?;
+        Ok(scores)
+    }
 }
 
 impl<N: CodedScores> Classifier for CodedClassifier<N> {
@@ -90,10 +102,33 @@ impl<N: CodedScores> Classifier for CodedClassifier<N> {
     }
 
     fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
-        let mut scores = self.log_joint(rows)?;
-        scores.iter_mut().for_each(|s| *s /= self.temperature);
-        log_posteriors(&mut scores, self.n_classes(), || self.network.log_prior())?;
-        Ok(scores)
+        self.log_posteriors(self.log_joint(rows)?)
+    }
+
+    /// The row is coded once. A feature of one state tells nothing and does not play.
+    fn game<'a>(&'a self, row: &'a Table) -> Result<Game<'a>> {
+        let state: Vec<Option<usize>> = self.code(row)?.iter().map(|c| c.get(0)).collect();
+        let can_tell = |j: &usize| state[*j].is_some() && self.coders[*j].n_states() > 1;
+        let players: Vec<usize> = (0..state.len()).filter(can_tell).collect();
+        let n = players.len();
+        let game = Game::new(players.clone(), move |known| {
+            let somebody: Vec<bool> = known.chunks_exact(n).map(|s| s.contains(&true)).collect();
+            let column = |j: usize| {
+                let r = self.coders[j].n_states();
+                match players.binary_search(&j) {
+                    Ok(p) => {
+                        Codes::from_options(r, known[p..].iter().step_by(n).map(|k| state[j].filter(|_| *k)))
+                    }
+                    Err(_) => Codes::from_options(r, somebody.iter().map(|k| state[j].filter(|_| *k))),
+                }
+            };
+            let columns: Vec<Codes> = (0..state.len()).map(column).collect();
+            self.log_posteriors(self.network.log_joint(&columns)?)
+        });
+        Ok(match self.network.independent() {
+            Some(label) => game.in_groups(|j| label[j]),
+            None => game,
+        })
     }
 
     /// Exact terms: additive where the scores of a complete row are, else the change when one feature is hidden.
@@ -134,13 +169,20 @@ impl CodedScores for Network {
     fn additive(&self, state: &[usize]) -> Option<(Vec<f64>, Vec<Term>)> {
         let s = self.structure();
         let with_class = |c: usize| move |i: usize| if i == 0 { c } else { state[i - 1] };
-        let term = |i: usize| Term {
-            feature: i - 1,
-            given: s.dag().parents(i).iter().filter(|&&p| p > 0).map(|p| p - 1).collect(),
-            scores: (0..s.n_classes()).map(|c| self.w()[s.entry_of(i, with_class(c))]).collect(),
+        let term = |i: usize| {
+            let given = s.dag().parents(i).iter().filter(|&&p| p > 0).map(|p| p - 1).collect();
+            let score = |c: usize| self.w()[s.entry_of(i, with_class(c))];
+            Term::exact(i - 1, given, (0..s.n_classes()).map(score).collect())
         };
         let terms = || (1..s.n_nodes()).filter(|&i| s.is_class_child(i)).map(term).collect();
         s.dag().parents(0).is_empty().then(|| (self.row(0, 0).to_vec(), terms()))
+    }
+
+    /// Features that no path joins but through the class, which must be their parent.
+    fn independent(&self) -> Option<Vec<usize>> {
+        let dag = self.structure().dag();
+        let between = dag.arcs().filter(|(from, _)| *from > 0).map(|(from, to)| (from - 1, to - 1));
+        dag.parents(0).is_empty().then(|| components(dag.len() - 1, between))
     }
 }
 

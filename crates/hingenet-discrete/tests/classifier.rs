@@ -4,7 +4,7 @@ use hingenet_base::control::Control;
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::Classifier;
-use hingenet_data::explain::ExplanationKind;
+use hingenet_data::explain::{ExplanationKind, Reasons};
 use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_discrete::fit::prepare;
@@ -77,7 +77,7 @@ fn the_terms_of_a_complete_row_add_up_to_the_decision() {
         let model = fit(&table, &class, kind).unwrap();
         let proba = model.log_proba(&table).unwrap();
         for row in [0, 7, 123] {
-            let e = model.explain(&table, row).unwrap();
+            let e = model.explain(&table, row, &Reasons::Terms, &Control::default()).unwrap();
             assert_eq!(e.kind, ExplanationKind::Additive);
             for c in 0..2 {
                 let sum = e.base[c] + e.terms.iter().map(|t| t.scores[c]).sum::<f64>();
@@ -98,7 +98,7 @@ fn with_a_missing_cell_a_term_is_what_hiding_the_feature_changes() {
     let mut columns = table.rows(&[5]).columns().to_vec();
     columns[2] = Column::numeric("x", vec![f64::NAN]);
     let row = Table::new(columns.clone()).unwrap();
-    let e = model.explain(&row, 0).unwrap();
+    let e = model.explain(&row, 0, &Reasons::Terms, &Control::default()).unwrap();
     assert_eq!(e.kind, ExplanationKind::LeaveOneOut);
     assert_eq!(e.terms.len(), 2);
     columns[0] = Column::categorical("a", names(&["p", "q", "r"]), Codes::U8(vec![Codes::MISSING_U8]));
@@ -148,7 +148,10 @@ fn user_graphs_are_fitted_and_bad_ones_named() {
     // Diagnostic: the class has parents and no table row stands alone.
     let model = fit(&table, &class, dag(&[("a", "y"), ("x", "y"), ("a", "b")])).unwrap();
     assert!(model.log_proba(&table).unwrap().iter().all(|p| p.is_finite()));
-    assert_eq!(model.explain(&table, 0).unwrap().kind, ExplanationKind::LeaveOneOut);
+    assert_eq!(
+        model.explain(&table, 0, &Reasons::Terms, &Control::default()).unwrap().kind,
+        ExplanationKind::LeaveOneOut
+    );
     let error = |arcs: &[(&str, &str)]| fit(&table, &class, dag(arcs)).unwrap_err().to_string();
     assert!(error(&[("a", "z")]).contains("`z`"));
     assert!(error(&[("a", "b"), ("b", "x"), ("x", "a")]).contains("cycle"));

@@ -6,11 +6,12 @@ use crate::fisher::{FisherMachine, Information, fisher_vector, parameter};
 use crate::missing::{Conditional, by_pattern};
 use crate::network::GaussianNetwork;
 use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::graph::components;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::{Classifier, log_posteriors};
-use hingenet_data::explain::{ScoreTerms, Term, leave_one_out};
+use hingenet_data::explain::{Game, ScoreTerms, Term, leave_one_out};
 use hingenet_data::table::{Codes, Schema, Table};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -46,6 +47,11 @@ impl GaussianClassifier {
             return Err(Error::data("the class priors do not sum to one", ""));
         }
         self.machine.as_ref().map_or(Ok(()), |machine| machine.check(classes, nodes))
+    }
+
+    /// Columns that have a node.
+    fn used(&self) -> BTreeSet<usize> {
+        self.features.nodes().iter().map(|node| node.column).collect()
     }
 
     fn log_prior(&self) -> Vec<f64> {
@@ -126,15 +132,26 @@ impl Classifier for GaussianClassifier {
         let x = self.features.encode(row)?;
         let nodes = self.features.nodes();
         if self.machine.is_some() || x.data().iter().any(|v| v.is_nan()) {
-            let has_node = |column: &usize| nodes.iter().any(|node| node.column == *column);
-            return leave_one_out(self, row, (0..self.features.columns()).filter(has_node));
+            return leave_one_out(self, row, self.used());
         }
         let term = |j: usize| {
             let parents = self.networks.iter().flat_map(|g| g.dag().parents(j));
             let given: BTreeSet<usize> = parents.map(|&i| nodes[i].column).collect();
             let scores = self.networks.iter().map(|g| g.node_term(j, x.row(0))).collect();
-            Term { feature: nodes[j].column, given: given.into_iter().collect(), scores }
+            Term::exact(nodes[j].column, given.into_iter().collect(), scores)
         };
         Ok(ScoreTerms::additive(self.log_prior(), (0..nodes.len()).map(term).collect()))
+    }
+
+    /// Columns that no arc of any class joins are independent given the class; the machine sees all of them together.
+    fn game<'a>(&'a self, row: &'a Table) -> Result<Game<'a>> {
+        let game = Game::of_cells(self, row, self.used());
+        if self.machine.is_some() {
+            return Ok(game);
+        }
+        let column = |i: usize| self.features.nodes()[i].column;
+        let arcs = self.networks.iter().flat_map(|g| g.dag().arcs()).map(|(i, j)| (column(i), column(j)));
+        let label = components(self.features.columns(), arcs);
+        Ok(game.in_groups(|j| label[j]))
     }
 }

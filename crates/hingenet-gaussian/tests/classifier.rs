@@ -4,7 +4,7 @@ use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::Classifier;
-use hingenet_data::explain::ExplanationKind;
+use hingenet_data::explain::{ExplanationKind, Reasons};
 use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
 use hingenet_data::table::{Codes, Column, NumberRows, Table};
@@ -228,7 +228,7 @@ fn explanations_add_up() {
     let train = data(60, 2, false, 6);
     let model = fit(&train.training(), &quick(), &Control::default()).unwrap().model;
     let log_proba = model.log_proba(&train.table).unwrap();
-    let explanation = model.explain(&train.table, 7).unwrap();
+    let explanation = model.explain(&train.table, 7, &Reasons::Terms, &Control::default()).unwrap();
     assert_eq!(explanation.kind, ExplanationKind::Additive);
     for c in 0..2 {
         let sum = explanation.base[c] + explanation.terms.iter().map(|t| t.scores[c]).sum::<f64>();
@@ -239,11 +239,11 @@ fn explanations_add_up() {
 
     let holed = data(10, 2, true, 7);
     let row = (0..10).find(|&a| holed.table.columns().iter().any(|c| c.is_missing(a))).unwrap();
-    let explanation = model.explain(&holed.table, row).unwrap();
+    let explanation = model.explain(&holed.table, row, &Reasons::Terms, &Control::default()).unwrap();
     assert_eq!(explanation.kind, ExplanationKind::LeaveOneOut);
     let observed = holed.table.columns().iter().filter(|c| !c.is_missing(row)).count();
     assert_eq!(explanation.terms.len(), observed);
-    assert!(model.explain(&train.table, 60).is_err());
+    assert!(model.explain(&train.table, 60, &Reasons::Terms, &Control::default()).is_err());
 }
 
 #[test]

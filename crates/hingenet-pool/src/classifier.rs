@@ -2,18 +2,18 @@
 //! about what the fit chose.
 
 use super::fit::Terms;
-use super::rows::FeatureType;
+use super::rows::{FeatureType, number};
 use super::terms::averaged::mutual_information;
 use super::terms::density::search::DensityChoice;
 use super::terms::gaussian::GaussianChoice;
 use super::terms::machine::fit::MachineChoice;
-use super::terms::{self, TermModel, TermScores, missing_share};
+use super::terms::{self, TermModel, TermScores, missing_share, varying};
 use super::weights::{LETTERS, PoolWeights, TERMS};
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::log::softmax;
 use hingenet_base::solver::SolverReport;
 use hingenet_data::classifier::Classifier;
-use hingenet_data::explain::{ScoreTerms, leave_one_out};
+use hingenet_data::explain::{Game, ScoreTerms, leave_one_out};
 use hingenet_data::table::Table;
 use std::sync::Arc;
 
@@ -129,11 +129,13 @@ impl PoolClassifier {
         Ok(TermScores { n_classes, terms: [p, a?, g?, k] })
     }
 
-    /// `ln P(c|x_o)` over all classes, K values a row. Nothing observed: the class frequencies, exactly.
+    /// `ln P(c|x_o)` over all classes, K values a row. Nothing that varies observed: the class frequencies,
+    /// exactly.
     fn pooled_from(&self, rows: &Table, scores: &TermScores) -> Vec<f64> {
         let prior = self.terms.kernels.density.log_prior();
         let mut out = Vec::with_capacity(rows.n_rows() * self.n_classes);
-        for (i, missing) in missing_share(rows).into_iter().enumerate() {
+        let varying = varying(&self.terms.kernels.rows.features);
+        for (i, missing) in missing_share(rows, &varying).into_iter().enumerate() {
             if missing == 1.0 {
                 out.extend(self.all_classes(&prior));
             } else {
@@ -163,6 +165,17 @@ impl Classifier for PoolClassifier {
 
     fn terms(&self, row: &Table) -> Result<ScoreTerms> {
         leave_one_out(self, row, 0..row.n_columns())
+    }
+
+    /// A cell that all training rows share tells nothing and does not play.
+    fn game<'a>(&'a self, row: &'a Table) -> Result<Game<'a>> {
+        self.check(row)?;
+        let training = &self.terms.kernels.rows.features;
+        let can_tell = |j: &usize| {
+            let (own, column) = (number(row.column(*j), 0), training.column(*j));
+            (0..training.n_rows()).any(|m| number(column, m).is_some_and(|cell| Some(cell) != own))
+        };
+        Ok(Game::of_cells(self, row, (0..row.n_columns()).filter(can_tell)))
     }
 
     /// The information (nats) about the class that the value of each missing feature is expected to give, from term A: with

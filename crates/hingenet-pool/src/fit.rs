@@ -11,7 +11,7 @@ use super::terms::gaussian::{self, Gaussian};
 use super::terms::kernels::{Ground, Kernels, Own};
 use super::terms::machine::fit::{FittedMachine, MachineFit, Without};
 use super::terms::machine::{Decision, LeftOut};
-use super::terms::{StandIns, TermModel, TermRecipe, TermScores, missing_share};
+use super::terms::{StandIns, TermModel, TermRecipe, TermScores, missing_share, varying};
 use super::weights::{Cases, PoolWeights};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
@@ -271,7 +271,7 @@ impl Fit<'_> {
         Ok(Cases {
             n_classes: training.n_classes(),
             terms: (0..rows.n_rows()).flat_map(|i| scores.posteriors(i)).collect(),
-            missing: missing_share(&rows),
+            missing: missing_share(&rows, &varying(&training.features)),
             class: own.iter().map(|o| training.class[o.machine]).collect(),
             weight: own.iter().map(|o| training.weight[o.machine]).collect(),
             copies: self.effort.rates.len() as f64,

@@ -34,6 +34,14 @@ impl FeatureType {
     }
 }
 
+/// A cell as a number, the code of a category; `None` if missing.
+pub(crate) fn number(column: &Column, i: usize) -> Option<f64> {
+    match column.data() {
+        ColumnData::Numeric(n) => n.get(i),
+        ColumnData::Categorical(c) => c.codes().get(i).map(|code| code as f64),
+    }
+}
+
 /// Labelled rows of the classes that have training rows, or a part of them: what a term learns from.
 #[derive(Debug, Clone)]
 pub struct Labelled {

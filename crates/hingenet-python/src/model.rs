@@ -3,11 +3,11 @@
 use crate::error::to_python;
 use crate::features::{Features, codes};
 use crate::work;
-use hingenet::ExplanationKind;
 use hingenet::model::{
     self, Dataset, FitOptions, ModelInfo, ModelSpec, NumberData, OptionDefault, OptionInfo, OptionKind,
 };
 use hingenet::table::{AlignReport, Table, UnseenPolicy};
+use hingenet::{ExplanationKind, Reasons};
 use hingenet_data::table::{NumberRows, category_order};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -234,7 +234,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyDict>> {
         let table = self.table(&features)?;
         let explanations = work::run(py, threads, None, |control| {
-            let explanations = self.0.explanations(&table, UnseenPolicy::Missing)?;
+            let explanations = self.0.explanations(&table, UnseenPolicy::Missing, Reasons::Terms, control)?;
             explanations.map(|e| control.check().and(e)).collect::<hingenet::Result<Vec<_>>>()
         })?;
         let k = self.0.classes.len();

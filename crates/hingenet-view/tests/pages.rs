@@ -126,8 +126,8 @@ fn the_model_page_has_network_tables_cuts_and_decisions() {
     assert!(!html.contains("<img") && html.len() < 2_000_000);
     for decision in &report.decisions {
         let others = decision.others.map_or(0.0, |(_, sum)| sum);
-        let sum = decision.base + decision.terms.iter().map(|t| t.score).sum::<f64>() + others;
-        assert!(!decision.is_additive || (sum - decision.total).abs() < 1e-9);
+        let sum = decision.base + decision.values.iter().map(|v| v.value).sum::<f64>() + others;
+        assert!((sum - decision.total).abs() < 1e-9);
     }
     for table in &report.tables {
         for row in &table.rows {

@@ -27,7 +27,7 @@ pub use table::{Table, read};
 pub use hingenet_base::control::{Control, Progress};
 pub use hingenet_base::error::{Error, Result};
 pub use hingenet_base::solver::SolverReport;
-pub use hingenet_data::explain::{Explanation, ExplanationKind, Term};
+pub use hingenet_data::explain::{Explanation, ExplanationKind, Reasons, ShapleyParams, Term};
 
 /// The example of the README, compiled and run with the tests.
 #[cfg(doctest)]

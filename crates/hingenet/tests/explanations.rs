@@ -1,9 +1,9 @@
-//! What every model promises of its explanations, over one model of every kind (the files of `tests/files`): they stand
+//! What every model promises of the terms of its scores, over one model of every kind (the files of `tests/files`): they stand
 //! on the scale of the probabilities reported, additive terms add up, and a term left out is what it says.
 
 use hingenet::model::Model;
 use hingenet::table::{Codes, Column, ReadOptions, Table, UnseenPolicy, read};
-use hingenet::{Explanation, ExplanationKind};
+use hingenet::{Control, Explanation, ExplanationKind, Reasons};
 use hingenet_base::numeric::log::softmax;
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
@@ -26,10 +26,17 @@ fn models() -> &'static [(String, Model)] {
 fn query() -> &'static Table {
     static QUERY: OnceLock<Table> = OnceLock::new();
     QUERY.get_or_init(|| {
-        read(folder().join("query.csv").as_path(), &ReadOptions::default(), &hingenet::Control::default())
+        read(folder().join("query.csv").as_path(), &ReadOptions::default(), &Control::default())
             .unwrap()
             .table
     })
+}
+
+/// The terms of one row.
+fn terms(model: &Model, table: &Table, row: usize) -> Explanation {
+    let (one, control) = (table.one_row(row).unwrap(), Control::default());
+    let mut explanations = model.explanations(&one, UnseenPolicy::Missing, Reasons::Terms, &control).unwrap();
+    explanations.next().unwrap().unwrap()
 }
 
 fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
@@ -61,13 +68,15 @@ fn check(name: &str, explanation: &Explanation, log_proba: &[f64]) {
 #[test]
 fn every_row_of_every_model_is_explained_by_what_it_reports() {
     for (name, model) in models() {
-        let predictions = model.predict(query(), UnseenPolicy::Missing).unwrap();
-        let explanations = model.explanations(query(), UnseenPolicy::Missing).unwrap();
+        let (predictions, control) =
+            (model.predict(query(), UnseenPolicy::Missing).unwrap(), Control::default());
+        let explanations =
+            model.explanations(query(), UnseenPolicy::Missing, Reasons::Terms, &control).unwrap();
         assert_eq!(explanations.len(), query().n_rows());
         for (m, explanation) in explanations.enumerate() {
             let explanation = explanation.unwrap();
             check(name, &explanation, predictions.row(m));
-            let alone = model.explain(query(), m, UnseenPolicy::Missing).unwrap();
+            let alone = terms(model, query(), m);
             assert!(largest_difference(&explanation.scores, &alone.scores) <= 1e-9, "{name}");
         }
     }
@@ -95,7 +104,7 @@ proptest! {
         let one = hidden(row.index(query().n_rows()), &hide);
         let proba = |table: &Table| model.predict(table, UnseenPolicy::Missing).unwrap().log_proba;
         let with = proba(&one);
-        let explanation = model.explain(&one, 0, UnseenPolicy::Missing).unwrap();
+        let explanation = terms(model, &one, 0);
         check(name, &explanation, &with);
         let Some(term) = explanation.terms.first() else { return Ok(()) };
         if explanation.kind == ExplanationKind::LeaveOneOut {
@@ -147,6 +156,6 @@ fn a_row_that_no_class_allows_gets_the_prior_in_every_model() {
         let p = model.predict(&row, UnseenPolicy::Missing).unwrap().log_proba;
         let prior = [0.75f64.ln(), 0.25f64.ln()];
         assert!(largest_difference(&p, &prior) < 1e-12, "{spec}: {p:?}");
-        check(spec, &model.explain(&row, 0, UnseenPolicy::Missing).unwrap(), &p);
+        check(spec, &terms(&model, &row, 0), &p);
     }
 }

@@ -3,7 +3,7 @@
 use hingenet_base::control::Control;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::Classifier;
-use hingenet_data::explain::ExplanationKind;
+use hingenet_data::explain::{ExplanationKind, Reasons};
 use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_pool::{self, LETTERS, PoolClassifier, PoolParams};
@@ -282,7 +282,7 @@ fn the_explanation_is_the_change_when_one_feature_is_missing() {
     let model = data(90, 28).fit();
     let mut row = data(1, 29);
     row.numbers[1][0] = f64::NAN;
-    let explanation = model.explain(&row.table(), 0).unwrap();
+    let explanation = model.explain(&row.table(), 0, &Reasons::Terms, &Control::default()).unwrap();
     assert_eq!(explanation.kind, ExplanationKind::LeaveOneOut);
     let mut features: Vec<usize> = explanation.terms.iter().map(|t| t.feature).collect();
     features.sort_unstable();
@@ -295,7 +295,7 @@ fn the_explanation_is_the_change_when_one_feature_is_missing() {
         assert!((explanation.scores[c] - with[c]).abs() < 1e-9);
         assert!((first.scores[c] - (with[c] - without[c])).abs() < 1e-9);
     }
-    assert!(model.explain(&row.table(), 1).is_err());
+    assert!(model.explain(&row.table(), 1, &Reasons::Terms, &Control::default()).is_err());
 }
 
 #[test]
@@ -419,7 +419,7 @@ fn without_any_information_the_metric_is_flat() {
 fn the_change_of_the_log_odds_is_that_of_the_probabilities() {
     let model = data(90, 41).fit();
     let mut row = data(1, 42);
-    let explanation = model.explain(&row.table(), 0).unwrap();
+    let explanation = model.explain(&row.table(), 0, &Reasons::Terms, &Control::default()).unwrap();
     let level = explanation.terms.iter().find(|t| t.feature == 2).unwrap();
     let odds = |row: &Data, c: usize| {
         let p = model.log_proba(&row.table()).unwrap()[c].exp();

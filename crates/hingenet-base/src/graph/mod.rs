@@ -15,4 +15,4 @@ pub use moral::UndirectedGraph;
 pub use names::with_names;
 pub use potential::{Potentials, WeightedArc, smallest_potentials};
 pub use recovery::{ArcErrors, arc_errors, class_errors};
-pub use tree::{Edge, maximum_spanning_tree, orient};
+pub use tree::{Edge, components, maximum_spanning_tree, orient};

@@ -52,6 +52,16 @@ pub fn orient(n: usize, edges: &[Edge], root: usize) -> Vec<Option<usize>> {
     parent
 }
 
+/// The lowest-numbered node that each of the nodes `0..n` is connected with.
+pub fn components(n: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Vec<usize> {
+    let mut leader: Vec<usize> = (0..n).collect();
+    for (a, b) in edges {
+        let (a, b) = (find(&mut leader, a), find(&mut leader, b));
+        leader[a.max(b)] = a.min(b);
+    }
+    (0..n).map(|i| find(&mut leader, i)).collect()
+}
+
 /// The node that stands for the set of `i`; the way there is halved.
 fn find(leader: &mut [usize], mut i: usize) -> usize {
     while leader[i] != i {
@@ -67,6 +77,11 @@ mod tests {
 
     fn edge(a: usize, b: usize, weight: f64) -> Edge {
         Edge { a, b, weight }
+    }
+
+    #[test]
+    fn components_are_named_after_their_lowest_node() {
+        assert_eq!(components(7, [(5, 2), (6, 5), (4, 1), (2, 6)]), [0, 1, 2, 3, 1, 2, 2]);
     }
 
     #[test]

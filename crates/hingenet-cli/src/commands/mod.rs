@@ -40,7 +40,7 @@ pub enum Command {
     Fit(fit::Fit),
     /// Classify rows with a fitted model
     Predict(predict::Predict),
-    /// Show the terms that made one decision, largest first
+    /// Show what made one decision: what each known feature adds, largest first
     Explain(explain::Explain),
     /// Show or convert a fitted model
     Inspect(inspect::Inspect),

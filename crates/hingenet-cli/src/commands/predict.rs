@@ -8,11 +8,12 @@ use crate::session::Session;
 use crate::show::count;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use hingenet::ShapleyParams;
 use hingenet::model::{Model, Predictions};
 use hingenet::table::{AlignReport, Codes, Column, Table, UnseenPolicy, write_csv};
 use std::path::PathBuf;
 
-/// Terms shown by `--explain`.
+/// Reasons shown by `--explain`.
 const TERMS: usize = 3;
 
 #[derive(Args)]
@@ -30,9 +31,10 @@ pub struct Predict {
     /// Add the class that each term of a pool would choose alone
     #[arg(long)]
     terms: bool,
-    /// Add the three largest terms behind each decision
-    #[arg(long)]
-    explain: bool,
+    /// Add the three largest reasons for each decision: what its known features add to the log-odds of the class, or the
+    /// terms of its score, which are faster
+    #[arg(long, value_enum, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "shapley")]
+    explain: Option<explain::Kind>,
     /// What to do with categories that training has not seen
     #[arg(long, value_enum, default_value_t = Unseen::Missing)]
     unseen: Unseen,
@@ -77,8 +79,8 @@ impl Run for Predict {
             session.note(&format!("{} has no terms of its own; --terms adds nothing", model.spec.name()));
         }
         columns.extend(terms.iter().map(|(name, p)| classes(&model, p, format!("prediction_{name}"))));
-        if self.explain {
-            columns.push(self.explanations(&model, &rows, session)?);
+        if let Some(kind) = self.explain {
+            columns.push(self.explanations(&model, &rows, kind, session)?);
         }
         let mut text = Vec::new();
         write_csv(&Table::new(columns)?, &mut text)?;
@@ -87,9 +89,16 @@ impl Run for Predict {
 }
 
 impl Predict {
-    fn explanations(&self, model: &Model, rows: &Table, session: &Session) -> Result<Column> {
+    fn explanations(
+        &self,
+        model: &Model,
+        rows: &Table,
+        kind: explain::Kind,
+        session: &Session,
+    ) -> Result<Column> {
         let mut texts = Vec::with_capacity(rows.n_rows());
-        for explanation in model.explanations(rows, self.unseen.into())? {
+        let reasons = kind.reasons(ShapleyParams::default().evaluations, session);
+        for explanation in model.explanations(rows, self.unseen.into(), reasons, &session.control)? {
             session.control.check()?;
             texts.push(explain::shortly(&explanation?, TERMS));
         }

@@ -54,10 +54,15 @@ fn the_pool_shows_its_terms_and_what_to_measure_next() {
     assert_snapshot!(folder.succeeds("predict toys.hgn part.csv --terms"));
     let shown = folder.succeeds("explain toys.hgn part.csv --row 1");
     assert!(shown.contains("what to measure next"), "{shown}");
-    let json: serde_json::Value =
-        serde_json::from_str(&folder.run("explain toys.hgn part.csv --row 1 --format json").stdout).unwrap();
+    let explain = |kind: &str| -> serde_json::Value {
+        let line = format!("explain toys.hgn part.csv --row 1 --format json --kind {kind}");
+        serde_json::from_str(&folder.run(&line).stdout).unwrap()
+    };
+    let json = explain("terms");
     assert_eq!(json["kind"], "log_odds_change");
     assert_eq!(json["terms"][0]["feature"], "size");
+    let json = explain("shapley");
+    assert_eq!((&json["kind"], &json["values"][0]["feature"]), (&"shapley".into(), &"size".into()));
     assert!(
         json["next"][0]["information"].as_f64().unwrap() >= json["next"][1]["information"].as_f64().unwrap()
     );
@@ -89,11 +94,38 @@ fn evaluate_gives_the_curves_of_the_terms_of_a_pool() {
     assert!(terms[0]["missing"][1]["accuracy"].as_f64().unwrap() <= 1.0);
 }
 
+/// The values of a row of every model lead from the prior to the posterior log-odds of the class.
+#[test]
+fn explanations_as_data_add_up() {
+    for model in ["majority", "nb:ml", "tan:ml", "kde-nb", "sgbn:or", "pool"] {
+        let folder = fitted(model);
+        folder.write("new.csv", b"colour,size,weight\nred,4,\n");
+        let line = "explain toys.hgn new.csv --row 1 --format json --evaluations 1";
+        let json: serde_json::Value = serde_json::from_str(&folder.run(line).stdout).unwrap();
+        let number = |value: &serde_json::Value| value.as_f64().unwrap();
+        let values = json["values"].as_array().unwrap();
+        let sum: f64 = values.iter().map(|v| number(&v["value"])).sum();
+        assert!((number(&json["base"]) + sum - number(&json["total"])).abs() <= 1e-9, "{model}: {json}");
+        let p = number(&json["probabilities"][json["class"].as_str().unwrap()]);
+        assert!((number(&json["total"]) - (p / (1.0 - p)).ln()).abs() <= 1e-6, "{model}: {json}");
+        let mut features: Vec<&str> = values.iter().map(|v| v["feature"].as_str().unwrap()).collect();
+        features.sort_unstable();
+        assert_eq!(features, ["colour", "size"], "{model}");
+        // with so few evaluations orders are drawn where the features do not stand alone
+        let is_drawn = values.iter().any(|v| v["standard_error"].is_number());
+        assert_eq!(is_drawn, ["pool"].contains(&model), "{model}: {json}");
+    }
+}
+
 #[test]
 fn naive_bayes_predicts_explains_and_shows_its_network() {
     let folder = fitted("nb:ml");
     assert_snapshot!(folder.succeeds("predict toys.hgn toys.csv --explain"));
     assert_snapshot!(folder.succeeds("explain toys.hgn toys.csv --row 1"));
+    let terms = folder.succeeds("explain toys.hgn toys.csv --row 1 --kind terms");
+    assert!(terms.contains("score for yes, against the mean of all classes"), "{terms}");
+    let terms = folder.succeeds("predict toys.hgn toys.csv --explain=terms");
+    assert!(terms.contains("1,yes,\"weight = 2.5 +1.61; colour = red +1.53;"), "{terms}");
     assert_snapshot!(folder.succeeds("inspect toys.hgn"));
     assert_snapshot!(folder.succeeds("inspect toys.hgn --format dot"));
     assert_snapshot!(folder.succeeds("inspect toys.hgn --format bif"));

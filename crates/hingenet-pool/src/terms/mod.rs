@@ -8,7 +8,7 @@ pub(crate) mod gaussian;
 pub(crate) mod kernels;
 pub(crate) mod machine;
 
-use crate::rows::Labelled;
+use crate::rows::{Labelled, number};
 use crate::weights::{PoolWeights, TERMS, floored_posterior};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require_len};
@@ -80,8 +80,19 @@ impl TermScores {
     }
 }
 
-/// Share of missing features of every row.
-pub(crate) fn missing_share(rows: &Table) -> Vec<f64> {
-    let missing = |i: usize| rows.columns().iter().filter(|c| c.is_missing(i)).count();
-    (0..rows.n_rows()).map(|i| missing(i) as f64 / rows.n_columns() as f64).collect()
+/// Columns with two different cells: the others tell nothing, known or missing.
+pub(crate) fn varying(training: &Table) -> Vec<usize> {
+    let varies = |j: &usize| {
+        let mut cells = (0..training.n_rows()).filter_map(|i| number(training.column(*j), i));
+        let first = cells.next();
+        cells.any(|cell| Some(cell) != first)
+    };
+    (0..training.n_columns()).filter(varies).collect()
+}
+
+/// Share of missing features, among those that vary in training, of every row; 1 if none does.
+pub(crate) fn missing_share(rows: &Table, varying: &[usize]) -> Vec<f64> {
+    let missing = |i: usize| varying.iter().filter(|&&j| rows.column(j).is_missing(i)).count();
+    let share = |i: usize| if varying.is_empty() { 1.0 } else { missing(i) as f64 / varying.len() as f64 };
+    (0..rows.n_rows()).map(share).collect()
 }

@@ -5,19 +5,15 @@ use super::frame::{Area, WIDTH, label_room, open, put, row_label, x_axis};
 
 const ROW: f64 = 24.0;
 
-/// Steps from 0: (label, change). Additive terms end at `total`, which gets a row of its own; without a
-/// total every bar starts at 0.
-pub fn waterfall(label: &str, axis_label: &str, steps: &[(String, f64)], total: Option<f64>) -> String {
+/// Steps from 0: (label, change). They end at `total`, which gets a row of its own.
+pub fn waterfall(label: &str, axis_label: &str, steps: &[(String, f64)], total: f64) -> String {
     let mut at = 0.0;
     let mut spans: Vec<(&str, f64, f64)> = Vec::new();
     for (name, change) in steps {
-        let start = if total.is_some() { at } else { 0.0 };
-        at = start + change;
-        spans.push((name, start, at));
+        spans.push((name, at, at + change));
+        at += change;
     }
-    if let Some(total) = total {
-        spans.push(("total", 0.0, total));
-    }
+    spans.push(("total", 0.0, total));
     let ends = spans.iter().flat_map(|s| [s.1, s.2]).chain([0.0]);
     let axis = Axis::over(axis_label, ends);
     let (room, most) = label_room(spans.iter().map(|s| s.0));
@@ -34,7 +30,7 @@ pub fn waterfall(label: &str, axis_label: &str, steps: &[(String, f64)], total: 
         let y = area.top + ROW * (k as f64 + 0.5);
         row_label(&mut out, area.left - 8.0, y, name, most);
         let (a, b) = (area.x(&axis, *from), area.x(&axis, *to));
-        let is_total = total.is_some() && k + 1 == spans.len();
+        let is_total = k + 1 == spans.len();
         let class = if is_total {
             "bar s7"
         } else if to < from {

@@ -4,7 +4,7 @@ use super::{Detail, Page, Section, terms};
 use crate::chart::{Figure, SeriesStyle, series_styles, waterfall};
 use crate::network::network_fragment;
 use crate::table::{Cell, DataTable, percent};
-use hingenet::report::{Decision, DecisionTerm, ModelReport, NetworkPicture, NodeTable};
+use hingenet::report::{Decision, ModelReport, NetworkPicture, NodeTable};
 
 /// States of a node shown in its table.
 const STATES: usize = 25;
@@ -102,54 +102,43 @@ fn decisions(report: &ModelReport) -> Option<Section> {
         &report.decisions,
         "decisions",
         "Decisions explained",
-        "Each bar is a term of the score; blue speaks for the class decided for, orange against it, compared with the \
-         mean of all classes.",
+        "From the log-odds of the class when nothing is known to those of the row: each bar is what one known feature adds, \
+         averaged over all orders in which the features could become known (its Shapley value). Blue speaks for the class \
+         decided for, orange against it. Log-odds are ln P/(1 − P): 0 is even, 2.2 is 90 %, 4.6 is 99 %.",
     )?;
     section.figures = report.decisions.iter().map(|d| decision(d, &report.classes)).collect();
     Some(section)
 }
 
 fn decision(d: &Decision, classes: &[String]) -> Figure {
-    let base = d.is_additive.then(|| ("before any feature".to_string(), d.base));
-    let others = d.others.map(|(n, sum)| (format!("{n} smaller terms"), sum));
-    let terms = |name: &dyn Fn(&DecisionTerm) -> String| -> Vec<(String, f64)> {
-        let terms = d.terms.iter().map(|t| (name(t), t.score));
-        base.iter().cloned().chain(terms).chain(others.clone()).collect()
-    };
-    // a feature with several terms is told apart by its partners; their values are in the table
-    let occurs = |cell: &String| d.terms.iter().filter(|t| t.cell == *cell).count();
-    let steps = terms(&|t| match t.features.as_slice() {
-        [_, _, ..] if occurs(&t.cell) > 1 => t.features.join(" with "),
-        _ => t.cell.clone(),
-    });
-    let total = d.is_additive.then_some(d.total);
-    let mut table = DataTable::new("Terms", &["term", "score"]);
-    let in_full = terms(&|t| match t.given.as_slice() {
-        [] => t.cell.clone(),
-        given => format!("{} given {}", t.cell, given.join(", ")),
-    });
-    let rows = in_full.into_iter().chain(total.map(|t| ("total".to_string(), t)));
+    let others = d.others.map(|(n, sum)| (format!("{n} smaller ones"), sum));
+    let steps: Vec<(String, f64)> = std::iter::once(("nothing known".to_string(), d.base))
+        .chain(d.values.iter().map(|v| (v.cell.clone(), v.value)))
+        .chain(others)
+        .collect();
+    let mut table = DataTable::new("What each known feature adds", &["feature", "log-odds"]);
+    let rows = steps.iter().cloned().chain([("total".to_string(), d.total)]);
     table.rows = rows.map(|(name, v)| vec![Cell::text(name), Cell::number(v, 4)]).collect();
     let mut ranked: Vec<(&String, f64)> = classes.iter().zip(d.probabilities.iter().copied()).collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
     let probable: Vec<String> =
         ranked.iter().take(4).map(|(c, p)| format!("{c} {} %", percent(*p))).collect();
-    let reading = if d.is_additive {
-        format!(
-            "The terms, each given the parents of its feature, add up to the score. Probabilities: {}.",
-            probable.join(", ")
-        )
-    } else {
-        format!(
-            "Each term is what the log-odds lose without that feature. Probabilities: {}.",
-            probable.join(", ")
-        )
+    let estimated = match d.values.iter().filter_map(|v| v.standard_error).reduce(f64::max) {
+        Some(e) => {
+            format!(" The values are means over random orders; their standard error is at most {e:.3}.")
+        }
+        None => String::new(),
     };
     Figure::new(
         format!("decision-{}", d.row),
         format!("Row {}: {}", d.row, d.class),
-        reading,
-        waterfall(&format!("Terms of row {}", d.row), "score, nats", &steps, total),
+        format!("Probabilities: {}.{estimated}", probable.join(", ")),
+        waterfall(
+            &format!("Reasons for row {}", d.row),
+            &format!("log-odds of {}", d.class),
+            &steps,
+            d.total,
+        ),
         table,
     )
 }

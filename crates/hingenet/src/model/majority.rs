@@ -2,7 +2,7 @@
 
 use hingenet_base::error::Result;
 use hingenet_data::classifier::Classifier;
-use hingenet_data::explain::ScoreTerms;
+use hingenet_data::explain::{Game, ScoreTerms};
 use hingenet_data::rows::Rows;
 use hingenet_data::table::Table;
 
@@ -34,5 +34,9 @@ impl Classifier for Majority {
 
     fn terms(&self, _: &Table) -> Result<ScoreTerms> {
         Ok(ScoreTerms::additive(self.log_prior.clone(), Vec::new()))
+    }
+
+    fn game<'a>(&'a self, row: &'a Table) -> Result<Game<'a>> {
+        Ok(Game::of_cells(self, row, []))
     }
 }

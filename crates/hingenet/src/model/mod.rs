@@ -35,10 +35,11 @@ pub use options::{OptionDefault, OptionInfo, OptionKind};
 pub use registry::{DEFAULT_MODEL, ModelInfo, models};
 pub use spec::ModelSpec;
 
+use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::solver::SolverReport;
 use hingenet_data::classifier::Classifier;
-use hingenet_data::explain::Explanation;
+use hingenet_data::explain::{Explanation, Reasons};
 use hingenet_data::table::{AlignReport, Schema, Table, UnseenPolicy};
 use hingenet_density::DensityClassifier;
 use hingenet_discrete::{AveragedClassifier, DiscreteClassifier};
@@ -196,10 +197,11 @@ impl Model {
         }
     }
 
-    /// Why row `row` of a table got its class.
+    /// Why row `row` of a table got its class: Shapley values of its known features.
     pub fn explain(&self, table: &Table, row: usize, unseen: UnseenPolicy) -> Result<Explanation> {
         let (one, _) = self.schema.align(&table.one_row(row)?, unseen)?;
-        self.explained(self.fitted.classifier().explain(&one, 0))
+        let explain = self.fitted.classifier().explain(&one, 0, &Reasons::default(), &Control::default());
+        self.explained(explain)
     }
 
     /// Why every row of a table got its class, row by row as asked for; the table is aligned once.
@@ -207,9 +209,13 @@ impl Model {
         &self,
         table: &Table,
         unseen: UnseenPolicy,
+        reasons: Reasons,
+        control: &Control,
     ) -> Result<impl ExactSizeIterator<Item = Result<Explanation>>> {
         let (rows, _) = self.schema.align(table, unseen)?;
-        Ok((0..rows.n_rows()).map(move |m| self.explained(self.fitted.classifier().explain(&rows, m))))
+        let n_rows = rows.n_rows();
+        let explain = move |m: usize| self.fitted.classifier().explain(&rows, m, &reasons, control);
+        Ok((0..n_rows).map(move |m| self.explained(explain(m))))
     }
 
     /// What to measure next for row `row`: every missing feature with the information (nats) that its value

@@ -1,15 +1,15 @@
-//! A fitted model as plain data for its page: facts, pictures, tables, cuts, and the terms behind the
-//! decisions for chosen rows.
+//! A fitted model as plain data for its page: facts, pictures, tables, cuts, and the reasons for the
+//! decisions about chosen rows.
 
 use super::{
-    Decision, DecisionTerm, FeatureCuts, ModelReport, NetworkPicture, NetworkReport, NodeTable, Origin,
+    Decision, DecisionValue, FeatureCuts, ModelReport, NetworkPicture, NetworkReport, NodeTable, Origin,
     TableRow, density, pool,
 };
 use crate::model::exchange::NamedNetwork;
 use crate::model::{Fitted, Model};
 use hingenet_base::error::Result;
 use hingenet_data::encode::FeatureCoder;
-use hingenet_data::explain::{ExplanationKind, Term};
+use hingenet_data::explain::Term;
 use hingenet_data::table::{FeatureSpec, Table, UnseenPolicy};
 use hingenet_discrete::Structure;
 use hingenet_discrete::inference::Inference;
@@ -19,8 +19,8 @@ use hingenet_pool::PoolSummary;
 const TABLE_ROWS: usize = 24;
 /// Entries of one table that are told.
 const TABLE_ENTRIES: usize = 600;
-/// Terms of a decision that are told one by one.
-const TERMS: usize = 12;
+/// Reasons for a decision that are told one by one.
+const VALUES: usize = 12;
 
 impl ModelReport {
     /// Everything worth showing about a model. `rows` are numbers of rows of `table` (from 0) to explain.
@@ -60,24 +60,21 @@ impl Decision {
     pub fn of(model: &Model, table: &Table, m: usize) -> Result<Self> {
         let explanation = model.explain(table, m, UnseenPolicy::Missing)?;
         let class = explanation.class();
-        let name = |&i: &usize| model.schema.features[i].name.clone();
-        let term = |t: &Term| DecisionTerm {
-            features: std::iter::once(&t.feature).chain(&t.given).map(name).collect(),
+        let value = |t: &Term| DecisionValue {
             cell: explanation.cell(t.feature),
-            given: t.given.iter().map(|&g| explanation.cell(g)).collect(),
-            score: explanation.effect(t, class),
+            value: t.scores[class],
+            standard_error: t.standard_error.as_ref().map(|e| e[class]),
         };
-        let mut terms: Vec<DecisionTerm> = explanation.terms.iter().map(term).collect();
-        let small = terms.split_off(terms.len().min(TERMS));
+        let mut values: Vec<DecisionValue> = explanation.terms.iter().map(value).collect();
+        let small = values.split_off(values.len().min(VALUES));
         Ok(Decision {
             row: m + 1,
             class: model.classes[class].clone(),
             probabilities: explanation.log_proba.iter().map(|l| l.exp()).collect(),
-            is_additive: explanation.kind == ExplanationKind::Additive,
-            base: explanation.level(&explanation.base, class),
-            terms,
-            others: (!small.is_empty()).then(|| (small.len(), small.iter().map(|t| t.score).sum())),
-            total: explanation.level(&explanation.scores, class),
+            base: explanation.base[class],
+            values,
+            others: (!small.is_empty()).then(|| (small.len(), small.iter().map(|t| t.value).sum())),
+            total: explanation.scores[class],
         })
     }
 }

@@ -19,7 +19,7 @@ pub use evaluation::{
 pub use figure::{Caption, Curve, CurveFigure, HeatMap};
 pub use hingenet_base::graph::ArcErrors;
 pub use hingenet_gaussian::study::{ArcDifference, Change, GroupTable};
-pub use model::{Decision, DecisionTerm, FeatureCuts, ModelReport, NodeTable, Origin, TableRow};
+pub use model::{Decision, DecisionValue, FeatureCuts, ModelReport, NodeTable, Origin, TableRow};
 pub use network::{
     ArcChange, ArcShare, Chance, ClassNetwork, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,
     WeightDifference,

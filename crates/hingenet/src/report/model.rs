@@ -1,5 +1,5 @@
-//! What the page of a fitted model shows: facts, networks, tables of nodes, cuts, curves, and the terms
-//! behind the decisions for chosen rows.
+//! What the page of a fitted model shows: facts, networks, tables of nodes, cuts, curves, and the
+//! reasons for the decisions about chosen rows.
 
 use super::{CurveFigure, HeatMap, NetworkPicture, NetworkReport};
 use serde::{Deserialize, Serialize};
@@ -90,27 +90,24 @@ pub struct Decision {
     pub class: String,
     /// Probability of each class.
     pub probabilities: Vec<f64>,
-    /// Whether base and terms add up to the total; otherwise a term is what the log-odds lose without it.
-    pub is_additive: bool,
-    /// Score of the class against the mean of all classes before any term.
+    /// Log-odds of the class when nothing is known.
     pub base: f64,
-    /// The terms, largest first.
-    pub terms: Vec<DecisionTerm>,
-    /// Terms left out because they are many and small: how many, and their sum.
+    /// What the known features add to them (Shapley values), largest first.
+    pub values: Vec<DecisionValue>,
+    /// Values left out because they are many and small: how many, and their sum.
     pub others: Option<(usize, f64)>,
-    /// Total score of the class against the mean of all classes.
+    /// Log-odds of the class for the row: `base` and all values together.
     pub total: f64,
 }
 
-/// One term of a decision.
+/// What one known feature adds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct DecisionTerm {
-    /// Names of the feature and of those the term also depends on.
-    pub features: Vec<String>,
+pub struct DecisionValue {
     /// The feature and its value.
     pub cell: String,
-    /// Other features the term depends on, with their values.
-    pub given: Vec<String>,
-    /// Score of the class against the mean of all classes.
-    pub score: f64,
+    /// Change of the log-odds of the class.
+    pub value: f64,
+    /// Standard error of the change, where it was estimated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
 }

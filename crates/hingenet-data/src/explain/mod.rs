@@ -1,16 +1,34 @@
-//! Why a row got its class: one type for every model, which the command line, Python, JSON and pages show. A family
-//! gives the terms of its class scores ([`ScoreTerms`]); where they do not add up, [`leave_one_out`] says what each
-//! feature changes.
+//! Why a row got its class: one type for every model, which the command line, Python, JSON and pages show. The reasons are
+//! Shapley values ([`shapley`]), or the terms of the class scores as a family takes them apart ([`ScoreTerms`]); where
+//! those do not add up, [`leave_one_out`] says what each feature changes.
+
+mod shapley;
+
+pub use shapley::{Game, ShapleyParams};
 
 use crate::classifier::Classifier;
 use crate::table::Table;
+use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::log::argmax;
 
-/// Log probabilities in an explanation are at least this: `exp` of it is still a number, so all differences are finite.
+/// Log probabilities of features left out are at least this: `exp` of it is still a number, so all differences are finite.
 const FLOOR: f64 = -700.0;
-/// Cells predicted at once when features are left out.
-const CELLS: usize = 1 << 20;
+
+/// Which reasons to give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reasons {
+    /// Shapley values of the known features.
+    Shapley(ShapleyParams),
+    /// The terms of the class scores.
+    Terms,
+}
+
+impl Default for Reasons {
+    fn default() -> Self {
+        Reasons::Shapley(ShapleyParams::default())
+    }
+}
 
 /// Why a row got its class.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,8 +43,8 @@ pub struct Explanation {
     pub base: Vec<f64>,
     /// The terms, those that matter most for the class decided for first; ties to the lower feature.
     pub terms: Vec<Term>,
-    /// Total score of each class: its softmax is the probability, so it is determined up to a constant common to all
-    /// classes.
+    /// Total score of each class: for Shapley values its log-odds; for terms its softmax is the probability, so it is
+    /// determined up to a constant common to all classes.
     pub scores: Vec<f64>,
     /// Missing features with the information (nats) each is expected to give about the class, largest first; `None`
     /// if the model cannot say.
@@ -45,6 +63,8 @@ pub struct ScoreTerms {
 /// How the terms of an [`Explanation`] relate to its scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExplanationKind {
+    /// `base + Σ terms = scores`, all log-odds `ln P(c) / (1 − P(c))`: from those without any cell to those of the row.
+    Shapley,
     /// `base + Σ terms = scores`, exactly (complete rows of additive models).
     Additive,
     /// A term is the change of the class log-odds when that feature alone is treated as missing.
@@ -60,9 +80,16 @@ pub struct Term {
     pub given: Vec<usize>,
     /// Contribution to each class score.
     pub scores: Vec<f64>,
+    /// Standard error of each contribution, where it was estimated.
+    pub standard_error: Option<Vec<f64>>,
 }
 
 impl Term {
+    /// A term that is exact.
+    pub fn exact(feature: usize, given: Vec<usize>, scores: Vec<f64>) -> Self {
+        Term { feature, given, scores, standard_error: None }
+    }
+
     /// Contribution to class `c` against the mean of all classes: what ranks the terms.
     pub fn against_mean(&self, c: usize) -> f64 {
         against_mean(&self.scores, c)
@@ -85,9 +112,19 @@ impl ScoreTerms {
 
 impl Explanation {
     /// Classifies the only row of a table and sorts the terms.
-    pub(crate) fn new<C: Classifier + ?Sized>(model: &C, row: Table) -> Result<Self> {
+    pub(crate) fn new<C: Classifier + ?Sized>(
+        model: &C,
+        row: Table,
+        reasons: &Reasons,
+        control: &Control,
+    ) -> Result<Self> {
         let log_proba = model.log_proba(&row)?;
-        let ScoreTerms { kind, base, terms, scores } = model.terms(&row)?;
+        let ScoreTerms { kind, base, terms, scores } = match reasons {
+            Reasons::Shapley(params) => {
+                shapley::shapley(&row, &model.game(&row)?, &log_proba, params, control)?
+            }
+            Reasons::Terms => model.terms(&row)?,
+        };
         let next = model.next_measurements(&row)?;
         let mut explanation = Explanation { row, log_proba, kind, base, terms, scores, next };
         let class = explanation.class();
@@ -103,11 +140,12 @@ impl Explanation {
         argmax(&self.log_proba)
     }
 
-    /// What a term does for class `c`: in an additive explanation its contribution against the mean of all
-    /// classes; else the change of the log-odds `ln P(c) / (1 − P(c))` when its feature alone is treated
+    /// What a term does for class `c`: its Shapley value; in an additive explanation its contribution against the mean of
+    /// all classes; else the change of the log-odds `ln P(c) / (1 − P(c))` when its feature alone is treated
     /// as missing.
     pub fn effect(&self, term: &Term, c: usize) -> f64 {
         match self.kind {
+            ExplanationKind::Shapley => term.scores[c],
             ExplanationKind::Additive => term.against_mean(c),
             ExplanationKind::LeaveOneOut => {
                 let without: Vec<f64> = self.scores.iter().zip(&term.scores).map(|(s, t)| s - t).collect();
@@ -119,6 +157,7 @@ impl Explanation {
     /// The same scale for class scores as a whole ([`Self::base`] or [`Self::scores`]).
     pub fn level(&self, scores: &[f64], c: usize) -> f64 {
         match self.kind {
+            ExplanationKind::Shapley => scores[c],
             ExplanationKind::Additive => against_mean(scores, c),
             ExplanationKind::LeaveOneOut => log_odds(scores, c),
         }
@@ -149,28 +188,28 @@ pub fn leave_one_out<C: Classifier + ?Sized>(
     row: &Table,
     features: impl IntoIterator<Item = usize>,
 ) -> Result<ScoreTerms> {
-    let observed: Vec<usize> = features.into_iter().filter(|&j| !row.column(j).is_missing(0)).collect();
-    // What each copy of the row does not show: nothing, everything, then one feature at a time.
-    let mut hidden: Vec<Vec<usize>> = vec![vec![], (0..row.n_columns()).collect()];
-    hidden.extend(observed.iter().map(|&j| vec![j]));
-    let mut log_proba = Vec::with_capacity(hidden.len() * model.n_classes());
-    for block in hidden.chunks((CELLS / row.n_columns().max(1)).max(1)) {
-        let mut copies = row.rows(&vec![0; block.len()]);
-        for (m, features) in block.iter().enumerate() {
-            features.iter().for_each(|&j| copies.blank(m, j));
-        }
-        log_proba.extend(model.log_proba(&copies)?.into_iter().map(|l| l.max(FLOOR)));
+    let game = Game::of_cells(model, row, features);
+    let k = model.n_classes();
+    if game.players().is_empty() {
+        let scores: Vec<f64> = model.log_proba(row)?.into_iter().map(|l| l.max(FLOOR)).collect();
+        let kind = ExplanationKind::LeaveOneOut;
+        return Ok(ScoreTerms { kind, base: scores.clone(), terms: Vec::new(), scores });
     }
-    let mut rows = log_proba.chunks_exact(model.n_classes());
-    let mut next = || rows.next().unwrap_or_default();
-    let (scores, base) = (next().to_vec(), next().to_vec());
-    let term = |feature: usize| Term {
-        feature,
-        given: Vec::new(),
-        scores: scores.iter().zip(next()).map(|(with, without)| with - without).collect(),
+    // everybody, nobody, then all but one
+    let fill = |i: usize, known: &mut [bool]| {
+        known.fill(i != 1);
+        i.checked_sub(2).into_iter().for_each(|p| known[p] = false);
     };
-    let terms = observed.into_iter().map(term).collect();
-    Ok(ScoreTerms { kind: ExplanationKind::LeaveOneOut, base, terms, scores })
+    let mut log_proba = game.log_proba(game.players().len() + 2, fill, &Control::default())?;
+    log_proba.iter_mut().for_each(|l| *l = l.max(FLOOR));
+    let (scores, rest) = log_proba.split_at(k);
+    let (base, without) = rest.split_at(k);
+    let term = |(&feature, without): (&usize, &[f64])| {
+        Term::exact(feature, Vec::new(), scores.iter().zip(without).map(|(s, w)| s - w).collect())
+    };
+    let terms = game.players().iter().zip(without.chunks_exact(k)).map(term).collect();
+    let kind = ExplanationKind::LeaveOneOut;
+    Ok(ScoreTerms { kind, base: base.to_vec(), terms, scores: scores.to_vec() })
 }
 
 /// `scores[c]` less the mean; an impossible class is infinitely far below the possible ones.
