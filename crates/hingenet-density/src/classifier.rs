@@ -3,7 +3,7 @@
 use crate::calibration::Calibration;
 use crate::columns::Units;
 use crate::compile::{LineTable, PairTable, Scratch};
-use crate::missing::marginal_log_density;
+use crate::missing::Marginals;
 use crate::params::Variant;
 use hingenet_base::error::Result;
 use hingenet_base::graph::components;
@@ -13,6 +13,7 @@ use hingenet_base::solver::SolverReport;
 use hingenet_data::classifier::{Classifier, log_posteriors};
 use hingenet_data::explain::{Game, ScoreTerms};
 use hingenet_data::table::Table;
+use std::sync::OnceLock;
 
 /// A fitted classifier of the density family.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -62,18 +63,26 @@ impl DensityClassifier {
     /// class.
     pub fn decision_values(&self, rows: &Table) -> Result<Vec<Vec<f64>>> {
         let cells = self.units.encode(rows)?;
+        let marginals = OnceLock::new();
         let chunks = ordered_chunks(rows.n_rows(), 256, |range| {
             let mut scratch = Scratch::new(&self.lines, self.n_classes);
-            range.map(|r| self.outputs(&cells, r, &mut scratch)).collect::<Vec<_>>()
+            range.map(|r| self.outputs(&cells, r, &mut scratch, &marginals)).collect::<Vec<_>>()
         });
         Ok(chunks.into_iter().flatten().collect())
     }
 
-    /// Outputs of row `r` of encoded cells.
-    pub(crate) fn outputs(&self, cells: &[Vec<f64>], r: usize, s: &mut Scratch) -> Vec<f64> {
+    /// Outputs of row `r` of encoded cells; `marginals` are made when a row first needs them.
+    pub(crate) fn outputs<'a>(
+        &'a self,
+        cells: &[Vec<f64>],
+        r: usize,
+        s: &mut Scratch,
+        marginals: &OnceLock<Marginals<'a>>,
+    ) -> Vec<f64> {
         s.read(&self.lines, |i| cells[i][r]);
         if self.variant.is_generative() && !s.is_complete() {
-            return (0..self.n_classes).map(|y| self.base[y] + marginal_log_density(self, y, s)).collect();
+            let marginals = marginals.get_or_init(|| Marginals::new(self));
+            return (0..self.n_classes).map(|y| self.base[y] + marginals.log_density(y, s)).collect();
         }
         s.outputs(&self.base, &self.lines, &self.pairs)
     }

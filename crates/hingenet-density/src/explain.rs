@@ -6,6 +6,7 @@ use crate::terms::class_scores;
 use hingenet_base::error::Result;
 use hingenet_data::explain::{ScoreTerms, Term, leave_one_out};
 use hingenet_data::table::Table;
+use std::sync::OnceLock;
 
 /// Terms of a row: additive if it is complete, each measured from its training mean and stretched by the factor that
 /// calibrates the row; else what each observed feature changes.
@@ -16,7 +17,7 @@ pub(crate) fn terms(model: &DensityClassifier, row: &Table) -> Result<ScoreTerms
         return leave_one_out(model, row, used.iter().copied());
     }
     let mut scratch = Scratch::new(&model.lines, model.n_classes);
-    let factor = model.calibration.factor(&model.outputs(&cells, 0, &mut scratch));
+    let factor = model.calibration.factor(&model.outputs(&cells, 0, &mut scratch, &OnceLock::new()));
     let stretched = |outputs: &[f64]| class_scores(outputs).iter().map(|s| factor * s).collect();
     let mut base = model.base.clone();
     let mut terms = Vec::new();

@@ -1,46 +1,89 @@
 //! Missing features of the generative classifiers: sums over the missing nodes of each class's forest by
 //! message passing on the tables, one integral for each missing node that has observed nodes behind it.
+//!
+//! What does not depend on the row is made once for all rows: the quadrature of each node and, when two neighbours are
+//! first missing together, the joint density of the pair at the nodes of both.
 
 use crate::classifier::DensityClassifier;
 use crate::compile::{Axis, Scratch};
 use hingenet_base::numeric::log::log_sum_exp;
+use std::sync::OnceLock;
 
 /// Most quadrature nodes of a missing feature.
 const NODES: usize = 96;
+/// Most joint densities that are kept (74 kB each); of more, none is.
+const KEPT: usize = 1000;
+/// Sums of products below this may have lost terms and are taken in log space.
+const SMALL: f64 = 1e-280;
 
-/// The forest of one class as neighbours `(node, pair table)`.
-struct Forest<'a> {
+/// The forests of all classes, ready for rows with missing cells.
+pub(crate) struct Marginals<'a> {
     model: &'a DensityClassifier,
-    class: usize,
-    neighbours: Vec<Vec<(usize, usize)>>,
-    scratch: &'a Scratch,
+    /// Nodes and log weights of each feature.
+    quadrature: Vec<(Vec<f64>, Vec<f64>)>,
+    /// For each class its forest as neighbours `(node, pair table)`.
+    neighbours: Vec<Vec<Vec<(usize, usize)>>>,
+    /// Joint densities of the pairs of each class at the nodes of both features.
+    joint: Vec<OnceLock<Joint>>,
 }
 
-/// `log p_y(observed cells)`: missing leaves and wholly missing subtrees drop out exactly, other missing nodes
-/// are integrated numerically.
-pub(crate) fn marginal_log_density(model: &DensityClassifier, class: usize, scratch: &Scratch) -> f64 {
-    let d = model.lines.len();
-    let mut neighbours = vec![Vec::new(); d];
-    for &p in &model.class_pairs[class] {
-        let (i, j) = model.pairs[p].pair;
-        neighbours[i].push((j, p));
-        neighbours[j].push((i, p));
-    }
-    let forest = Forest { model, class, neighbours, scratch };
-    let mut visited = vec![false; d];
-    let mut total = 0.0;
-    for i in 0..d {
-        if forest.is_seen(i) && !visited[i] {
-            forest.mark(i, None, &mut visited);
-            total += forest.below(i, None, &[scratch.row[i]])[0];
+/// `p(x, y) / exp(top)` for the nodes of both features of a pair, the second fastest.
+struct Joint {
+    top: f64,
+    proba: Vec<f64>,
+}
+
+impl<'a> Marginals<'a> {
+    pub fn new(model: &'a DensityClassifier) -> Self {
+        let mut neighbours = vec![vec![Vec::new(); model.lines.len()]; model.n_classes];
+        for (forest, pairs) in neighbours.iter_mut().zip(&model.class_pairs) {
+            for &p in pairs {
+                let (i, j) = model.pairs[p].pair;
+                forest[i].push((j, p));
+                forest[j].push((i, p));
+            }
+        }
+        let tables = model.pairs.len() * model.n_classes;
+        Marginals {
+            model,
+            quadrature: model.lines.iter().map(|line| quadrature(&line.axis)).collect(),
+            neighbours,
+            joint: (0..if tables <= KEPT { tables } else { 0 }).map(|_| OnceLock::new()).collect(),
         }
     }
-    total
+
+    /// `log p_y(observed cells)`: missing leaves and wholly missing subtrees drop out exactly, other missing nodes
+    /// are integrated numerically.
+    pub fn log_density(&self, class: usize, scratch: &Scratch) -> f64 {
+        let forest = Forest { all: self, class, neighbours: &self.neighbours[class], scratch };
+        let mut visited = vec![false; self.model.lines.len()];
+        let mut total = 0.0;
+        for i in 0..visited.len() {
+            if forest.is_seen(i) && !visited[i] {
+                forest.mark(i, None, &mut visited);
+                total += forest.below(i, None)[0];
+            }
+        }
+        total
+    }
+}
+
+/// The forest of one class and the cells of a row.
+struct Forest<'a> {
+    all: &'a Marginals<'a>,
+    class: usize,
+    neighbours: &'a [Vec<(usize, usize)>],
+    scratch: &'a Scratch,
 }
 
 impl Forest<'_> {
     fn is_seen(&self, i: usize) -> bool {
         !self.scratch.row[i].is_nan()
+    }
+
+    /// The value of node i, or its quadrature nodes.
+    fn positions(&self, i: usize) -> &[f64] {
+        if self.is_seen(i) { &self.scratch.row[i..=i] } else { &self.all.quadrature[i].0 }
     }
 
     fn mark(&self, i: usize, from: Option<usize>, visited: &mut [bool]) {
@@ -57,14 +100,14 @@ impl Forest<'_> {
         self.is_seen(i) || self.neighbours[i].iter().any(behind)
     }
 
-    /// Own term `(1 - deg) log p(x_i)` and all messages from behind, at the given positions of node i.
-    fn below(&self, i: usize, from: Option<usize>, positions: &[f64]) -> Vec<f64> {
-        let own = self.log_marginal(i, positions);
+    /// Own term `(1 - deg) log p(x_i)` and all messages from behind, at the positions of node i.
+    fn below(&self, i: usize, from: Option<usize>) -> Vec<f64> {
+        let own = self.log_marginal(i);
         let factor = 1.0 - self.neighbours[i].len() as f64;
         let mut total: Vec<f64> = own.iter().map(|t| factor * t).collect();
         for &(k, pair) in &self.neighbours[i] {
             if Some(k) != from {
-                let message = self.message(k, i, pair, positions, &own);
+                let message = self.message(k, i, pair, &own);
                 total.iter_mut().zip(message).for_each(|(t, m)| *t += m);
             }
         }
@@ -72,41 +115,78 @@ impl Forest<'_> {
     }
 
     /// Message of node c to its neighbour i at the positions of i, where `own` is i's log density.
-    fn message(&self, c: usize, i: usize, pair: usize, positions: &[f64], own: &[f64]) -> Vec<f64> {
+    fn message(&self, c: usize, i: usize, pair: usize, own: &[f64]) -> Vec<f64> {
         if !self.any_seen_behind(c, i) {
             return own.to_vec();
         }
+        let mut behind = self.below(c, Some(i));
         if self.is_seen(c) {
             let x = self.scratch.row[c];
-            let rest = self.below(c, Some(i), &[x])[0];
-            return positions.iter().map(|&at| self.log_joint(pair, i, at, x) + rest).collect();
+            return self.positions(i).iter().map(|&at| self.log_joint(pair, i, at, x) + behind[0]).collect();
         }
-        let (nodes, log_weights) = quadrature(&self.model.lines[c].axis);
-        let behind = self.below(c, Some(i), &nodes);
+        let (nodes, log_weights) = &self.all.quadrature[c];
+        behind.iter_mut().zip(log_weights).for_each(|(b, w)| *b += w);
         let integral = |at: f64| {
-            let terms: Vec<f64> = (0..nodes.len())
-                .map(|q| self.log_joint(pair, i, at, nodes[q]) + behind[q] + log_weights[q])
-                .collect();
+            let terms: Vec<f64> =
+                nodes.iter().zip(&behind).map(|(x, b)| self.log_joint(pair, i, at, *x) + b).collect();
             log_sum_exp(&terms)
         };
-        positions.iter().map(|&at| integral(at)).collect()
+        match self.all.joint.get(pair * self.all.model.n_classes + self.class) {
+            Some(joint) if !self.is_seen(i) => {
+                let joint = joint.get_or_init(|| self.joint(pair));
+                let sums = joint.summed(self.all.model.pairs[pair].pair.0 == i, &behind);
+                let or_exact = |(sum, at): (Option<f64>, &f64)| sum.unwrap_or_else(|| integral(*at));
+                sums.into_iter().zip(self.positions(i)).map(or_exact).collect()
+            }
+            _ => self.positions(i).iter().map(|&at| integral(at)).collect(),
+        }
+    }
+
+    /// The joint density of a pair at the nodes of both features.
+    fn joint(&self, pair: usize) -> Joint {
+        let (i, j) = self.all.model.pairs[pair].pair;
+        let nodes = |k: usize| self.all.quadrature[k].0.iter();
+        let log: Vec<f64> =
+            nodes(i).flat_map(|x| nodes(j).map(|y| self.log_joint(pair, i, *x, *y))).collect();
+        let top = log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Joint { top, proba: log.iter().map(|l| (l - top).exp()).collect() }
     }
 
     /// `log p(x_i, x_c)` of a pair, given the value of i and of its neighbour.
     fn log_joint(&self, pair: usize, i: usize, at: f64, other: f64) -> f64 {
-        let table = &self.model.pairs[pair];
+        let table = &self.all.model.pairs[pair];
         let layer = table.layers.iter().position(|l| l.class == self.class).unwrap_or(0);
         let (x, y) = if table.pair.0 == i { (at, other) } else { (other, at) };
         table.log_density(layer, x, y)
     }
 
-    fn log_marginal(&self, i: usize, positions: &[f64]) -> Vec<f64> {
-        let mut t = vec![0.0; self.model.n_classes];
+    fn log_marginal(&self, i: usize) -> Vec<f64> {
+        let mut t = vec![0.0; self.all.model.n_classes];
         let mut value = |x: &f64| {
-            self.model.lines[i].log_densities(*x, &mut t);
+            self.all.model.lines[i].log_densities(*x, &mut t);
             t[self.class]
         };
-        positions.iter().map(&mut value).collect()
+        self.positions(i).iter().map(&mut value).collect()
+    }
+}
+
+impl Joint {
+    /// `ln Σ_q p(a, q) exp(behind_q)` for the nodes a of the first feature (q those of the second) or the other way
+    /// round; `None` where products get too small.
+    fn summed(&self, over_second: bool, behind: &[f64]) -> Vec<Option<f64>> {
+        let top = behind.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let scaled: Vec<f64> = behind.iter().map(|b| (b - top).exp()).collect();
+        let sums: Vec<f64> = if over_second {
+            let row = |row: &[f64]| row.iter().zip(&scaled).map(|(p, b)| p * b).sum();
+            self.proba.chunks_exact(behind.len()).map(row).collect()
+        } else {
+            let mut sums = vec![0.0; self.proba.len() / behind.len()];
+            for (row, b) in self.proba.chunks_exact(sums.len()).zip(&scaled) {
+                sums.iter_mut().zip(row).for_each(|(s, p)| *s += p * b);
+            }
+            sums
+        };
+        sums.into_iter().map(|s| (s > SMALL).then(|| s.ln() + self.top + top)).collect()
     }
 }
 

@@ -95,6 +95,10 @@ fn wanted(json: &Value, table: &Table) -> Option<Vec<Vec<Wanted>>> {
                 vec![text(&p["value"]), likelihood, slack, percent(&p["accuracy"]), percent(&p["ci95"])]
             })
             .collect(),
+        ("importance", _) => items(&json["importance"]["features"])
+            .iter()
+            .map(|f| vec![text(&f["feature"]), decimals(&f["mean"], 4), decimals(&f["sd"], 4)])
+            .collect(),
         ("reliability", _) => reliability_rows(&models[number_after(id)]),
         ("margins", _) => {
             let margins = &models[number_after(id)]["margins"];

@@ -4,7 +4,7 @@ use hingenet::Control;
 use hingenet::evaluate::{Plan, Protocol, Sweep, compare, generate, study};
 use hingenet::model::{Dataset, FitOptions, ModelSpec, NodeFacts, fit};
 use hingenet::report::{
-    Caption, Change, Curve, CurveFigure, EvaluationReport, HeatMap, ModelReport, NetworkReport,
+    Caption, Change, Curve, CurveFigure, EvaluationReport, HeatMap, Importance, ModelReport, NetworkReport,
 };
 use hingenet::table::Codes;
 use hingenet_gaussian::structure::Constraints;
@@ -68,6 +68,7 @@ fn all_sections_are_there_and_the_page_is_small() {
     for id in [
         "models",
         "mistakes",
+        "importance",
         "robustness",
         "trade-off",
         "ranking",
@@ -118,8 +119,9 @@ fn the_model_page_has_network_tables_cuts_and_decisions() {
         values: vec![vec![Some(1.0), None]],
         full: 1.0,
     });
+    report.importance = Some(Importance::of(&model, &data.features, 1, &Control::default()).unwrap());
     let html = model_page(&report).unwrap();
-    for id in ["network", "decisions", "terms", "tables", "cuts", "facts"] {
+    for id in ["network", "decisions", "importance", "terms", "tables", "cuts", "facts"] {
         assert!(html.contains(&format!("<section id=\"{id}\"")), "{id}");
     }
     assert_eq!(html.matches("<details class=\"item\"").count(), report.tables.len());

@@ -13,13 +13,10 @@ fn main() -> Result<()> {
     let model = Tan::ml_bn_svm().lambda(4.0).gamma(5.0).fit(&data)?;
 
     let predictions = model.predict(&table, UnseenPolicy::Missing)?;
-    println!("row 1 is `{}`", model.classes[predictions.class(0)]);
+    let class = predictions.class(0);
+    println!("row 1 is `{}`; what its features add to the log-odds:", model.classes[class]);
     for term in model.explain(&table, 0, UnseenPolicy::Missing)?.terms {
-        println!(
-            "  {}: {:+.2}",
-            model.schema.features[term.feature].name,
-            term.against_mean(predictions.class(0))
-        );
+        println!("  {}: {:+.2}", model.schema.features[term.feature].name, term.scores[class]);
     }
     println!("five rows of the model itself: {:?}", model.sample(5, &[], 0, &Control::default())?);
     println!("{}", model.network()?.to_dot());

@@ -1,7 +1,8 @@
 //! Reports say what the models hold: numbers of a small table that can be worked out by hand.
 
+use hingenet::Control;
 use hingenet::model::{Dataset, FitOptions, Model, fit};
-use hingenet::report::{ArcChange, ModelReport, NetworkPicture};
+use hingenet::report::{ArcChange, Importance, ModelReport, NetworkPicture};
 use hingenet::table::{Codes, Column, Table, UnseenPolicy};
 use std::f64::consts::LN_2;
 
@@ -22,7 +23,7 @@ fn table() -> Table {
 
 fn fitted(name: &str) -> Model {
     let data = Dataset::new(table(), "class", None).unwrap();
-    fit(&name.parse().unwrap(), &data, FitOptions::default(), &hingenet::Control::default()).unwrap()
+    fit(&name.parse().unwrap(), &data, FitOptions::default(), &Control::default()).unwrap()
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -64,6 +65,29 @@ fn the_report_of_a_discrete_network_has_its_tables_cuts_and_decisions() {
         let others = decision.others.map_or(0.0, |(_, sum)| sum);
         let sum = decision.base + decision.values.iter().map(|v| v.value).sum::<f64>() + others;
         assert!(close(sum, decision.total), "{decision:?}");
+    }
+}
+
+#[test]
+fn importance_is_the_mean_of_the_values_of_the_class_decided_for() {
+    let model = fitted("nb:ml");
+    let importance = Importance::of(&model, &table(), 3, &Control::default()).unwrap();
+    assert_eq!(importance.rows, table().n_rows().min(100));
+    assert!(importance.features.is_sorted_by(|a, b| a.mean >= b.mean));
+    for feature in &importance.features {
+        let j = model.schema.features.iter().position(|f| f.name == feature.feature).unwrap();
+        let size = |m: usize| {
+            let explanation = model.explain(&table(), m, UnseenPolicy::Error).unwrap();
+            let class = explanation.class();
+            explanation.terms.iter().find(|t| t.feature == j).map_or(0.0, |t| t.scores[class].abs())
+        };
+        let sizes: Vec<f64> = (0..importance.rows).map(size).collect();
+        let n = sizes.len() as f64;
+        let mean = sizes.iter().sum::<f64>() / n;
+        let variance = sizes.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / n;
+        assert!(close(feature.mean, mean) && close(feature.sd, variance.sqrt()), "{feature:?}");
+        assert!(feature.dots.len() <= importance.rows && feature.dots.iter().all(|d| d.values.len() == 2));
+        assert!(feature.dots.iter().all(|d| (0.0..=1.0).contains(&d.level)));
     }
 }
 

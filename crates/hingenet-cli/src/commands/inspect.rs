@@ -6,11 +6,11 @@ use crate::options::Reader;
 use crate::output::{self, Files};
 use crate::page;
 use crate::session::Session;
-use crate::show::count;
+use crate::show::{self, count};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use hingenet::model::Model;
-use hingenet::report::{ModelReport, NetworkPicture, NetworkReport};
+use hingenet::report::{FeatureImportance, Importance, ModelReport, NetworkPicture, NetworkReport};
 use hingenet::table::{FeatureKind, Table};
 use hingenet_pool::PoolSummary;
 use hingenet_view::network::{network_svg, networks_svg};
@@ -27,7 +27,7 @@ pub struct Inspect {
     /// File to write; stdout if not given
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Rows whose decisions the `html` page explains
+    /// Rows to say how much each feature moves decisions (in `text`, `json` and `html`), and to explain some of them (`html`)
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     /// Row of that file to explain, counted from 1; may be given several times; the first three if not given
@@ -56,8 +56,14 @@ impl Run for Inspect {
 
     fn run(&self, session: &Session) -> Result<()> {
         let text = match self.format {
-            Format::Json => serde_json::to_string_pretty(&header(&self.model)?)? + "\n",
-            Format::Text => describe(&Model::load(&self.model)?),
+            Format::Json => {
+                let mut header = header(&self.model)?;
+                if let (Value::Object(fields), Some(importance)) = (&mut header, self.importance(session)?) {
+                    fields.insert("importance".into(), serde_json::to_value(importance)?);
+                }
+                serde_json::to_string_pretty(&header)? + "\n"
+            }
+            Format::Text => describe(&Model::load(&self.model)?) + &self.importances(session)?,
             Format::Dot => {
                 let model = Model::load(&self.model)?;
                 if let Some(networks) = NetworkReport::of_model(&model)? {
@@ -99,7 +105,30 @@ impl Inspect {
         } else {
             self.rows.iter().map(|r| r - 1).collect()
         };
-        Ok(ModelReport::of(model, &table, &chosen)?)
+        let mut report = ModelReport::of(model, &table, &chosen)?;
+        report.importance = Some(Importance::of(model, &table, session.seed, &session.control)?);
+        Ok(report)
+    }
+
+    /// What the decisions about the rows of `--data` rest on.
+    fn importance(&self, session: &Session) -> Result<Option<Importance>> {
+        let Some(data) = &self.data else { return Ok(None) };
+        let model = Model::load(&self.model)?;
+        let table = self.reader.for_model(data, &model, session)?;
+        Ok(Some(Importance::of(&model, &table, session.seed, &session.control)?))
+    }
+
+    /// The same as a table.
+    fn importances(&self, session: &Session) -> Result<String> {
+        let Some(importance) = self.importance(session)? else { return Ok(String::new()) };
+        let row =
+            |f: &FeatureImportance| vec![f.feature.clone(), format!("{:.4}", f.mean), format!("{:.4}", f.sd)];
+        let head = ["importance", "mean absolute Shapley value", "standard deviation"];
+        let table = show::table(&head, importance.features.iter().map(row));
+        Ok(format!(
+            "\n{table}\nlog-odds of the class each row is given, over {}\n",
+            count(importance.rows, "row")
+        ))
     }
 }
 

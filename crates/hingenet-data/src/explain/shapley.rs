@@ -39,7 +39,7 @@ const ROUNDING: f64 = 1e-10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShapleyParams {
     /// Coalitions evaluated for a row, about. With n features (of one group) all `2ⁿ` are taken if they are no more than
-    /// twice as many; otherwise as many orders as fit are drawn, but not fewer than 16.
+    /// twice as many; otherwise as many orders as fit are drawn, but not fewer than 16 (which cost `16 n`).
     pub evaluations: usize,
     /// Seed of the orders.
     pub seed: u64,
@@ -232,9 +232,10 @@ impl<'a> Part<'a> {
     /// `budget` coalitions for each member.
     fn new(members: &'a [usize], budget: f64, seed: u64) -> Self {
         let n = members.len();
+        let pairs = ((budget / 2.0) as usize).max(PAIRS);
         let mut orders = Vec::new();
-        if (n as f64).exp2() > 2.0 * budget * n as f64 {
-            for pair in 0..((budget / 2.0) as usize).max(PAIRS) {
+        if (n as f64).exp2() > (2.0 * budget).max(2.0 * PAIRS as f64) * n as f64 {
+            for pair in 0..pairs {
                 let order = Random::stream(seed, pair as u64).permutation(n);
                 orders.extend([order.clone(), order.into_iter().rev().collect()]);
             }

@@ -9,6 +9,7 @@ mod heat;
 mod lines;
 mod scale;
 mod style;
+mod swarm;
 mod waterfall;
 
 pub use bars::{Bar, BarSeries, bar_chart, grouped_bars, histogram};
@@ -19,4 +20,5 @@ pub use heat::{Grid, heat_map};
 pub use lines::{ErrorBar, Line, LineChart, Markers};
 pub use scale::{Axis, nice_ticks};
 pub use style::{BASELINE, SeriesStyle, series_styles, styles_beside};
+pub use swarm::{SwarmRow, swarm_chart};
 pub use waterfall::waterfall;

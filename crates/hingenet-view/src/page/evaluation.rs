@@ -15,6 +15,8 @@ const CLASSES: usize = 12;
 pub fn evaluation_page(report: &EvaluationReport) -> Result<String, String> {
     let drawn = drawn(report);
     let mut sections = vec![comparison(report, &drawn), confusion(report, &drawn)];
+    let rows = "rows of the first fold, explained by the most accurate model, which was not fitted on them";
+    sections.extend(report.importance.iter().filter_map(|i| super::importance::section(i, rows)));
     sections.extend(robustness(&drawn));
     sections.extend(trade_offs(report));
     sections.push(curves(report, &drawn));

@@ -4,6 +4,7 @@
 mod digest;
 mod evaluation;
 mod figures;
+mod importance;
 mod model;
 mod network;
 mod terms;

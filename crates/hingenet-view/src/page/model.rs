@@ -17,6 +17,8 @@ pub fn model_page(report: &ModelReport) -> Result<String, String> {
     sections.extend(networks(report));
     sections.extend(report.class_networks.iter().flat_map(super::network::sections));
     sections.extend(decisions(report));
+    sections
+        .extend(report.importance.iter().filter_map(|i| super::importance::section(i, "rows of the table")));
     sections.extend(curves(report));
     sections.extend(tables(report));
     sections.extend(cuts(report));

@@ -73,6 +73,8 @@ pub(super) struct Outcome {
     pub uncalibrated: Option<Vec<Vec<f64>>>,
     /// The figures of each split.
     pub parts: Vec<Part>,
+    /// The model of the first split.
+    pub first: Option<Model>,
 }
 
 /// Rows of known class that take no part in fitting.
@@ -137,8 +139,12 @@ impl<'a> Splits<'a> {
     /// proportion.
     pub fn run(&self, spec: &ModelSpec, control: &Control) -> Result<Outcome> {
         let name = spec.to_string();
-        let parts = match self.n_folds {
-            1 => vec![self.fit_and_test(spec, &self.train, &self.tested, &self.ids, 0, control)?],
+        let (parts, first) = match self.n_folds {
+            1 => {
+                let (part, model) =
+                    self.fit_and_test(spec, &self.train, &self.tested, &self.ids, 0, control)?;
+                (vec![part], Some(model))
+            }
             _ => self.run_folds(spec, &name, control)?,
         };
         let accuracy: Vec<f64> = parts.iter().map(|p| metrics::accuracy(&p.confusion)).collect();
@@ -156,10 +162,22 @@ impl<'a> Splits<'a> {
             log_proba: self.in_row_order(parts.iter().map(|p| p.log_proba.as_slice())),
             uncalibrated: uncalibrated.map(|lists| self.in_row_order(lists.into_iter())),
             parts,
+            first,
         })
     }
 
-    fn run_folds(&self, spec: &ModelSpec, name: &str, control: &Control) -> Result<Vec<Part>> {
+    /// The rows that the first split tests.
+    pub fn first_tested(&self) -> Table {
+        let rows: Vec<usize> = (0..self.tested.class.len()).filter(|&m| self.folds[0][m] == 0).collect();
+        self.tested.features.rows(&rows)
+    }
+
+    fn run_folds(
+        &self,
+        spec: &ModelSpec,
+        name: &str,
+        control: &Control,
+    ) -> Result<(Vec<Part>, Option<Model>)> {
         let (done, total) = (AtomicUsize::new(0), self.n_folds * self.folds.len());
         control.progress(name, 0, total)?;
         let inside = control.quiet();
@@ -172,11 +190,13 @@ impl<'a> Splits<'a> {
                 weights: self.tested.weights.as_ref().map(|w| test.iter().map(|&m| w[m]).collect()),
             };
             let ids: Vec<usize> = test.iter().map(|&m| self.ids[m]).collect();
-            let part = self.fit_and_test(spec, &self.train.rows(&train), &tested, &ids, repeat, &inside)?;
+            let found = self.fit_and_test(spec, &self.train.rows(&train), &tested, &ids, repeat, &inside)?;
             control.progress(name, done.fetch_add(1, Ordering::Relaxed) + 1, total)?;
-            Ok(part)
+            Ok((found.0, (s == 0).then_some(found.1)))
         };
-        (0..total).into_par_iter().map(split).collect()
+        let found = (0..total).into_par_iter().map(split).collect::<Result<Vec<(Part, Option<Model>)>>>()?;
+        let (parts, models): (Vec<Part>, Vec<Option<Model>>) = found.into_iter().unzip();
+        Ok((parts, models.into_iter().flatten().next()))
     }
 
     /// Puts the probabilities of the test parts back to the rows they belong to.
@@ -202,7 +222,7 @@ impl<'a> Splits<'a> {
         ids: &[usize],
         repeat: usize,
         control: &Control,
-    ) -> Result<Part> {
+    ) -> Result<(Part, Model)> {
         let n_classes = self.n_classes();
         let (rates, seed) = (&self.protocol.missing, repeat_seed(self.protocol.seed, repeat));
         let start = Instant::now();
@@ -228,7 +248,7 @@ impl<'a> Splits<'a> {
             }
         }
         let predicted = test.predicted(&log_proba, n_classes);
-        Ok(Part {
+        let part = Part {
             confusion: predicted.confusion(),
             log_loss: predicted.log_loss(),
             brier: predicted.brier(),
@@ -240,10 +260,11 @@ impl<'a> Splits<'a> {
             log_likelihood: mean_log_likelihood(&model, test)?,
             uncalibrated: uncalibrated(&model, &log_proba),
             log_proba,
-            chosen: model.facts.chosen,
-            warnings: model.facts.warnings,
-            solver: model.facts.solver,
-        })
+            chosen: model.facts.chosen.clone(),
+            warnings: model.facts.warnings.clone(),
+            solver: model.facts.solver.clone(),
+        };
+        Ok((part, model))
     }
 }
 

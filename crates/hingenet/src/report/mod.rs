@@ -6,6 +6,7 @@ mod density;
 mod describe;
 mod evaluation;
 mod figure;
+mod importance;
 mod model;
 mod network;
 mod picture;
@@ -19,6 +20,7 @@ pub use evaluation::{
 pub use figure::{Caption, Curve, CurveFigure, HeatMap};
 pub use hingenet_base::graph::ArcErrors;
 pub use hingenet_gaussian::study::{ArcDifference, Change, GroupTable};
+pub use importance::{Dot, FeatureImportance, Importance};
 pub use model::{Decision, DecisionValue, FeatureCuts, ModelReport, NodeTable, Origin, TableRow};
 pub use network::{
     ArcChange, ArcShare, Chance, ClassNetwork, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,

@@ -1,7 +1,7 @@
 //! What the page of a fitted model shows: facts, networks, tables of nodes, cuts, curves, and the
 //! reasons for the decisions about chosen rows.
 
-use super::{CurveFigure, HeatMap, NetworkPicture, NetworkReport};
+use super::{CurveFigure, HeatMap, Importance, NetworkPicture, NetworkReport};
 use serde::{Deserialize, Serialize};
 
 /// Everything on the page of a model.
@@ -35,6 +35,9 @@ pub struct ModelReport {
     pub terms: Vec<String>,
     /// Decisions for chosen rows.
     pub decisions: Vec<Decision>,
+    /// How much each feature moves decisions, where rows were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub importance: Option<Importance>,
 }
 
 /// How a result came about.

@@ -1,7 +1,7 @@
 //! What the evaluation report shows beside the figures of an [`Evaluation`]: the verdict, differences
 //! between models, curves, calibration, margins, findings about the data, and how to repeat it all.
 
-use super::{Curve, Evaluation, SweepPoint};
+use super::{Curve, Evaluation, Importance, SweepPoint};
 use hingenet_base::solver::SolverReport;
 use hingenet_data::table::Unseen;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,9 @@ pub struct EvaluationReport {
     pub differences: Vec<Difference>,
     /// More about each model, in the order of the results.
     pub models: Vec<ModelStudy>,
+    /// How much each feature moves the decisions of the best model about rows of the first fold, which it was not fitted on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub importance: Option<Importance>,
     /// One curve for each model whose option was swept.
     pub trade_offs: Vec<TradeOff>,
     /// What is worth knowing about the rows.

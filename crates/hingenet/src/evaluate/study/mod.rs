@@ -12,8 +12,10 @@ mod verdict;
 use super::TestSet;
 use super::compare::{Plan, Ran, TestRows, run};
 use super::cross_validate::Splits;
+use crate::model::Model;
 use crate::report::{
-    Curve, Evaluation, EvaluationReport, MissingPoint, ModelResult, ModelStudy, Reproduction, TradeOff,
+    Curve, Evaluation, EvaluationReport, Importance, MissingPoint, ModelResult, ModelStudy, Reproduction,
+    TradeOff,
 };
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
@@ -40,9 +42,13 @@ pub fn study(plan: &Plan, control: &Control) -> Result<EvaluationReport> {
     };
     let parts = ran.outcomes.iter().flat_map(|o| &o.parts);
     let warnings: BTreeSet<String> = parts.flat_map(|p| p.warnings.clone()).collect();
+    let tested = ran.splits.first_tested();
+    let importance = |model: &Model| Importance::of(model, &tested, plan.protocol.seed, control);
+    let importance = ran.outcomes[verdict.best].first.as_ref().map(importance).transpose()?;
     Ok(EvaluationReport {
         target: plan.data.target.clone(),
         source: String::new(),
+        importance,
         models: models(&ran, &pooled),
         trade_offs: trade_offs(&evaluation),
         verdict,
