@@ -4,7 +4,7 @@
 use hingenet::model::{Model, NamedNetwork};
 use hingenet::report::{ModelReport, NetworkPicture, NetworkReport};
 use hingenet::table::{ColumnData, Table, UnseenPolicy};
-use hingenet::{Control, Error, Explanation, Result};
+use hingenet::{Control, Error, Explanation, Reasons, Result, ShapleyParams};
 use hingenet_view::network::{network_svg, networks_svg};
 
 /// What is wrong with an answer.
@@ -52,10 +52,13 @@ fn predictions(model: &Model, rows: &Table) -> Result<Option<Problem>> {
 }
 
 fn explanations(model: &Model, rows: &Table) -> Result<Option<Problem>> {
-    for explanation in model.explanations(rows, UnseenPolicy::Missing)? {
-        let problem = explanation_problem(&explanation?);
-        if problem.is_some() {
-            return Ok(problem);
+    let control = Control::default();
+    for reasons in [Reasons::Terms, Reasons::Shapley(ShapleyParams { evaluations: 64, seed: 0 })] {
+        for explanation in model.explanations(rows, UnseenPolicy::Missing, reasons, &control)? {
+            let problem = explanation_problem(&explanation?);
+            if problem.is_some() {
+                return Ok(problem);
+            }
         }
     }
     Ok(None)
