@@ -16,7 +16,7 @@ pub fn section(importance: &Importance, about: &str) -> Option<Section> {
     let mut section = Section::new(
         "importance",
         "What the decisions rest on",
-        &format!(
+        format!(
             "Each dot is one of {} {about}, and where it stands is what the feature adds to the log-odds of the class \
              there (its Shapley value); right speaks for the class. The colour is the size of the cell among all dots of the \
              line: blue is small, orange large; categories count in their order. Features that move decisions most come first.",
