@@ -24,6 +24,9 @@ pub enum Error {
     /// A column cannot be used.
     #[error("column `{column}`: {problem}")]
     Column { column: String, problem: String, hint: String },
+    /// One row of a table cannot be used; rows count from 1.
+    #[error("row {row}: {problem}")]
+    Row { row: usize, problem: String, hint: String },
     /// The rows cannot be learnt from.
     #[error("{problem}")]
     Data { problem: String, hint: String },
@@ -66,6 +69,7 @@ impl Error {
             Error::File { hint, .. }
             | Error::Cell { hint, .. }
             | Error::Column { hint, .. }
+            | Error::Row { hint, .. }
             | Error::Data { hint, .. }
             | Error::TooLarge { hint, .. }
             | Error::Memory { hint, .. }
@@ -92,6 +96,11 @@ impl Error {
     /// A column that cannot be used.
     pub fn column(column: impl Into<String>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
         Error::Column { column: column.into(), problem: problem.into(), hint: hint.into() }
+    }
+
+    /// A row that cannot be used, by its position in the table from 0.
+    pub fn row(position: usize, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        Error::Row { row: position.saturating_add(1), problem: problem.into(), hint: hint.into() }
     }
 
     /// A graph that cannot be used, for a reason other than a cycle.

@@ -3,7 +3,7 @@
 use crate::explain::{Explanation, Game, Reasons, ScoreTerms};
 use crate::table::Table;
 use hingenet_base::control::Control;
-use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::error::Result;
 use hingenet_base::numeric::log::log_normalise;
 
 /// A fitted model of one family: nothing unfitted can predict. Tables given to it have the training
@@ -58,24 +58,10 @@ pub fn log_posteriors(
     Ok(())
 }
 
-/// Weights must be finite, not negative and not all zero.
-pub fn check_weights(weights: &[f64], n_rows: usize) -> Result<()> {
-    require_len("sample weights", n_rows, weights.len())?;
-    if let Some(m) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
-        return Err(Error::data(
-            format!("the weight of row {} is {}", m + 1, weights[m]),
-            "weights are finite and not negative",
-        ));
-    }
-    if weights.iter().all(|w| *w == 0.0) {
-        return Err(Error::data("all sample weights are zero", "give at least one row a positive weight"));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hingenet_base::error::Error;
 
     #[test]
     fn a_row_that_no_class_allows_gets_the_prior() {

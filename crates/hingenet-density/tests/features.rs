@@ -551,7 +551,7 @@ fn bad_input_is_refused_with_a_clear_error() {
     let one_class = Codes::from_options(2, (0..60).map(|_| Some(0)));
     assert!(fit(&slb, &table, &one_class, None).contains("one class only (`no`)"));
     let unlabelled = Codes::from_options(2, (0..60).map(|i| (i != 7).then_some(i % 2)));
-    assert!(fit(&slb, &table, &unlabelled, None).contains("class of row 8 is missing"));
+    assert!(fit(&slb, &table, &unlabelled, None).contains("row 8: column `class`: the class is missing"));
     assert!(fit(&slb, &Table::without_columns(60), &class, None).contains("no feature columns"));
     let few: Vec<usize> = (0..33).collect();
     let message = fit(&slb, &table.rows(&few), &class.rows(&few), None);
@@ -566,7 +566,7 @@ fn bad_input_is_refused_with_a_clear_error() {
     }
     let mut weights = vec![1.0; 60];
     weights[2] = f64::NAN;
-    assert!(fit(&slb, &table, &class, Some(&weights)).contains("weight of row 3"));
+    assert!(fit(&slb, &table, &class, Some(&weights)).contains("row 3: the weight is"));
     let bad = |change: &dyn Fn(&mut Params)| {
         let mut params = slb.clone();
         change(&mut params);

@@ -1,8 +1,8 @@
 //! Coded training or test rows of the discrete family: column 0 is the class, the others are features.
 
 use hingenet_base::error::{Error, Result, require_len};
-use hingenet_data::classifier::check_weights;
 use hingenet_data::encode::FeatureCoder;
+use hingenet_data::rows::check_weights;
 use hingenet_data::table::{Codes, Column, Table};
 use rayon::prelude::*;
 

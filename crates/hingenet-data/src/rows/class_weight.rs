@@ -45,7 +45,8 @@ impl Dataset {
             .enumerate()
             .map(|(m, c)| self.weights.as_ref().map_or(1.0, |w| w[m]) * c.map_or(1.0, |c| factors[c]));
         self.weights = Some(weights.collect());
-        self.check()
+        self.check()?;
+        self.check_weights()
     }
 
     /// `n / (K n_c)` over the K classes that have rows.

@@ -1,6 +1,6 @@
 //! A table split into features, class and weights, ready to learn from.
 
-use crate::classifier::check_weights;
+use super::weights::{check_sample_weights, check_weights};
 use crate::table::{Codes, Column, ColumnData, NumberRows, Table};
 use hingenet_base::error::{Error, Result, require_len};
 
@@ -50,6 +50,7 @@ impl Dataset {
         let (classes, class) = categories_of(&target_column);
         let dataset = Dataset { target: target.into(), features, classes, class, weights };
         dataset.check()?;
+        dataset.check_weights()?;
         Ok(dataset)
     }
 
@@ -64,6 +65,7 @@ impl Dataset {
         require_len("class labels", features.n_rows(), class.len())?;
         let dataset = Dataset { target: target.into(), features, classes, class, weights };
         dataset.check()?;
+        dataset.check_weights()?;
         dataset.require_labels()?;
         Ok(dataset)
     }
@@ -87,10 +89,10 @@ impl Dataset {
     /// Refuses rows without a class.
     pub fn require_labels(&self) -> Result<()> {
         let Some(m) = self.class.iter().position(|c| c.is_none()) else { return Ok(()) };
-        Err(Error::column(
-            &self.target,
-            format!("the class of row {} is missing", m + 1),
-            "remove rows without a class, fill them in, or ask for a semi-supervised fit",
+        Err(Error::row(
+            m,
+            format!("column `{}`: the class is missing", self.target),
+            "remove rows without a class, fill them in, or ask for a semi-supervised fit (nb, tan, kdb and dag learn from them)",
         ))
     }
 
@@ -111,13 +113,29 @@ impl Dataset {
         if let Some(weights) = &self.weights {
             check_weights(weights, n)?;
         }
+        self.check_classes()
+    }
+
+    /// Weights that leave every fit finite; parts of checked rows need no second look.
+    pub(super) fn check_weights(&self) -> Result<()> {
+        self.weights.as_ref().map_or(Ok(()), |w| check_sample_weights(w, &self.class))
+    }
+
+    /// At least two classes with rows that count.
+    fn check_classes(&self) -> Result<()> {
         let mut present = vec![false; self.classes.len()];
         for (m, c) in self.class.iter().enumerate() {
             if let Some(c) = c.filter(|_| self.weights.as_ref().is_none_or(|w| w[m] > 0.0)) {
                 present[c] = true;
             }
         }
-        if present.iter().filter(|p| **p).count() < 2 {
+        let n_present = present.iter().filter(|p| **p).count();
+        if n_present == 0 {
+            let problem = "no row that counts has a class";
+            let hint = "is this the right target column? A missing class is an empty cell, `?`, `NA`, `NaN` or `null`";
+            return Err(Error::column(&self.target, problem, hint));
+        }
+        if n_present == 1 {
             let only = present.iter().position(|p| *p).map_or("", |c| self.classes[c].as_str());
             return Err(Error::column(
                 &self.target,
@@ -164,7 +182,7 @@ impl NumberData<'_> {
     /// Lengths and weights that fit the rows.
     pub(super) fn check(&self) -> Result<()> {
         require_len("class labels", self.rows.n_rows(), self.class.len())?;
-        self.weights.as_ref().map_or(Ok(()), |w| check_weights(w, self.rows.n_rows()))
+        self.weights.as_ref().map_or(Ok(()), |w| check_sample_weights(w, &self.class))
     }
 }
 
@@ -195,11 +213,14 @@ pub fn categories_of(column: &Column) -> (Vec<String>, Codes) {
 }
 
 fn weights_of(column: &Column) -> Result<Vec<f64>> {
-    let problem = |text: String| Error::column(column.name(), text, "weights are finite and not negative");
-    let numeric = column.as_numeric().ok_or_else(|| problem("weights must be numbers".into()))?;
+    const HINT: &str = "weights are finite and not negative";
+    let text = || Error::column(column.name(), "weights must be numbers", HINT);
+    let numeric = column.as_numeric().ok_or_else(text)?;
     numeric
         .iter()
         .enumerate()
-        .map(|(m, w)| w.ok_or_else(|| problem(format!("the weight of row {} is missing", m + 1))))
+        .map(|(m, w)| {
+            w.ok_or_else(|| Error::row(m, format!("column `{}`: the weight is missing", column.name()), HINT))
+        })
         .collect()
 }

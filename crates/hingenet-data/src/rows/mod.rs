@@ -4,9 +4,11 @@
 mod class_weight;
 mod dataset;
 mod order;
+mod weights;
 
 pub use class_weight::ClassWeight;
 pub use dataset::{Dataset, NumberData, categories_of, split_weights};
+pub use weights::check_weights;
 
 use crate::table::{Codes, Table};
 use hingenet_base::error::{Error, Result};

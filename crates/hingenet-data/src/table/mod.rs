@@ -13,7 +13,7 @@ pub use category::{category_order, parse_number};
 pub use codes::Codes;
 pub use column::{Categorical, Column, ColumnData, Numeric};
 pub use numbers::NumberRows;
-pub use read::{Format, Note, ReadOptions, ReadResult, Record, Records, Source, read, read_records};
+pub use read::{Format, Note, Places, ReadOptions, ReadResult, Record, Records, Source, read, read_records};
 pub use schema::{AlignReport, FeatureKind, FeatureSpec, Schema, Unseen, UnseenPolicy};
 pub use write::write_csv;
 
@@ -140,9 +140,10 @@ impl Table {
         for column in &self.columns {
             let infinite = |n: &Numeric| n.with_nan().iter().position(|x| x.is_infinite());
             if let Some(row) = column.as_numeric().and_then(infinite) {
-                return Err(Error::column(
-                    column.name(),
-                    format!("the value of row {} is not a finite number", row + 1),
+                let problem = format!("column `{}`: the value is not a finite number", column.name());
+                return Err(Error::row(
+                    row,
+                    problem,
                     "correct the value, or leave the cell empty if it is unknown",
                 ));
             }

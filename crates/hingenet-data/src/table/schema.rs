@@ -170,11 +170,11 @@ impl FeatureSpec {
             numbers.push(match code {
                 None => f64::NAN,
                 Some(c) => values[c].ok_or_else(|| {
-                    Error::column(
-                        &self.name,
-                        format!("row {}: `{}` is not a number, but training saw numbers", i + 1, texts.categories()[c]),
-                        "correct the cell, or leave it empty if the value is not known (`--na` names other texts for that)",
-                    )
+                    let text = &texts.categories()[c];
+                    let problem =
+                        format!("column `{}`: `{text}` is not a number, but training saw numbers", self.name);
+                    let hint = "correct the cell, or leave it empty if the value is not known (`--na` names other texts for that)";
+                    Error::row(i, problem, hint)
                 })?,
             });
         }
@@ -187,9 +187,10 @@ impl FeatureSpec {
         for i in (0..codes.len()).filter(|&i| codes.get(i).is_none()) {
             let Some(value) = column.text(i) else { continue };
             if policy == UnseenPolicy::Error {
-                return Err(Error::column(
-                    &self.name,
-                    format!("row {}: category `{value}` did not occur in training", i + 1),
+                let problem = format!("column `{}`: category `{value}` did not occur in training", self.name);
+                return Err(Error::row(
+                    i,
+                    problem,
                     "correct the cell, or let unseen categories count as missing",
                 ));
             }
@@ -283,7 +284,7 @@ mod tests {
     fn text_in_a_numeric_feature_is_an_error_unless_all_is_missing() {
         let x = text("x", &["low"], &[None, Some(0)]);
         let error = schema().align(&Table::new(vec![x]).unwrap(), UnseenPolicy::Missing).unwrap_err();
-        assert!(error.to_string().contains("row 2: `low`"), "{error}");
+        assert!(error.to_string().contains("row 2: column `x`: `low`"), "{error}");
         let x = text("x", &[], &[None, None]);
         let (table, _) = schema().align(&Table::new(vec![x]).unwrap(), UnseenPolicy::Missing).unwrap();
         assert_eq!(table.column(0).as_numeric().unwrap().get(0), None);

@@ -37,6 +37,53 @@ fn bad_headers_are_refused() {
 }
 
 #[test]
+fn a_first_line_of_cells_is_a_missing_header() {
+    let options = ReadOptions::default();
+    refused_csv(
+        "5.1,5.1,a\n4.9,3.0,b\n",
+        &options,
+        Some(1),
+        &["`5.1`", "twice"],
+        "names of the columns missing",
+    );
+    refused_csv("5.1,,a\n4.9,3.0,b\n", &options, Some(1), &["no name"], "names of the columns missing");
+    refused_csv(
+        "5.1,3.5,a\n4.9,3.0,b\n",
+        &with_target("y"),
+        Some(1),
+        &["`y`"],
+        "names of the columns missing",
+    );
+}
+
+#[test]
+fn files_that_hold_no_text_are_named_for_what_they_are() {
+    let options = ReadOptions::default();
+    for (bytes, what, hint) in [
+        (&b"PK\x03\x04\x14\0\x06\0a,b\n"[..], "spreadsheet", "CSV"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "spreadsheet", "CSV"),
+        (b"\x89HGN\r\n\x1a\n", "model", "inspect"),
+        (b"PAR1\x15\x04\x15", "Parquet", ".parquet"),
+        (b"BZh91AY&SY\x12", "bzip2", "unpack"),
+        (b"\x28\xb5\x2f\xfd\x04", "zstd", "unpack"),
+        (b"\x7fELF\x02\x01\x01\0\0", "binary", "CSV"),
+    ] {
+        refused("data.csv", bytes, &options, None, &[what], hint);
+    }
+    let table = csv("PAR1,BZh,SQLite format 3\n1,2,3\n").table;
+    assert_eq!(table.n_columns(), 3, "names are not taken for magic");
+}
+
+#[test]
+fn a_text_where_a_model_knows_numbers_does_not_speak_of_options_that_nobody_gave() {
+    let schema = Schema::of(&csv("x\n1\n2\n").table);
+    let error =
+        try_read("q.csv", b"x\n1\n\nlow\n", &ReadOptions { schema: Some(schema), ..Default::default() });
+    let hint = error.unwrap_err().hint().unwrap().to_string();
+    assert!(hint.contains("trained on numbers") && !hint.contains("--numeric"), "{hint}");
+}
+
+#[test]
 fn columns_that_do_not_exist_are_named_with_those_that_do() {
     let text = "a,b\n1,2\n";
     refused_csv(text, &with_target("y"), Some(1), &["`y`", "target"], "a, b");

@@ -16,7 +16,7 @@ use crate::structure::{Constraints, LAMBDA1_PER_ROW, Method, SearchParams, Struc
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::linalg::Matrix;
-use hingenet_data::classifier::check_weights;
+use hingenet_data::rows::check_weights;
 use hingenet_data::table::{Codes, ColumnData, NumberRows, Table};
 use std::cmp::Ordering;
 
@@ -236,7 +236,9 @@ impl Learner<'_> {
         let method = self.method(lambda1.unwrap_or(1.0));
         let (moments, structure) = method.learn_rows(x, weights, self.constraints, self.control)?;
         if !structure.report.converged {
-            self.control.warn(&format!("{of_class}{} did not converge", structure.report.method));
+            let is_search = self.params.method == StructureMethod::Search;
+            let remedy = if is_search { "; more rounds may find a better graph" } else { "" };
+            self.control.warn(&format!("{of_class}{} did not converge{remedy}", structure.report.method));
         }
         let network = GaussianNetwork::from_structure(&structure, &moments)?;
         let (complete, log_likelihood) = completed(x, weights, &network)?;

@@ -58,8 +58,8 @@ impl Groups {
         let (groups, rest) = table.split_off(column)?;
         let (_, codes) = categories_of(&groups);
         let code = |(m, g): (usize, Option<usize>)| {
-            let problem = || format!("the group of row {} is missing", m + 1);
-            g.ok_or_else(|| Error::column(column, problem(), "give every row a group"))
+            let problem = || format!("column `{column}`: the group is missing");
+            g.ok_or_else(|| Error::row(m, problem(), "give every row a group"))
         };
         let group = codes.iter().enumerate().map(code).collect::<Result<Vec<usize>>>()?;
         Ok((Groups { column: column.into(), group }, rest))

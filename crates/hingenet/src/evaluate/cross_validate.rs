@@ -10,7 +10,7 @@ use hingenet_base::error::{Error, Result, require};
 use hingenet_base::numeric::log::log_normalise;
 use hingenet_base::numeric::random::Random;
 use hingenet_base::solver::SolverReport;
-use hingenet_data::rows::{categories_of, split_weights};
+use hingenet_data::rows::{categories_of, check_weights, split_weights};
 use hingenet_data::select::folds::split;
 use hingenet_data::table::{Codes, Column, Table, UnseenPolicy};
 use rayon::prelude::*;
@@ -287,6 +287,7 @@ impl TestSet {
         if class.is_empty() {
             return Err(Error::data("the test file has no rows", "give at least one test row"));
         }
+        weights.as_ref().map_or(Ok(()), |w| check_weights(w, n_rows))?;
         Ok(TestSet { features, class, weights })
     }
 
@@ -404,11 +405,8 @@ fn repeat_seed(seed: u64, repeat: usize) -> u64 {
 }
 
 fn class_error(target: &str, m: usize, problem: &str) -> Error {
-    Error::column(
-        target,
-        format!("row {} of the test file {problem}", m + 1),
-        "test rows need one of the classes of the training file",
-    )
+    let hint = "test rows need one of the classes of the training file";
+    Error::row(m, format!("column `{target}`: the test row {problem}"), hint)
 }
 
 /// Every training part needs two classes: no fold may hold all rows outside a single class.

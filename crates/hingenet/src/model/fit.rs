@@ -50,9 +50,18 @@ pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Cont
             None => Rows::partly_labelled(data)?,
         },
         Recipe::Discrete(_, Rule::MlBnSvm) => Rows::partly_labelled(data)?,
+        _ if data.class.has_missing() => return Err(needs_classes(spec)),
         _ => Rows::of(data)?,
     };
     fit_rows(spec, &rows, cells, options, control)
+}
+
+fn needs_classes(spec: &ModelSpec) -> Error {
+    Error::Unsupported {
+        model: spec.name().into(),
+        problem: "it cannot learn from rows without a class".into(),
+        hint: "remove these rows, or take `:ml` or `:ml-bn-svm` of nb, tan, kdb or dag".into(),
+    }
 }
 
 /// Fits the named model to numbers that stay with the caller, with the same bits as [`fit`]. The sorted rows

@@ -6,7 +6,7 @@ use super::arff_tokens::{Token, Tokens, split_row};
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
 use super::options::{Place, ReadOptions, ReadResult};
-use super::{Input, plan, read_error};
+use super::{Input, places, plan, read_error};
 use crate::table::Codes;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
@@ -27,13 +27,13 @@ pub(super) fn read(input: Input<'_>, options: &ReadOptions, control: &Control) -
         attribute.check(role, context)?;
     }
     let mut columns = ColumnBuilder::all(names, roles);
-    let mut n_rows = 0;
+    let mut rows = places::Lines::default();
     let mut cells = Vec::new();
     while lines.next_line()? {
         push_row(&lines, &attributes, &mut columns, &mut cells)?;
-        plan::row_done(&mut n_rows, &columns, control)?;
+        plan::row_done(&mut rows, lines.number, &columns, control)?;
     }
-    plan::finish(columns, n_rows, context, None)
+    plan::finish(columns, rows, context, None)
 }
 
 /// A declared attribute.
@@ -54,7 +54,9 @@ enum Kind {
 impl Kind {
     fn role(&self) -> Role {
         match self {
-            Kind::Numeric | Kind::Other(_) => Role::Numeric,
+            Kind::Numeric | Kind::Other(_) => Role::Numeric(
+                "correct the cell, or write `?` if the value is not known (`--na` names other texts for that)",
+            ),
             Kind::Nominal(values) => Role::Declared(values.clone()),
             Kind::Text => Role::Categorical,
         }

@@ -16,8 +16,8 @@ pub(super) enum Role {
     Skip,
     /// Numeric if every present cell is a finite number, else categorical.
     Infer,
-    /// Finite numbers only.
-    Numeric,
+    /// Finite numbers only; what to do about a cell that is none.
+    Numeric(&'static str),
     /// Categories, in the stated order.
     Categorical,
     /// Categories declared by the file, in its order.
@@ -59,7 +59,7 @@ impl ColumnBuilder {
     pub(super) fn new(name: String, role: Role) -> Self {
         let store = match &role {
             Role::Skip => Store::Nothing,
-            Role::Numeric => Store::Numbers(Vec::new()),
+            Role::Numeric(_) => Store::Numbers(Vec::new()),
             Role::Infer | Role::Categorical => Store::Coded(Coded::new()),
             Role::Declared(categories) => {
                 let mut coded = Coded::new();
@@ -183,12 +183,12 @@ impl ColumnBuilder {
                 }
             }
             Number::Infinite => return Err(infinite(context, place, &self.name, text)),
-            Number::No if self.role == Role::Numeric => {
-                let hint = "correct the cell, name the text with `--na` if it means missing, or leave the \
-                            column out of `--numeric`";
-                return Err(context.cell(place, &self.name, text, "is not a number", hint));
-            }
-            Number::No => return Err(self.too_many_categories(text, place, context)),
+            Number::No => match self.role {
+                Role::Numeric(hint) => {
+                    return Err(context.cell(place, &self.name, text, "is not a number", hint));
+                }
+                _ => return Err(self.too_many_categories(text, place, context)),
+            },
         }
         Ok(())
     }

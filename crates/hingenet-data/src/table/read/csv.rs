@@ -3,6 +3,7 @@
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
 use super::options::{Place, ReadOptions, ReadResult};
+use super::places::Lines;
 use super::scanner::Scanner;
 use super::{Input, plan};
 use hingenet_base::control::Control;
@@ -18,16 +19,16 @@ pub(super) fn read(input: Input<'_>, options: &ReadOptions, control: &Control) -
     let header = header(&mut scanner, &context)?;
     let roles = plan::roles(&header, options, &context, Some(1), |_| Role::Infer)?;
     let mut columns = ColumnBuilder::all(header, roles);
-    let mut n_rows = 0;
+    let mut rows = Lines::default();
     while scanner.next_record()? {
-        let place = Place::Line(scanner.record_line);
+        let line = scanner.record_line;
         if scanner.n_cells() != columns.len() {
             return Err(ragged(&scanner, columns.len(), &context));
         }
-        scanner.for_each_cell(|k, cell| columns[k].push(cell, place, &context))?;
-        plan::row_done(&mut n_rows, &columns, control)?;
+        scanner.for_each_cell(|k, cell| columns[k].push(cell, Place::Line(line), &context))?;
+        plan::row_done(&mut rows, line, &columns, control)?;
     }
-    plan::finish(columns, n_rows, &context, Some(scanner.delimiter))
+    plan::finish(columns, rows, &context, Some(scanner.delimiter))
 }
 
 /// The column names.

@@ -1,5 +1,6 @@
 //! What a reader is asked to do ([`ReadOptions`]) and what it has to say besides the table ([`Note`]).
 
+use super::places::Places;
 use crate::table::{Schema, Table};
 use hingenet_base::error::{Result, require};
 use std::io::Read;
@@ -105,6 +106,8 @@ pub struct ReadResult {
     pub delimiter: Option<u8>,
     /// Columns that were not read.
     pub skipped: Vec<String>,
+    /// Where the rows come from.
+    pub places: Places,
 }
 
 /// Where a cell stands: text files have lines, others rows (both from 1).

@@ -5,6 +5,7 @@
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
 use super::options::{Place, ReadOptions, ReadResult};
+use super::places::Lines;
 use super::{Input, arrow_sizes, parquet_columns, plan, read_error};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
@@ -94,7 +95,7 @@ fn parquet_groups<T: ChunkReader + 'static>(
         }
         n_rows = end;
     }
-    plan::finish(columns, n_rows, context, None)
+    plan::finish(columns, Lines::none(n_rows), context, None)
 }
 
 thread_local! {
@@ -208,7 +209,7 @@ fn collect(
         n_rows += batch.num_rows();
         control.progress("reading rows", n_rows, 0)?;
     }
-    plan::finish(columns, n_rows, context, None)
+    plan::finish(columns, Lines::none(n_rows), context, None)
 }
 
 /// Adds a batch of cells to its column.
@@ -220,7 +221,7 @@ fn push_array(
 ) -> Result<()> {
     match column.role {
         Role::Skip => Ok(()),
-        Role::Infer | Role::Numeric if !is_text(array.data_type()) => {
+        Role::Infer | Role::Numeric(_) if !is_text(array.data_type()) => {
             if let Some((k, value)) = large_integer(array) {
                 column.note_large(Place::Row(first_row + k as u64), value);
             }

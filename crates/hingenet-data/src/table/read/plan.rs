@@ -3,10 +3,17 @@
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
 use super::options::{ReadOptions, ReadResult};
-use crate::table::{FeatureKind, Table};
+use super::places::{Lines, Places};
+use crate::table::{FeatureKind, Table, parse_number};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use std::collections::{HashMap, HashSet};
+
+/// What to do about a text in a column that `--numeric` names, and in one that a model knows as numbers.
+const ASKED: &str =
+    "correct the cell, name the text with `--na` if it means missing, or leave the column out of `--numeric`";
+const TRAINED: &str = "the model was trained on numbers here: correct the cell, leave it empty, or name the text with `--na` \
+                       if it means missing";
 
 /// The role of each column: what the options say, else `natural(position)`. Refuses empty and repeated
 /// names, and options that name columns the file does not have. `line` is that of the header.
@@ -36,12 +43,12 @@ pub(super) fn roles(
         } else if options.target.as_ref() == Some(name) || categorical.contains(name) {
             categories()
         } else if numeric.contains(name) {
-            Role::Numeric
+            Role::Numeric(ASKED)
         } else {
             match schema.as_ref().map(|s| s.get(name.as_str())) {
                 None => natural(i),
                 Some(None) => Role::Skip,
-                Some(Some(FeatureKind::Numeric)) => Role::Numeric,
+                Some(Some(FeatureKind::Numeric)) => Role::Numeric(TRAINED),
                 Some(Some(FeatureKind::Categorical { .. })) => categories(),
             }
         }
@@ -56,14 +63,24 @@ fn check_names(header: &[String], context: &Context<'_>, line: Option<u64>) -> R
             let problem = format!("column {} has no name", i + 1);
             let hint =
                 "name every column in the first line (row names must be left out when the file is written)";
-            return Err(context.file(line, problem, hint));
+            return Err(context.file(line, problem, or_header_missing(header, hint)));
         }
         if let Some(k) = first.insert(name, i) {
             let problem = format!("the column name `{name}` occurs twice (columns {} and {})", k + 1, i + 1);
-            return Err(context.file(line, problem, "rename one of the columns"));
+            return Err(context.file(line, problem, or_header_missing(header, "rename one of the columns")));
         }
     }
     Ok(())
+}
+
+/// The hint, unless there are numbers among the names: then the first line is probably a row.
+fn or_header_missing(header: &[String], hint: &str) -> String {
+    match header.iter().find(|name| parse_number(name).is_some()) {
+        Some(name) => format!(
+            "is the line with the names of the columns missing (`{name}` looks like a cell)? Otherwise: {hint}"
+        ),
+        None => hint.into(),
+    }
 }
 
 fn check_options(
@@ -85,18 +102,24 @@ fn check_options(
                 list += ", ...";
             }
             let problem = format!("there is no column `{name}` (named by {who})");
-            return Err(context.file(line, problem, format!("the columns are: {list}")));
+            let hint = format!("the columns are: {list}");
+            return Err(context.file(line, problem, or_header_missing(header, &hint)));
         }
     }
     Ok(())
 }
 
-/// Tells the control of a row read from a text, now and then, and asks for the memory of more.
+/// Adds a row of a text; tells the control now and then, and asks for the memory of more.
 #[inline]
-pub(super) fn row_done(n_rows: &mut usize, columns: &[ColumnBuilder], control: &Control) -> Result<()> {
-    *n_rows += 1;
-    if n_rows.is_multiple_of(4096) {
-        control.progress("reading rows", *n_rows, 0)?;
+pub(super) fn row_done(
+    rows: &mut Lines,
+    line: u64,
+    columns: &[ColumnBuilder],
+    control: &Control,
+) -> Result<()> {
+    rows.push(line);
+    if rows.n_rows.is_multiple_of(4096) {
+        control.progress("reading rows", rows.n_rows, 0)?;
         reserve(columns, 0.0, control)?;
     }
     Ok(())
@@ -112,11 +135,11 @@ pub(super) fn reserve(columns: &[ColumnBuilder], more: f64, control: &Control) -
 /// The table and its notes.
 pub(super) fn finish(
     columns: Vec<ColumnBuilder>,
-    n_rows: usize,
+    rows: Lines,
     context: &Context<'_>,
     delimiter: Option<u8>,
 ) -> Result<ReadResult> {
-    if n_rows == 0 {
+    if rows.n_rows == 0 {
         return Err(context.file(
             None,
             "there are columns, but no rows",
@@ -130,6 +153,6 @@ pub(super) fn finish(
         }
         typed.extend(column.finish(context, &mut notes)?);
     }
-    let table = if typed.is_empty() { Table::without_columns(n_rows) } else { Table::new(typed)? };
-    Ok(ReadResult { table, notes, delimiter, skipped })
+    let table = if typed.is_empty() { Table::without_columns(rows.n_rows) } else { Table::new(typed)? };
+    Ok(ReadResult { table, notes, delimiter, skipped, places: Places { file: context.file.into(), rows } })
 }

@@ -1,0 +1,80 @@
+//! Where the rows of a table stand in its file, for errors that come after reading.
+
+use hingenet_base::error::{Error, Result};
+
+/// The file of a table and, of text files, the line of each row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// File name.
+    pub file: String,
+    /// Lines of its rows.
+    pub(super) rows: Lines,
+}
+
+/// Number of rows, and their lines as runs of rows on consecutive lines: (first row, its line).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Lines {
+    pub(super) n_rows: usize,
+    runs: Vec<(usize, u64)>,
+}
+
+impl Lines {
+    /// Rows that stand on no lines.
+    #[cfg(feature = "parquet")]
+    pub(super) fn none(n_rows: usize) -> Self {
+        Lines { n_rows, runs: Vec::new() }
+    }
+
+    /// Adds a row that starts at this line.
+    #[inline]
+    pub(super) fn push(&mut self, line: u64) {
+        let follows = |(row, first): &(usize, u64)| first + (self.n_rows - row) as u64 == line;
+        if !self.runs.last().is_some_and(follows) {
+            self.runs.push((self.n_rows, line));
+        }
+        self.n_rows += 1;
+    }
+
+    /// Line of a row, counted from 0.
+    fn of(&self, row: usize) -> Option<u64> {
+        let run = self.runs.partition_point(|(first, _)| *first <= row).checked_sub(1)?;
+        let (first, line) = self.runs[run];
+        Some(line + (row - first) as u64)
+    }
+}
+
+impl Places {
+    /// The result of work on the table as it was read; an error about its rows or columns gets file and line.
+    pub fn locate<T>(&self, result: Result<T>) -> Result<T> {
+        let file = |line, problem, hint| Error::File { file: self.file.clone(), line, problem, hint };
+        result.map_err(|error| match error {
+            Error::Row { row, problem, hint } => match self.rows.of(row.saturating_sub(1)) {
+                Some(line) => file(Some(line), problem, hint),
+                None => file(None, format!("row {row}: {problem}"), hint),
+            },
+            Error::Column { column, problem, hint } => {
+                file(None, format!("column `{column}`: {problem}"), hint)
+            }
+            Error::Data { problem, hint } => file(None, problem, hint),
+            other => other,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_found_at_its_line() {
+        let lines = [2, 3, 4, 7, 8, 12];
+        let mut rows = Lines::default();
+        lines.iter().for_each(|line| rows.push(*line));
+        assert_eq!((rows.n_rows, rows.runs.len()), (6, 3), "three runs of rows");
+        let places = Places { file: "d.csv".into(), rows };
+        for (m, line) in lines.iter().enumerate() {
+            let error = places.locate::<()>(Err(Error::row(m, "is odd", ""))).unwrap_err();
+            assert_eq!(error.to_string(), format!("d.csv, line {line}: is odd"));
+        }
+    }
+}
