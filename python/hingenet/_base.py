@@ -229,7 +229,7 @@ class EngineClassifier(ClassifierMixin, EngineEstimator):
         Parameters
         ----------
         path : path-like
-            File to write.
+            File to write. An old one is replaced whole or not at all and keeps its mode; links are followed.
         """
         self._fitted().save(os.fspath(path))
 

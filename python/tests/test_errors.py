@@ -214,3 +214,13 @@ def test_interrupt_stops_a_long_fit_within_a_second(estimator):
         timer.cancel()
     # time of this process on one thread, because other programs may have taken the processor
     assert time.process_time() - pressed[0] < 1.0
+
+
+@each_kind
+@pytest.mark.parametrize("weight", [1e30, 1e308, 1e-320])
+def test_weights_that_no_fit_can_hold_are_told_with_their_row(estimator, small, weight):
+    X, y = small
+    weights = np.ones(len(y))
+    weights[2] = weight
+    with pytest.raises(HingenetError, match="row 3: the weight is.*\nhint: "):
+        clone(estimator).fit(X, y, sample_weight=weights)

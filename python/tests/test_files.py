@@ -80,3 +80,21 @@ def test_damaged_and_absent_files_are_told(cancer, tmp_path):
         hingenet.load(tmp_path / "absent.hgn")
     with pytest.raises(OSError):
         BayesNetClassifier("nb", "ml").fit(X, y).save(tmp_path / "no folder" / "model.hgn")
+
+
+def test_links_and_modes_stay_and_read_only_files_are_refused(cancer, tmp_path):
+    model = BayesNetClassifier("nb", "ml").fit(*cancer)
+    path, link = tmp_path / "file", tmp_path / "link"
+    link.symlink_to(path)
+    for write in (model.save, model.network_.to_bif, model.network_.to_svg):
+        write(link)
+        path.chmod(0o600)
+        write(link)
+        assert link.is_symlink() and path.stat().st_mode & 0o777 == 0o600
+        path.chmod(0o444)
+        before = path.read_bytes()
+        with pytest.raises(PermissionError, match="read-only"):
+            write(link)
+        assert path.read_bytes() == before
+        path.unlink()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link"]

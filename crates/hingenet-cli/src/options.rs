@@ -7,7 +7,7 @@ use clap::Args;
 use hingenet::Error;
 use hingenet::model::{Dataset, Model, doubts};
 use hingenet::table::{
-    Column, ColumnData, FeatureKind, FeatureSpec, ReadOptions, Schema, Source, Table, read,
+    Column, ColumnData, FeatureKind, FeatureSpec, Places, ReadOptions, Schema, Source, Table, read,
 };
 use std::path::Path;
 use std::time::Duration;
@@ -96,7 +96,7 @@ impl Reader {
     }
 
     /// Reads rows to learn from.
-    pub fn labelled(&self, data: &Path, target: &str, session: &Session) -> Result<Table> {
+    pub fn labelled(&self, data: &Path, target: &str, session: &Session) -> Result<Rows> {
         read_table(data, &ReadOptions { target: Some(target.into()), ..self.options() }, session)
     }
 
@@ -112,17 +112,17 @@ impl Reader {
     }
 
     /// Reads rows that have no target.
-    pub fn unlabelled(&self, data: &Path, session: &Session) -> Result<Table> {
+    pub fn unlabelled(&self, data: &Path, session: &Session) -> Result<Rows> {
         read_table(data, &self.options(), session)
     }
 
     /// Reads rows for a fitted model: its columns with its types, as far as they are there.
-    pub fn for_model(&self, data: &Path, model: &Model, session: &Session) -> Result<Table> {
+    pub fn for_model(&self, data: &Path, model: &Model, session: &Session) -> Result<Rows> {
         read_table(data, &ReadOptions { schema: Some(model.schema.clone()), ..self.options() }, session)
     }
 
     /// The same with the target, if it is there.
-    pub fn for_model_with_target(&self, data: &Path, model: &Model, session: &Session) -> Result<Table> {
+    pub fn for_model_with_target(&self, data: &Path, model: &Model, session: &Session) -> Result<Rows> {
         let mut schema = model.schema.clone();
         let kind = FeatureKind::Categorical { categories: model.classes.clone() };
         schema.features.push(FeatureSpec { name: model.target.clone(), kind });
@@ -136,7 +136,7 @@ impl Reader {
         train: &Dataset,
         weights: Option<&str>,
         session: &Session,
-    ) -> Result<Table> {
+    ) -> Result<Rows> {
         let mut options = self.options();
         options.schema = Some(Schema::of(&train.features));
         options.target = Some(train.target.clone());
@@ -145,7 +145,10 @@ impl Reader {
     }
 }
 
-fn read_table(data: &Path, options: &ReadOptions, session: &Session) -> Result<Table> {
+/// A table and where its rows come from, for errors that are found later.
+pub type Rows = (Table, Places);
+
+fn read_table(data: &Path, options: &ReadOptions, session: &Session) -> Result<Rows> {
     let source = if data == Path::new("-") {
         Source::reader("standard input", std::io::stdin().lock())
     } else {
@@ -165,7 +168,7 @@ fn read_table(data: &Path, options: &ReadOptions, session: &Session) -> Result<T
     if !result.skipped.is_empty() {
         session.detail(&format!("columns not used: {}", result.skipped.join(", ")));
     }
-    Ok(result.table)
+    Ok((result.table, result.places))
 }
 
 fn describe(column: &Column) -> String {

@@ -1,8 +1,12 @@
 //! Results go to stdout or, whole or not at all, to a file.
 
 use crate::failure::usage;
+use crate::session::Session;
 use anyhow::{Context, Result};
+use hingenet::table::{Column, Table, write_csv};
 use hingenet_data::file;
+use hingenet_data::table::parse_number;
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -62,6 +66,49 @@ fn is_same(path: &Path, stream: &str, output: &Path) -> bool {
     both_stdout || named(path, stream).is_some_and(|one| Some(one) == named(output, STDOUT))
 }
 
+/// Writes text for people, whatever names and values of the data hold.
+pub fn write_text(path: Option<&PathBuf>, text: &str) -> Result<()> {
+    write(path, visible(text, "\n").as_bytes())
+}
+
+/// Writes a table as CSV, as its cells are; warns of cells that a spreadsheet would take for formulas.
+pub fn write_table(path: Option<&PathBuf>, table: &Table, session: &Session) -> Result<()> {
+    for column in table.columns() {
+        if let Some(text) = formula(column) {
+            session.warn(&format!(
+                "column `{}`: `{text}` begins like a formula, which a spreadsheet would run: import the column as text",
+                column.name()
+            ));
+        }
+    }
+    let mut text = Vec::new();
+    write_csv(table, &mut text)?;
+    write(path, &text)
+}
+
+/// The name or the first cell of a column that begins like a formula and is no number.
+fn formula(column: &Column) -> Option<String> {
+    let begins = |text: &&str| {
+        text.len() > 1 && text.starts_with(['=', '+', '-', '@', '\t', '\r']) && parse_number(text).is_none()
+    };
+    let cells = column.as_categorical();
+    let cells = cells.into_iter().flat_map(|c| (0..c.codes().len()).filter_map(|m| c.get(m)));
+    let found = std::iter::once(column.name()).chain(cells).find(begins)?;
+    Some(found.chars().take(60).collect())
+}
+
+/// The text with control characters, but for those in `kept`, and marks that turn the direction of writing as escapes:
+/// names and cells come from anywhere, and a terminal would obey them.
+fn visible<'a>(text: &'a str, kept: &str) -> Cow<'a, str> {
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let harmful = |c: char| (c.is_control() && !kept.contains(c)) || turns(c);
+    if !text.contains(harmful) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = |c: char| if harmful(c) { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(escaped).collect())
+}
+
 /// Writes to the file, or to stdout if there is none or `-`.
 pub fn write(path: Option<&PathBuf>, bytes: &[u8]) -> Result<()> {
     match path.filter(|p| is_file(p)) {
@@ -81,7 +128,7 @@ pub fn is_file(path: &Path) -> bool {
 
 /// A line for people. Nobody may be listening any more, which is no reason to stop.
 pub fn write_stderr(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", visible(line, ""));
 }
 
 fn write_stdout(bytes: &[u8]) -> Result<()> {

@@ -12,7 +12,6 @@ use hingenet::Control;
 use hingenet::evaluate::{Plan, Protocol, Sweep, compare, generate, study};
 use hingenet::model::{Dataset, FitOptions, Model, ModelSpec, fit};
 use hingenet::report::{Evaluation, ModelReport, ModelResult};
-use hingenet::table::write_csv;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -70,11 +69,11 @@ impl Run for Demo {
         for part in &PARTS {
             let text = part.compare(&self.output, &specs, session)?;
             session.done();
-            output::write(None, text.as_bytes())?;
+            output::write_text(None, &text)?;
         }
         let model = self.fit(&SHOWN.parse()?, session)?;
         let text = self.ending(&model, &show::seconds(start.elapsed().as_secs_f64()));
-        output::write(None, text.as_bytes())
+        output::write_text(None, &text)
     }
 }
 
@@ -127,9 +126,7 @@ impl Part {
 
     fn compare(&self, folder: &Path, specs: &[ModelSpec], session: &Session) -> Result<String> {
         let table = generate(self.generator, Some(self.rows), session.seed)?;
-        let mut csv = Vec::new();
-        write_csv(&table, &mut csv)?;
-        output::write(Some(&folder.join(format!("{}.csv", self.generator))), &csv)?;
+        output::write_table(Some(&folder.join(format!("{}.csv", self.generator))), &table, session)?;
         let protocol = Protocol { seed: session.seed, missing: RATES.to_vec(), ..Protocol::default() };
         let data = Dataset::new(table, "class", None)?;
         let mut report = study(&Plan::new(specs, &data, &protocol), &without_news(session))?;

@@ -81,7 +81,7 @@ impl Run for Evaluate {
             output::write(Some(path), (serde_json::to_string(&evaluation)? + "\n").as_bytes())?;
         }
         if [&self.json, &self.report].into_iter().flatten().all(|path| output::is_file(path)) {
-            output::write(None, show::evaluation(&evaluation).as_bytes())?;
+            output::write_text(None, &show::evaluation(&evaluation))?;
         }
         match evaluation.failed.len() {
             0 => Ok(()),
@@ -120,13 +120,13 @@ impl Evaluate {
         protocol: &Protocol,
         session: &Session,
     ) -> Result<Evaluation> {
-        let mut table = self.reader.labelled(&self.data, &self.target, session)?;
+        let (mut table, places) = self.reader.labelled(&self.data, &self.target, session)?;
         let mut groups = None;
         if let Some(column) = &self.groups {
-            let (found, rest) = Groups::take(table, column)?;
+            let (found, rest) = places.locate(Groups::take(table, column))?;
             (groups, table) = (Some(found), rest);
         }
-        let data = Dataset::new(table, &self.target, self.weights.as_deref())?;
+        let data = places.locate(Dataset::new(table, &self.target, self.weights.as_deref()))?;
         self.reader.judge(&data, session)?;
         let test = self.test_set(&data, session)?;
         let tested = test.as_ref().map_or(TestRows::Folds(groups.as_ref()), TestRows::Set);
@@ -145,8 +145,9 @@ impl Evaluate {
 
     fn test_set(&self, data: &Dataset, session: &Session) -> Result<Option<TestSet>> {
         let Some(path) = &self.test else { return Ok(None) };
-        let table = self.reader.test_rows(path, data, self.weights.as_deref(), session)?;
-        Ok(Some(TestSet::new(table, &self.target, self.weights.as_deref(), &data.classes)?))
+        let (table, places) = self.reader.test_rows(path, data, self.weights.as_deref(), session)?;
+        let test = TestSet::new(table, &self.target, self.weights.as_deref(), &data.classes);
+        Ok(Some(places.locate(test)?))
     }
 }
 

@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use hingenet::model::Model;
 use hingenet::table::ColumnData;
-use hingenet::{Explanation, ExplanationKind, Reasons, ShapleyParams, Term};
+use hingenet::{Error, Explanation, ExplanationKind, Reasons, ShapleyParams, Term};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
@@ -73,7 +73,7 @@ impl Run for Explain {
 
     fn run(&self, session: &Session) -> Result<()> {
         let model = Model::load(&self.model)?;
-        let rows = self.reader.for_model(&self.data, &model, session)?;
+        let (rows, places) = self.reader.for_model(&self.data, &model, session)?;
         if self.row == 0 || self.row > rows.n_rows() {
             return Err(usage(
                 format!("--row {}: there is no such row", self.row),
@@ -82,13 +82,26 @@ impl Run for Explain {
         }
         let row = rows.one_row(self.row - 1)?;
         let reasons = self.kind.reasons(self.evaluations, session);
-        let mut explanations = model.explanations(&row, self.unseen.into(), reasons, &session.control)?;
-        let Some(explanation) = explanations.next().transpose()? else { return Ok(()) };
-        let text = match self.format {
-            Format::Text => fully(&model, &explanation, self.row),
-            Format::Json => serde_json::to_string_pretty(&json(&model, &explanation, self.row))? + "\n",
-        };
-        output::write(None, text.as_bytes())
+        let explained = model
+            .explanations(&row, self.unseen.into(), reasons, &session.control)
+            .and_then(|mut found| found.next().transpose())
+            .map_err(|e| at_row(self.row - 1, e));
+        let Some(explanation) = places.locate(explained)? else { return Ok(()) };
+        match self.format {
+            Format::Text => output::write_text(None, &fully(&model, &explanation, self.row)),
+            Format::Json => {
+                let text = serde_json::to_string_pretty(&json(&model, &explanation, self.row))? + "\n";
+                output::write(None, text.as_bytes())
+            }
+        }
+    }
+}
+
+/// An error about the only row of a table as one about its row in the file.
+fn at_row(row: usize, error: Error) -> Error {
+    match error {
+        Error::Row { problem, hint, .. } => Error::row(row, problem, hint),
+        other => other,
     }
 }
 

@@ -8,6 +8,7 @@ use crate::show::count;
 use anyhow::Result;
 use clap::Args;
 use hingenet::model::{ClassWeight, DEFAULT_MODEL, Dataset, FitOptions, Model, ModelSpec, fit};
+use hingenet::report::choice_words;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -50,12 +51,12 @@ impl Run for Fit {
     fn run(&self, session: &Session) -> Result<()> {
         let spec: ModelSpec = self.model.parse()?;
         let class_weight = self.class_weight.as_ref().map(|text| text.parse::<ClassWeight>()).transpose()?;
-        let table = self.reader.labelled(&self.data, &self.target, session)?;
+        let (table, places) = self.reader.labelled(&self.data, &self.target, session)?;
         let read = if self.semi_supervised { Dataset::partly_labelled } else { Dataset::new };
-        let mut data = read(table, &self.target, self.weights.as_deref())?;
+        let mut data = places.locate(read(table, &self.target, self.weights.as_deref()))?;
         self.reader.judge(&data, session)?;
         if let Some(class_weight) = &class_weight {
-            data.weigh_classes(class_weight)?;
+            places.locate(data.weigh_classes(class_weight))?;
         }
         let options = FitOptions { seed: session.seed, max_time: self.max_time };
         let model = fit(&spec, &data, options, &session.control)?;
@@ -82,7 +83,10 @@ pub fn summary(model: &Model) -> String {
 
 /// What the fit has to say beside its warnings, which the session has told: options chosen, how the solver ended.
 fn tell(model: &Model, session: &Session) {
-    model.facts.chosen.iter().for_each(|(key, value)| session.note(&format!("chose {key} = {value}")));
+    for (key, value) in &model.facts.chosen {
+        let (option, value) = choice_words(key, *value);
+        session.note(&format!("chose {option} = {value}"));
+    }
     if let Some(solver) = &model.facts.solver {
         let end = if solver.converged { "converged" } else { "stopped before it converged" };
         let text = format!("{} {end} after {} iterations", solver.method, solver.iterations);

@@ -9,7 +9,6 @@ use anyhow::Result;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use hingenet::evaluate::{GENERATORS, TrueArc, generate, true_arcs};
-use hingenet::table::write_csv;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -50,9 +49,7 @@ impl Run for Generate {
             ));
         }
         let table = generate(&self.generator, self.n, session.seed)?;
-        let mut text = Vec::new();
-        write_csv(&table, &mut text)?;
-        output::write(self.output.as_ref(), &text)?;
+        output::write_table(self.output.as_ref(), &table, session)?;
         if let Some(path) = &self.output {
             session.say(&format!("wrote {} ({})", path.display(), count(table.n_rows(), "row")));
         }

@@ -10,7 +10,9 @@ use crate::show::{self, count};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use hingenet::model::Model;
-use hingenet::report::{FeatureImportance, Importance, ModelReport, NetworkPicture, NetworkReport};
+use hingenet::report::{
+    FeatureImportance, Importance, ModelReport, NetworkPicture, NetworkReport, choice_words,
+};
 use hingenet::table::{FeatureKind, Table};
 use hingenet_pool::PoolSummary;
 use hingenet_view::network::{network_svg, networks_svg};
@@ -63,7 +65,10 @@ impl Run for Inspect {
                 }
                 serde_json::to_string_pretty(&header)? + "\n"
             }
-            Format::Text => describe(&Model::load(&self.model)?) + &self.importances(session)?,
+            Format::Text => {
+                let text = describe(&Model::load(&self.model)?) + &self.importances(session)?;
+                return output::write_text(self.output.as_ref(), &text);
+            }
             Format::Dot => {
                 let model = Model::load(&self.model)?;
                 if let Some(networks) = NetworkReport::of_model(&model)? {
@@ -92,7 +97,7 @@ impl Run for Inspect {
 impl Inspect {
     fn report(&self, model: &Model, session: &Session) -> Result<ModelReport> {
         let Some(data) = &self.data else { return Ok(ModelReport::of(model, &Table::default(), &[])?) };
-        let table = self.reader.for_model(data, model, session)?;
+        let (table, places) = self.reader.for_model(data, model, session)?;
         let n = table.n_rows();
         if let Some(row) = self.rows.iter().find(|&&row| row == 0 || row > n) {
             return Err(usage(
@@ -105,7 +110,7 @@ impl Inspect {
         } else {
             self.rows.iter().map(|r| r - 1).collect()
         };
-        let mut report = ModelReport::of(model, &table, &chosen)?;
+        let mut report = places.locate(ModelReport::of(model, &table, &chosen))?;
         report.importance = Some(Importance::of(model, &table, session.seed, &session.control)?);
         Ok(report)
     }
@@ -114,8 +119,8 @@ impl Inspect {
     fn importance(&self, session: &Session) -> Result<Option<Importance>> {
         let Some(data) = &self.data else { return Ok(None) };
         let model = Model::load(&self.model)?;
-        let table = self.reader.for_model(data, &model, session)?;
-        Ok(Some(Importance::of(&model, &table, session.seed, &session.control)?))
+        let (table, places) = self.reader.for_model(data, &model, session)?;
+        Ok(Some(places.locate(Importance::of(&model, &table, session.seed, &session.control))?))
     }
 
     /// The same as a table.
@@ -172,7 +177,10 @@ fn describe(model: &Model) -> String {
             facts.seed
         ),
     ];
-    lines.extend(facts.chosen.iter().map(|(key, value)| format!("chosen      {key} = {value}")));
+    lines.extend(facts.chosen.iter().map(|(key, value)| {
+        let (option, value) = choice_words(key, *value);
+        format!("chosen      {option} = {value}")
+    }));
     lines.extend(facts.solver.iter().map(|s| {
         let end = if s.converged { "converged" } else { "not converged" };
         let gap = s.gap.map(|g| format!(", gap {g:.2e}")).unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
 use hingenet::model::{Model, RowLikelihood};
-use hingenet::table::{Column, Table, UnseenPolicy, write_csv};
+use hingenet::table::{Column, Table, UnseenPolicy};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -30,16 +30,14 @@ impl Run for Loglik {
 
     fn run(&self, session: &Session) -> Result<()> {
         let model = Model::load(&self.model)?;
-        let rows = self.reader.for_model_with_target(&self.data, &model, session)?;
-        let values = model.log_likelihood(&rows, UnseenPolicy::Missing)?;
+        let (rows, places) = self.reader.for_model_with_target(&self.data, &model, session)?;
+        let values = places.locate(model.log_likelihood(&rows, UnseenPolicy::Missing))?;
         let joint = |r: &RowLikelihood| r.joint.unwrap_or(f64::NAN);
         let table = Table::new(vec![
             Column::numeric("row", (1..=values.len()).map(|m| m as f64).collect()),
             Column::numeric("log_p_features", values.iter().map(|r| r.features).collect()),
             Column::numeric("log_p_with_class", values.iter().map(joint).collect()),
         ])?;
-        let mut text = Vec::new();
-        write_csv(&table, &mut text)?;
-        output::write(self.output.as_ref(), &text)
+        output::write_table(self.output.as_ref(), &table, session)
     }
 }

@@ -17,13 +17,13 @@ pub struct Models {
 impl Run for Models {
     fn run(&self, _: &Session) -> Result<()> {
         if let Some(name) = &self.name {
-            return output::write(None, describe(ModelSpec::new(name)?.info()).as_bytes());
+            return output::write_text(None, &describe(ModelSpec::new(name)?.info()));
         }
         let mut text = String::from("Write options behind the name: NAME,key=value,...\n\n");
         for model in models() {
             text += &describe(model);
         }
-        output::write(None, text.as_bytes())
+        output::write_text(None, &text)
     }
 }
 

@@ -105,7 +105,7 @@ impl Run for Network {
         let report = self.learn(session)?;
         session.done();
         if !self.output.iter().any(|p| !output::is_file(p)) {
-            output::write(None, describe(&report).as_bytes())?;
+            output::write_text(None, &describe(&report))?;
         }
         for (path, format) in self.output.iter().zip(formats) {
             output::write(Some(path), render(&report, format)?.as_bytes())?;
@@ -163,10 +163,10 @@ impl Network {
     #[allow(clippy::type_complexity)]
     fn read(&self, session: &Session) -> Result<(Table, Option<(Codes, Vec<String>)>)> {
         match &self.target {
-            None => Ok((self.reader.unlabelled(&self.data, session)?, None)),
+            None => Ok((self.reader.unlabelled(&self.data, session)?.0, None)),
             Some(target) => {
-                let table = self.reader.labelled(&self.data, target, session)?;
-                let data = Dataset::new(table, target, None)?;
+                let (table, places) = self.reader.labelled(&self.data, target, session)?;
+                let data = places.locate(Dataset::new(table, target, None))?;
                 Ok((data.features, Some((data.class, data.classes))))
             }
         }

@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use hingenet::ShapleyParams;
 use hingenet::model::{Model, Predictions};
-use hingenet::table::{AlignReport, Codes, Column, Table, UnseenPolicy, write_csv};
+use hingenet::table::{AlignReport, Codes, Column, Table, UnseenPolicy};
 use std::path::PathBuf;
 
 /// Reasons shown by `--explain`.
@@ -66,11 +66,11 @@ impl Run for Predict {
 
     fn run(&self, session: &Session) -> Result<()> {
         let model = Model::load(&self.model)?;
-        let rows = self.reader.for_model(&self.data, &model, session)?;
+        let (rows, places) = self.reader.for_model(&self.data, &model, session)?;
         let (predictions, terms) = if self.terms {
-            model.predict_terms(&rows, self.unseen.into())?
+            places.locate(model.predict_terms(&rows, self.unseen.into()))?
         } else {
-            (model.predict(&rows, self.unseen.into())?, Vec::new())
+            (places.locate(model.predict(&rows, self.unseen.into()))?, Vec::new())
         };
         session.control.check()?;
         tell(&predictions.report, &model, session);
@@ -82,9 +82,7 @@ impl Run for Predict {
         if let Some(kind) = self.explain {
             columns.push(self.explanations(&model, &rows, kind, session)?);
         }
-        let mut text = Vec::new();
-        write_csv(&Table::new(columns)?, &mut text)?;
-        output::write(self.output.as_ref(), &text)
+        output::write_table(self.output.as_ref(), &Table::new(columns)?, session)
     }
 }
 

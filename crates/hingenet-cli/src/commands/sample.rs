@@ -6,7 +6,6 @@ use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
 use hingenet::model::Model;
-use hingenet::table::write_csv;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -36,8 +35,6 @@ impl Run for Sample {
 
     fn run(&self, session: &Session) -> Result<()> {
         let table = Model::load(&self.model)?.sample(self.n, &self.given, session.seed, &session.control)?;
-        let mut text = Vec::new();
-        write_csv(&table, &mut text)?;
-        output::write(self.output.as_ref(), &text)
+        output::write_table(self.output.as_ref(), &table, session)
     }
 }

@@ -32,6 +32,7 @@ fn rows_that_cannot_be_learnt_from() {
     assert_snapshot!("one_row", refused(b"x,y\n1,a\n"));
     assert_snapshot!("one_class", refused(b"x,y\n1,a\n2,a\n3,a\n"));
     assert_snapshot!("target_absent", refused(b"x,z\n1,a\n2,b\n"));
+    assert_snapshot!("no_class_at_all", refused(b"x,y\n1,\n2,?\n3,NA\n"));
     assert_snapshot!("missing_class", refused(b"x,y\n1,a\n2,\n3,b\n"));
     assert_snapshot!("no_features", refused(b"y\na\nb\n"));
     assert_snapshot!("infinity", refused(b"x,y\n1,a\ninf,b\n3,a\n"));
@@ -56,8 +57,10 @@ fn weights_that_make_no_sense() {
         ("one_class.csv", "x,w,y\n1,1,a\n2,0,b\n"),
         ("text.csv", "x,w,y\n1,one,a\n2,two,b\n"),
         ("missing.csv", "x,w,y\n1,,a\n2,1,b\n"),
+        ("huge.csv", "x,w,y\n1,1,a\n\n2,1,b\n3,1e308,b\n4,1,a\n"),
+        ("heavy.csv", "x,w,y\n1,1,a\n2,1,b\n3,1e30,b\n4,1,a\n"),
     ]);
-    for name in ["negative", "zero", "one_class", "text", "missing"] {
+    for name in ["negative", "zero", "one_class", "text", "missing", "huge", "heavy"] {
         let line = format!("fit {name}.csv --target y --weights w --model majority -o m.hgn");
         assert_snapshot!(format!("weights_{name}"), folder.fails(&line, 3));
     }
@@ -142,6 +145,44 @@ fn requests_that_a_model_cannot_fulfil() {
     assert_snapshot!(folder.fails("inspect m.hgn --format bif -o m.bif", 2));
     assert_snapshot!(folder.fails("explain m.hgn toys.csv --row 13", 2));
     assert_snapshot!(folder.fails("explain m.hgn toys.csv --row 0", 2));
+}
+
+/// Weights that no fit can hold are told as weights, by every family, and no good file is replaced.
+#[test]
+fn weights_are_refused_before_any_family_meets_them() {
+    let folder = Folder::new();
+    folder.succeeds("generate waveform -n 40 -o plain.csv");
+    for weight in ["1e30", "1e154", "1e308", "1e-320"] {
+        let text = folder.text("plain.csv");
+        let weighted = |(m, line): (usize, &str)| match m {
+            0 => format!("w,{line}\n"),
+            7 => format!("{weight},{line}\n"),
+            _ => format!("1,{line}\n"),
+        };
+        let weighted: String = text.lines().enumerate().map(weighted).collect();
+        folder.write("d.csv", weighted.as_bytes());
+        for model in ["nb:ml", "nb:bn-svm", "kde-nb", "slb", "lu", "sgbn:or", "fisher:or", "pool,fast=true"] {
+            let shown =
+                folder.fails(&format!("fit d.csv --target class --weights w --model {model} -o m.hgn"), 3);
+            assert!(shown.contains("d.csv, line 8: the weight is"), "{model}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn a_model_that_needs_classes_says_so() {
+    let folder = Folder::with(&[("toys.csv", &TOYS.replace("0.25,no", "0.25,"))]);
+    assert_snapshot!(folder.fails("fit toys.csv --target good --semi-supervised --model pool -o m.hgn", 2));
+}
+
+#[test]
+fn a_text_among_numbers_at_prediction_names_file_and_line() {
+    let folder = Folder::with(&[("toys.csv", TOYS), ("q.csv", "size,weight\n1,2\n\n2,heavy\n")]);
+    folder.succeeds("fit toys.csv --target good --model nb:ml -o m.hgn");
+    assert_snapshot!(folder.fails("predict m.hgn q.csv", 3));
+    let spreadsheet = b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0\x1b[2J[Content_Types].xml";
+    folder.write("q.xlsx", spreadsheet);
+    assert_snapshot!(folder.fails("predict m.hgn q.xlsx", 3));
 }
 
 /// The objective overflows; the file it would make could not be read back.

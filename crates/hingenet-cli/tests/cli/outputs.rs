@@ -122,3 +122,51 @@ fn links_pipes_modes_and_read_only_files_stay() {
     let leftover = folder.names().into_iter().filter(|name| name.starts_with('.')).collect::<Vec<_>>();
     assert!(leftover.is_empty(), "{leftover:?}");
 }
+
+/// Names, classes and cells with escape sequences, a bell, a carriage return and a mark that turns the writing direction.
+const HOSTILE: &str = "x\u{1b}[31m,a\u{202e}b,y\n1,u\u{7},p\u{1b}]0;t\u{7}\n2,v\u{9b}2J,q\n3,u\u{7},p\u{1b}]0;t\u{7}\n4,v\u{9b}2J,q\n";
+
+#[test]
+fn no_text_of_the_data_commands_the_terminal() {
+    let folder = Folder::with(&[("d.csv", HOSTILE)]);
+    folder.succeeds("fit d.csv --target y --model nb:ml -o m.hgn");
+    folder.write("bad.csv", "x\u{1b}[31m,y\n1,p\n\u{1b}[2J,q\n".as_bytes());
+    folder.write("q.csv", "x\u{1b}[31m,a\u{202e}b\n1,\u{1b}[2J\n".as_bytes());
+    for line in [
+        "fit d.csv --target y --model nb:ml -o m.hgn -v",
+        "fit d.csv --target z --model nb:ml -o m.hgn",
+        "evaluate d.csv --target y --model nb:ml --folds 2",
+        "predict m.hgn q.csv -o p.csv",
+        "predict m.hgn q.csv --unseen error",
+        "predict m.hgn bad.csv",
+        "explain m.hgn d.csv --row 1",
+        "inspect m.hgn",
+        "network d.csv --target y",
+    ] {
+        let run = folder.run(line);
+        let harmful = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!run.stdout.contains(harmful) && !run.stderr.contains(harmful), "{}", run.show());
+    }
+    let shown = folder.succeeds("inspect m.hgn");
+    assert!(shown.contains("x\\u{1b}[31m") && shown.contains("p\\u{1b}]0;t\\u{7}"), "{shown}");
+}
+
+#[test]
+fn cells_that_a_spreadsheet_would_run_are_warned_of_and_written_as_they_are() {
+    let data = "x,y\n1,=1+1\n2,-3\n1,=1+1\n2,-3\n";
+    let folder = Folder::with(&[("d.csv", data)]);
+    folder.succeeds("fit d.csv --target y --model nb:ml -o m.hgn");
+    let run = folder.run("predict m.hgn d.csv -o p.csv");
+    assert!(run.stderr.contains("column `prediction`: `=1+1` begins like a formula"), "{}", run.show());
+    assert!(!run.stderr.contains("`-3`"), "a number is no formula: {}", run.show());
+    assert_eq!(folder.text("p.csv"), "row,prediction\n1,=1+1\n2,-3\n3,=1+1\n4,-3\n");
+}
+
+#[test]
+fn chosen_class_weights_are_told_by_their_option() {
+    let folder = Folder::new();
+    folder.succeeds("generate mixed -n 120 -o d.csv");
+    let run = folder.run("fit d.csv --target class --model slb,fraction=0.5 -o m.hgn");
+    assert!(run.stderr.contains("note: chose class_weights = "), "{}", run.show());
+    assert!(folder.succeeds("inspect m.hgn").contains("chosen      class_weights = "));
+}

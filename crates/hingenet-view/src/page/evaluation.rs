@@ -4,7 +4,7 @@ use super::figures::{self, Drawn};
 use super::{Card, Detail, Page, Section, Tab};
 use crate::chart::series_styles;
 use crate::table::{Cell, DataTable, percent};
-use hingenet::report::{EvaluationReport, Headline, ModelResult};
+use hingenet::report::{EvaluationReport, Headline, ModelResult, choice_words};
 
 /// Models drawn in figures; tables have all.
 const DRAWN: usize = 8;
@@ -440,9 +440,10 @@ fn chosen(report: &EvaluationReport) -> Option<DataTable> {
     for result in &report.evaluation.results {
         let keys: std::collections::BTreeSet<&String> = result.chosen.iter().flat_map(|c| c.keys()).collect();
         for key in keys {
+            let words = |value: &f64| choice_words(key, *value);
             let values: Vec<String> =
-                result.chosen.iter().map(|c| c.get(key).map_or("–".into(), f64::to_string)).collect();
-            let cells = [result.model.clone(), key.clone(), values.join(", ")];
+                result.chosen.iter().map(|c| c.get(key).map_or("–".into(), |value| words(value).1)).collect();
+            let cells = [result.model.clone(), words(&0.0).0.to_string(), values.join(", ")];
             table.rows.push(cells.into_iter().map(Cell::text).collect());
         }
     }

@@ -117,6 +117,14 @@ fn about(model: &Model) -> Vec<String> {
     }
 }
 
+/// An option that inner cross-validation chose and its value, as a user would write them.
+pub fn choice_words(key: &str, value: f64) -> (&str, String) {
+    match key {
+        "balanced" => ("class_weights", if value > 0.0 { "balanced" } else { "none" }.into()),
+        _ => (key, value.to_string()),
+    }
+}
+
 /// Facts of the fit as (name, value).
 fn facts(model: &Model) -> Vec<(String, String)> {
     let facts = &model.facts;
@@ -127,7 +135,10 @@ fn facts(model: &Model) -> Vec<(String, String)> {
         ("trained on".to_string(), format!("{} rows, {} cells missing", facts.rows, facts.missing_cells)),
         ("seed".to_string(), facts.seed.to_string()),
     ];
-    list.extend(facts.chosen.iter().map(|(key, value)| (format!("chosen {key}"), value.to_string())));
+    list.extend(facts.chosen.iter().map(|(key, value)| {
+        let (option, value) = choice_words(key, *value);
+        (format!("chosen {option}"), value)
+    }));
     if let Fitted::Discrete(fitted) = &model.fitted {
         let structure = fitted.network().structure();
         let between = structure.dag().arcs().filter(|(from, to)| *from > 0 && *to > 0).count();

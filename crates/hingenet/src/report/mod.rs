@@ -13,6 +13,7 @@ mod picture;
 mod pool;
 mod study;
 
+pub use describe::choice_words;
 pub use evaluation::{
     BalancedError, DataFacts, Evaluation, FailedModel, FoldAccuracy, MissingPoint, ModelResult,
     ProtocolFacts, SweepPoint, TermResult,

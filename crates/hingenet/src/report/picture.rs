@@ -85,7 +85,7 @@ impl NetworkPicture {
         let node = |(i, v): (usize, &Variable)| PictureNode {
             name: v.name.clone(),
             is_class: i == 0,
-            note: format!("{} states", v.states.len()),
+            note: format!("{} state{}", v.states.len(), if v.states.len() == 1 { "" } else { "s" }),
         };
         let between_features = arcs.iter().any(|&(from, to)| from > 0 && to > 0);
         Ok(NetworkPicture {
