@@ -262,3 +262,31 @@ fn a_fit_can_be_asked_for_within_a_time() {
     let refused = folder.fails("evaluate d.csv --target class --model tan:ml --max-time 5", 2);
     assert!(refused.contains("max_time") && refused.contains("margins"), "{refused}");
 }
+
+/// A column whose texts name the rows takes no part in a discrete network: with it the model says what it says without
+/// it, also after it was saved.
+#[test]
+fn names_of_rows_take_no_part() {
+    let folder = Folder::new();
+    folder.succeeds("generate corral -n 200 --seed 1 -o plain.csv");
+    let plain = folder.text("plain.csv");
+    let named = |(m, line): (usize, &str)| {
+        if m == 0 { format!("name,{line}\n") } else { format!("row {m},{line}\n") }
+    };
+    let text: String = plain.lines().enumerate().map(named).collect();
+    folder.write("named.csv", text.as_bytes());
+    for model in ["nb:ml", "tan:ml", "kdb2:ml"] {
+        let run = folder.run(&format!("fit named.csv --target class --model {model} -o named.hgn"));
+        assert!(
+            run.code == Some(0) && run.stderr.contains("`name` names the rows and takes no part"),
+            "{}",
+            run.stderr
+        );
+        folder.succeeds(&format!("fit plain.csv --target class --model {model} -o plain.hgn"));
+        folder.succeeds("predict named.hgn named.csv --proba -o with.csv");
+        folder.succeeds("predict plain.hgn plain.csv --proba -o without.csv");
+        assert_eq!(folder.text("with.csv"), folder.text("without.csv"), "{model}");
+    }
+    folder.succeeds("sample named.hgn -n 5 -o s.csv");
+    folder.succeeds("inspect named.hgn --format html -o m.html");
+}

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)] // said with the variants
 pub enum FeatureCoder {
-    /// The state is the position in the list of category names.
+    /// The state is the position in the list of category names; without names every cell has the one state there is, and
+    /// the column takes no part.
     Categories { names: Vec<String> },
     /// The state of `x` is the number of cuts below `x`; a cut belongs to the interval below it. The cuts are finite and
     /// strictly ascending.
@@ -81,6 +82,9 @@ impl FeatureCoder {
     /// has not seen become missing; numbers outside the training range fall into the end intervals.
     pub fn code_column(&self, column: &Column) -> Result<Codes> {
         match (self, column.data()) {
+            (FeatureCoder::Categories { names }, ColumnData::Categorical(_)) if names.is_empty() => {
+                Ok(Codes::from_options(1, (0..column.len()).map(|_| Some(0))))
+            }
             (FeatureCoder::Categories { names }, ColumnData::Categorical(c)) => Ok(c.recode(names)),
             (FeatureCoder::Cuts { cuts }, ColumnData::Numeric(n)) => {
                 let state = |x: f64| cuts.partition_point(|cut| *cut < x);

@@ -24,6 +24,11 @@ pub struct Numeric {
     values: Vec<f64>,
 }
 
+/// Fewer rows than this say nothing about names of rows.
+pub const ID_ROWS: usize = 20;
+/// Share of distinct categories from which a column names its rows.
+const ID_SHARE: f64 = 0.95;
+
 /// Category codes and the names of the categories, in their stated order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Categorical {
@@ -182,5 +187,18 @@ impl Categorical {
     /// The codes in another dictionary; categories it lacks become missing.
     pub fn recode(&self, to: &[String]) -> Codes {
         self.codes.recode(&self.categories, to)
+    }
+
+    /// Number of categories that occur.
+    pub fn n_distinct(&self) -> usize {
+        let mut seen = vec![false; self.categories.len()];
+        self.codes.iter().flatten().for_each(|code| seen[code] = true);
+        seen.iter().filter(|s| **s).count()
+    }
+
+    /// Whether the categories name the rows: nearly every observed one has its own, so that they tell nothing of others.
+    pub fn names_rows(&self) -> bool {
+        let observed = self.codes.iter().flatten().count();
+        observed >= ID_ROWS && self.n_distinct() as f64 >= ID_SHARE * observed as f64
     }
 }

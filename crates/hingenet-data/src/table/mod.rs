@@ -11,7 +11,7 @@ mod write;
 
 pub use category::{category_order, parse_number};
 pub use codes::Codes;
-pub use column::{Categorical, Column, ColumnData, Numeric};
+pub use column::{Categorical, Column, ColumnData, ID_ROWS, Numeric};
 pub use numbers::NumberRows;
 pub use read::{Format, Note, Places, ReadOptions, ReadResult, Record, Records, Source, read, read_records};
 pub use schema::{AlignReport, FeatureKind, FeatureSpec, Schema, Unseen, UnseenPolicy};

@@ -12,7 +12,7 @@ use hingenet_base::graph::with_names;
 use hingenet_base::solver::SolverReport;
 use hingenet_data::encode::FeatureCoder;
 use hingenet_data::rows::Rows;
-use hingenet_data::table::Table;
+use hingenet_data::table::{Column, Table};
 use rayon::prelude::*;
 
 /// Coded training rows and the graph learnt from them.
@@ -32,7 +32,14 @@ pub struct Prepared {
 pub fn prepare(rows: &Rows<'_>, params: &DiscreteParams, control: &Control) -> Result<Prepared> {
     require_alpha(params.alpha)?;
     let k = rows.n_classes();
-    let learn = |column| FeatureCoder::learn(column, rows.class(), k, rows.weights());
+    let learn = |column: &Column| match column.as_categorical() {
+        // A table of its names would draw all arcs and all margins to itself.
+        Some(categories) if categories.names_rows() => {
+            control.warn(&format!("column `{}` names the rows and takes no part", column.name()));
+            Ok(FeatureCoder::Categories { names: Vec::new() })
+        }
+        _ => FeatureCoder::learn(column, rows.class(), k, rows.weights()),
+    };
     let coders: Vec<FeatureCoder> = rows.features().columns().par_iter().map(learn).collect::<Result<_>>()?;
     control.check()?;
     let mut columns = vec![rows.class().clone()];

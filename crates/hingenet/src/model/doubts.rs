@@ -3,16 +3,12 @@
 //! Nothing here is certain, so nothing is changed: each doubt says what mends it.
 
 use super::Dataset;
-use hingenet_data::table::{Categorical, Column, ColumnData};
+use hingenet_data::table::{Categorical, Column, ColumnData, ID_ROWS};
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// Fewer rows than this say nothing about ids.
-const ID_ROWS: usize = 20;
-/// Share of distinct categories from which a column names its rows.
-const ID_SHARE: f64 = 0.95;
 /// Share of the texts of a column that must look alike.
 const ALIKE: f64 = 0.9;
 /// Fewer rows than this say nothing about a column that decides the class.
@@ -141,11 +137,7 @@ pub(crate) fn distinct(column: &Column) -> usize {
             values.dedup();
             values.len()
         }
-        ColumnData::Categorical(c) => {
-            let mut seen = vec![false; c.categories().len()];
-            c.codes().iter().flatten().for_each(|code| seen[code] = true);
-            seen.iter().filter(|s| **s).count()
-        }
+        ColumnData::Categorical(c) => c.n_distinct(),
     }
 }
 
@@ -156,7 +148,7 @@ pub(crate) fn is_id_like(column: &Column) -> bool {
         return false;
     }
     match column.data() {
-        ColumnData::Categorical(_) => distinct(column) as f64 >= ID_SHARE * observed as f64,
+        ColumnData::Categorical(c) => c.names_rows(),
         ColumnData::Numeric(n) => {
             let whole = n.iter().flatten().all(|v| v.fract() == 0.0);
             let low = n.iter().flatten().fold(f64::INFINITY, f64::min);

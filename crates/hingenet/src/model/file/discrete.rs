@@ -61,6 +61,13 @@ fn put_networks(out: &mut Container, coders: &[FeatureCoder], networks: &[Networ
         FeatureCoder::Cuts { cuts } => Some(cuts.as_slice()),
         FeatureCoder::Categories { .. } => None,
     });
+    let left_out = |(i, coder): (usize, &FeatureCoder)| {
+        matches!(coder, FeatureCoder::Categories { names } if names.is_empty()).then_some(i as u32)
+    };
+    let left_out: Vec<u32> = coders.iter().enumerate().filter_map(left_out).collect();
+    if !left_out.is_empty() {
+        out.put("left_out", &left_out);
+    }
     out.put("cut_counts", &cuts.clone().map(|own| own.len() as u32).collect::<Vec<_>>());
     out.put("cuts", &cuts.collect::<Vec<_>>().concat());
     out.put("temperature", &[temperature]);
@@ -75,11 +82,22 @@ fn take_networks(
     n: usize,
     graph: impl Fn(&[usize], usize) -> Result<Structure>,
 ) -> Result<Networks> {
+    let left_out: Vec<u32> = if from.has("left_out") { from.take("left_out")? } else { Vec::new() };
+    let is_categorical = |&i: &u32| {
+        let feature = about.schema.features.get(i as usize);
+        feature.is_some_and(|f| matches!(f.kind, FeatureKind::Categorical { .. }))
+    };
+    if !(left_out.iter().all(is_categorical) && left_out.is_sorted_by(|a, b| a < b)) {
+        return Err(Error::model_file("columns that take no part are not columns of categories"));
+    }
     let (counts, cuts): (Vec<u32>, Vec<f64>) = (from.take("cut_counts")?, from.take("cuts")?);
     let (mut counts, mut cuts) = (counts.into_iter(), cuts.as_slice());
     let mut coders = Vec::with_capacity(about.schema.features.len());
-    for feature in &about.schema.features {
+    for (i, feature) in about.schema.features.iter().enumerate() {
         coders.push(match &feature.kind {
+            FeatureKind::Categorical { .. } if left_out.binary_search(&(i as u32)).is_ok() => {
+                FeatureCoder::Categories { names: Vec::new() }
+            }
             FeatureKind::Categorical { categories } => FeatureCoder::Categories { names: categories.clone() },
             FeatureKind::Numeric => {
                 let count = counts.next().ok_or_else(|| Error::model_file("cut points are absent"))?;
