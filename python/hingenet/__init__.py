@@ -6,9 +6,9 @@ Estimators follow scikit-learn; missing cells (NaN, None) are welcome everywhere
 from ._bayes_net import BayesNetClassifier
 from ._density import LogDensityClassifier, LogDensityTransformer
 from ._discretizer import MDLDiscretizer
-from ._display import CurveDisplay, MissingCurveDisplay, TermDisplay, TradeOffDisplay
+from ._display import BeeswarmDisplay, CurveDisplay, MissingCurveDisplay, TermDisplay, TradeOffDisplay
 from ._engine import HingenetError, __version__
-from ._explanation import Explanation
+from ._explanation import Explanation, ShapleyValues
 from ._gaussian import FisherVectorTransformer, GaussianNetwork, GaussianNetworkClassifier
 from ._input import HingenetWarning
 from ._io import load
@@ -17,6 +17,7 @@ from ._pool import HingenetClassifier
 
 __all__ = [
     "BayesNetClassifier",
+    "BeeswarmDisplay",
     "CurveDisplay",
     "Explanation",
     "FisherVectorTransformer",
@@ -30,6 +31,7 @@ __all__ = [
     "MDLDiscretizer",
     "MissingCurveDisplay",
     "Network",
+    "ShapleyValues",
     "TermDisplay",
     "TradeOffDisplay",
     "__version__",

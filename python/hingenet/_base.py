@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _engine
 from ._docs import documented
-from ._explanation import Explanation
-from ._frames import some_columns
+from ._explanation import Explanation, ShapleyValues
+from ._frames import cells_of, some_columns
 from ._input import (
     HingenetWarning,
     check_features,
@@ -28,11 +28,18 @@ from ._input import (
     feature_names,
     free_name,
     run_options,
+    seed_of,
     threads_of,
 )
 from ._labels import labels_of, texts_of
 from ._params import Run, parameter
 from ._spec import params_of, spec_of, split_spec
+
+
+# Evaluations of the model for the Shapley values of one row, and for those of each of many.
+MAX_EVALS, FEW_EVALS = 2048, 512
+# Training rows that importances are taken over.
+SOME_ROWS = 100
 
 
 @documented
@@ -54,6 +61,9 @@ class EngineEstimator(Run, BaseEstimator, metaclass=ABCMeta):
         self._tell()
         return self
 
+    def _keep_some(self, features: Any) -> None:
+        """Holds back what a classifier needs of its training rows."""
+
     def _fit(self, fit: Callable[..., Any], X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray]:
         """What ``fit`` of the engine makes of checked rows, and the class labels."""
         target = getattr(y, "name", None)
@@ -64,6 +74,7 @@ class EngineEstimator(Run, BaseEstimator, metaclass=ABCMeta):
             # so that a category that only rows of weight zero have is as unknown as without them
             keep = weights > 0
             features, codes, weights = some_columns(X, keep), codes[keep], weights[keep]
+        self._keep_some(features)
         names = feature_names(self)
         target = target if isinstance(target, str) and target not in names else free_name("class", names)
         texts = texts_of(labels.tolist())
@@ -199,18 +210,70 @@ class EngineClassifier(ClassifierMixin, EngineEstimator):
         log_proba = self.predict_log_proba(X)
         return log_proba[:, 1] - log_proba[:, 0] if log_proba.shape[1] == 2 else log_proba
 
-    def explain(self, X: Any) -> Explanation:
-        """The terms behind the decisions.
+    def explain(
+        self, X: Any, kind: str = "shapley", *, max_evals: int = MAX_EVALS
+    ) -> ShapleyValues | Explanation:
+        """The reasons for the decisions.
 
         {rows}
+        kind : {"shapley", "terms"}, default="shapley"
+            Shapley values add up for every model and every row. Terms are those of the class scores: they add up for complete rows
+            of additive models, else each is what the log-odds lose without that feature.
+        max_evals : int, default=2048
+            How often the model may be asked for the Shapley values of a row, about: all subsets of the known features if there are
+            no more than twice as many, else random orders of them (seeded by ``random_state``), which have a standard error.
 
         Returns
         -------
-        explanation : Explanation
+        explanation : ShapleyValues or Explanation
             Arrays, and a tidy frame by ``to_frame()``.
         """
+        if kind not in ("shapley", "terms"):
+            raise ValueError(f"kind is 'shapley' or 'terms', not {kind!r}")
         features = self._features(X)
-        parts = self._model.explain(features, threads=threads_of(self.n_jobs))
+        return self._shapley(features, max_evals) if kind == "shapley" else self._terms(features)
+
+    def _shapley(self, features: Any, max_evals: int) -> ShapleyValues:
+        # a generator is not asked: explaining twice gives the same
+        seed = seed_of(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
+        parts = self._model.shapley(features, max_evals, seed=seed, threads=threads_of(self.n_jobs))
+        known = parts.pop("known")
+        by_class = {name: values[..., self._columns] for name, values in parts.items()}
+        names = np.array(feature_names(self), dtype=object)
+        return ShapleyValues(classes=self.classes_, feature_names=names, known=known, **by_class)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Mean absolute Shapley value of each feature (nats of log-odds of the class a row is given).
+
+        Over at most 100 training rows, drawn by a fixed seed, and with fewer evaluations than ``explain`` takes. The rows are held
+        in memory until the importances are first asked for, and never written: a model that was read from a file or a pickle has none
+        unless they had been asked for before; ``explain(X).importances()`` gives those of any rows.
+        """
+        check_is_fitted(self)
+        if "_importances" not in self.__dict__:
+            if "_some_rows" not in self.__dict__:
+                raise AttributeError("no training rows are kept; explain(X).importances() takes any rows")
+            values = self._shapley(self.__dict__.pop("_some_rows"), FEW_EVALS)
+            self._importances = values.importances()[0]
+        return self._importances
+
+    def _keep_some(self, features: Any) -> None:
+        """Holds a few rows back for importances, which are only computed when they are asked for."""
+        self.__dict__.pop("_importances", None)
+        n_rows = len(features) if isinstance(features, np.ndarray) else len(cells_of(features[0]))
+        rng = np.random.default_rng(0)
+        rows = np.sort(rng.choice(n_rows, min(n_rows, SOME_ROWS), replace=False, shuffle=False))
+        if isinstance(features, np.ndarray):
+            self._some_rows = features[rows]
+        else:
+            self._some_rows = [c[rows] if isinstance(c, np.ndarray) else (c[0][rows], *c[1:]) for c in features]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_some_rows"}
+
+    def _terms(self, features: Any) -> Explanation:
+        parts = self._model.terms(features, threads=threads_of(self.n_jobs))
         return Explanation(
             classes=self.classes_,
             feature_names=np.array(feature_names(self), dtype=object),

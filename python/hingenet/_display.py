@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from ._base import EngineClassifier
 from ._density import LogDensityClassifier
 from ._docs import documented
-from ._frames import is_frame
+from ._frames import cells_of, is_frame
 
 _FOR, _AGAINST = "#0072b2", "#d55e00"
 _KEEP = "__hingenet_keep__"  # a name no column has
@@ -286,7 +286,7 @@ class TermDisplay(_Display):
         """
         row = X[:1]
         label = estimator.predict(row)[0] if label is None else label
-        explanation = estimator.explain(row)
+        explanation = estimator.explain(row, kind="terms")
         values = explanation.against_mean()[:, _column(estimator, label)]
         order = np.argsort(-np.abs(values), kind="stable")[:max_terms]
         display = cls([explanation.term_name(term) for term in order], values[order], label=label)
@@ -300,6 +300,105 @@ class TermDisplay(_Display):
         ax.axvline(0.0, color="#333333", linewidth=0.8)
         ax.set_xlabel(f"for {self.label} against the mean of the classes (log)")
         return self
+
+
+@_picture
+class BeeswarmDisplay(_Display):
+    """What each feature adds to the log-odds of a class, a dot for each row.
+
+    Parameters
+    ----------
+    features : list of str
+        Names of the features, those with the largest mean absolute value first.
+    values : ndarray of shape (n_samples, n_features)
+        Shapley values of these features; NaN where a cell is missing.
+    levels : ndarray of shape (n_samples, n_features)
+        How large each cell is among those of its column, from 0 to 1: the colour of the dots.
+    label : object
+        The class explained.
+
+    {iris_frame}
+    >>> from hingenet import BayesNetClassifier, BeeswarmDisplay
+    >>> model = BayesNetClassifier("nb", "ml").fit(X, y)
+    >>> swarm = BeeswarmDisplay.from_estimator(model, X, label=2, plot=False)
+    >>> swarm.values.shape
+    (150, 4)
+    """
+
+    features: list[str]
+    values: np.ndarray
+    levels: np.ndarray
+    _: KW_ONLY
+    label: Any
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: EngineClassifier,
+        X: Any,
+        *,
+        label: Any = None,
+        max_features: int = 15,
+        max_evals: int = 512,
+        plot: bool = True,
+        ax: Any = None,
+    ) -> Self:
+        """Explain the rows of `X`.
+
+        {classifier}
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+        label : object, default=None
+            Class to explain; None is the last one.
+        max_features : int, default=15
+            Number of features shown.
+        max_evals : int, default=512
+            How often the model may be asked for a row, about.
+        {drawing}
+        """
+        label = estimator.classes_[-1] if label is None else label
+        explanation = estimator.explain(X, max_evals=max_evals)
+        values = np.where(explanation.known, explanation.values[:, :, _column(estimator, label)], np.nan)
+        order = np.argsort(-np.abs(np.nan_to_num(values)).mean(axis=0), kind="stable")[:max_features]
+        cells = estimator._features(X)
+        levels = np.column_stack([_levels(cells, j) for j in order])
+        names = [str(explanation.feature_names[j]) for j in order]
+        return cls(names, values[:, order], levels, label=label)._drawn(plot, ax)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the dots; keyword arguments go to matplotlib's ``scatter``."""
+        ax = self._axes(ax)
+        rows = np.arange(len(self.features))
+        for row, values, levels in zip(rows, self.values.T, self.levels.T, strict=True):
+            known = ~np.isnan(values)
+            x = values[known]
+            place = {"c": levels[known], "cmap": "coolwarm", "vmin": 0.0, "vmax": 1.0, "s": 8.0}
+            ax.scatter(x, row + _swarm(x), **{**place, **kwargs})
+        ax.axvline(0.0, color="#333333", linewidth=0.8)
+        ax.set_yticks(rows, self.features)
+        ax.invert_yaxis()
+        ax.set_xlabel(f"adds to the log-odds of {self.label} (red: large values, blue: small ones)")
+        return self
+
+
+def _levels(cells: Any, j: int) -> np.ndarray:
+    """How large each cell of a column is, from 0 to 1: ranks of numbers, positions of categories."""
+    column = cells[:, j] if isinstance(cells, np.ndarray) else cells_of(cells[j])
+    _, ranks = np.unique(column, return_inverse=True)
+    return ranks / max(ranks.max(), 1)
+
+
+def _swarm(x: np.ndarray) -> np.ndarray:
+    """Offsets that move dots with nearly equal values apart, within 0.4 of their row."""
+    width = np.ptp(x) if len(x) else 0.0
+    bins = np.zeros(len(x), dtype=int) if width == 0.0 else ((x - x.min()) / width * 60).astype(int)
+    _, where, counts = np.unique(bins, return_inverse=True, return_counts=True)
+    seen = np.zeros(len(counts), dtype=int)
+    place = np.empty(len(x))
+    for i, b in enumerate(where):
+        seen[b] += 1
+        place[i] = (seen[b] // 2) * (1 if seen[b] % 2 else -1)
+    return place * 0.8 / max(counts.max(initial=1), 10)
 
 
 @_picture

@@ -1,4 +1,4 @@
-"""Why rows got their classes: the terms of their class scores."""
+"""Why rows got their classes: what each known feature adds to the log-odds, or the terms of the class scores."""
 
 from __future__ import annotations
 
@@ -8,6 +8,68 @@ from typing import Any
 import numpy as np
 
 from ._frames import new_frame
+
+
+@dataclass(frozen=True)
+class ShapleyValues:
+    """What each known feature adds to the log-odds of each class, for some rows.
+
+    The log-odds of a class are ``log P / (1 - P)``. A value is the Shapley value of a feature, where what a set of features is worth is
+    the log-odds that the model itself gives to the row with these features known and all others missing: no other data are needed.
+    ``base + values.sum(axis=1)`` is ``total``. Columns that never vary get 0.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        Class labels, in the order of the last axis of the arrays.
+    feature_names : ndarray of shape (n_features,)
+        Names of the features.
+    base, total : ndarray of shape (n_samples, n_classes)
+        Log-odds of each class when nothing is known, and for the row.
+    values : ndarray of shape (n_samples, n_features, n_classes)
+        What each feature adds; 0 where the cell is missing.
+    standard_error : ndarray of shape (n_samples, n_features, n_classes)
+        Standard errors of the values; 0 where they are exact.
+    known : ndarray of shape (n_samples, n_features)
+        False where a cell is missing.
+    """
+
+    classes: np.ndarray
+    feature_names: np.ndarray
+    base: np.ndarray
+    total: np.ndarray
+    values: np.ndarray
+    standard_error: np.ndarray
+    known: np.ndarray
+
+    def decided(self) -> np.ndarray:
+        """Values for the class each row was given, of shape (n_samples, n_features)."""
+        best = self.total.argmax(axis=1)
+        return self.values[np.arange(len(best)), :, best]
+
+    def importances(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation over the rows of the absolute values for the class each row was given, of each feature.
+
+        A missing cell counts as 0: it moved nothing.
+        """
+        sizes = np.abs(self.decided())
+        return sizes.mean(axis=0), sizes.std(axis=0)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """The values of the known cells as a tidy frame: row, feature, class, value, standard_error.
+
+        ``backend`` is ``"pandas"``, ``"polars"`` or ``"pyarrow"``; None is the first that is installed.
+        """
+        row, feature = np.nonzero(self.known)
+        n_classes = len(self.classes)
+        columns = {
+            "row": np.repeat(row, n_classes),
+            "feature": np.repeat(np.asarray(self.feature_names, dtype=str)[feature], n_classes),
+            "class": np.tile(self.classes, len(row)),
+            "value": self.values[row, feature].ravel(),
+            "standard_error": self.standard_error[row, feature].ravel(),
+        }
+        return new_frame({name: values.tolist() for name, values in columns.items()}, backend)
 
 
 @dataclass(frozen=True)

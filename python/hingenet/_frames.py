@@ -34,6 +34,11 @@ def array_columns(X: np.ndarray) -> list[Column]:
     return [_text_column(X[:, j].astype(str)) for j in range(X.shape[1])]
 
 
+def cells_of(column: Column) -> np.ndarray:
+    """The numbers or codes of a column."""
+    return column if isinstance(column, np.ndarray) else column[0]
+
+
 def some_columns(X: Any, keep: np.ndarray) -> list[Column]:
     """The columns of the rows that are to be kept."""
     if is_frame(X):

@@ -54,7 +54,7 @@ def test_terms_are_the_largest_of_the_explanation(cancer, ax):
     X = np.nan_to_num(X)
     model = BayesNetClassifier("tan", "ml").fit(X, y)
     display = TermDisplay.from_estimator(model, X[:1], max_terms=3, ax=ax)
-    terms = model.explain(X[:1]).to_frame()
+    terms = model.explain(X[:1], kind="terms").to_frame()
     terms = terms[terms["class"] == model.predict(X[:1])[0]]["against_mean"].abs()
     np.testing.assert_allclose(np.abs(display.values), np.sort(terms)[::-1][:3])
     assert len(ax.patches) == 3
@@ -89,7 +89,7 @@ def test_curves_are_the_terms_of_a_density_model(cancer, ax):
     display = CurveDisplay.from_estimator(model, "x1", ax=ax)
     assert display.scores.shape == (len(display.values), 2) and len(ax.lines) == 3
     assert (np.diff(display.values) >= 0).all()
-    explanation = model.explain(X[:50])
+    explanation = model.explain(X[:50], kind="terms")
     own = explanation.feature == 1
     at = np.interp(X[explanation.row[own], 1], display.values, display.scores[:, 1])
     told = explanation.against_mean()[own, 1]

@@ -191,7 +191,7 @@ def test_class_weights_of_densities_move_the_decision_only(estimator, small, tmp
     model.save(tmp_path / "model.hgn")
     assert hingenet.load(tmp_path / "model.hgn").balance == "no:100.0;yes%3B a%3Ab:1.0"
     if model.variant == "kde-nb":
-        scores = model.explain(X).scores
+        scores = model.explain(X, kind="terms").scores
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         np.testing.assert_allclose(shares / shares.sum(axis=1, keepdims=True), model.predict_proba(X), atol=1e-9)
 

@@ -7,7 +7,7 @@ use hingenet::model::{
     self, Dataset, FitOptions, ModelInfo, ModelSpec, NumberData, OptionDefault, OptionInfo, OptionKind,
 };
 use hingenet::table::{AlignReport, Table, UnseenPolicy};
-use hingenet::{ExplanationKind, Reasons};
+use hingenet::{Explanation, ExplanationKind, Reasons, ShapleyParams};
 use hingenet_data::table::{NumberRows, category_order};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -226,17 +226,13 @@ impl Model {
     /// The terms behind the decisions, as arrays: `base` and `scores` (row by class), `additive` (row),
     /// and one entry per term in `row`, `feature`, `given` and `terms` (term by class).
     #[pyo3(signature = (features, threads=1))]
-    fn explain<'py>(
+    fn terms<'py>(
         &self,
         py: Python<'py>,
         features: Features<'_>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let table = self.table(&features)?;
-        let explanations = work::run(py, threads, None, |control| {
-            let explanations = self.0.explanations(&table, UnseenPolicy::Missing, Reasons::Terms, control)?;
-            explanations.map(|e| control.check().and(e)).collect::<hingenet::Result<Vec<_>>>()
-        })?;
+        let explanations = self.explanations(py, &features, Reasons::Terms, threads)?;
         let k = self.0.classes.len();
         let matrix = |v: Vec<f64>| {
             let n_rows = v.len() / k;
@@ -254,6 +250,42 @@ impl Model {
         out.set_item("terms", matrix(terms().flat_map(|(_, t)| t.scores.clone()).collect())?)?;
         Ok(out)
     }
+
+    /// Shapley values, as arrays: `base` and `total` (row by class), `values` and `standard_error` (row by feature by
+    /// class, 0 where a cell is missing or a value exact), `known` (row by feature).
+    #[pyo3(signature = (features, evaluations, seed=0, threads=1))]
+    fn shapley<'py>(
+        &self,
+        py: Python<'py>,
+        features: Features<'_>,
+        evaluations: usize,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let reasons = Reasons::Shapley(ShapleyParams { evaluations, seed });
+        let explanations = self.explanations(py, &features, reasons, threads)?;
+        let (n, d, k) = (explanations.len(), self.0.schema.features.len(), self.0.classes.len());
+        let (mut values, mut errors) = (vec![0.0; n * d * k], vec![0.0; n * d * k]);
+        let mut known = vec![false; n * d];
+        for (m, term) in
+            explanations.iter().enumerate().flat_map(|(m, e)| e.terms.iter().map(move |t| (m, t)))
+        {
+            let at = m * d + term.feature;
+            known[at] = true;
+            values[at * k..(at + 1) * k].copy_from_slice(&term.scores);
+            term.standard_error.iter().for_each(|e| errors[at * k..(at + 1) * k].copy_from_slice(e));
+        }
+        let rows = |of: fn(&Explanation) -> &Vec<f64>| {
+            explanations.iter().flat_map(of).copied().collect::<Vec<f64>>()
+        };
+        let out = PyDict::new(py);
+        out.set_item("base", rows(|e| &e.base).into_pyarray(py).reshape([n, k])?)?;
+        out.set_item("total", rows(|e| &e.scores).into_pyarray(py).reshape([n, k])?)?;
+        out.set_item("values", values.into_pyarray(py).reshape([n, d, k])?)?;
+        out.set_item("standard_error", errors.into_pyarray(py).reshape([n, d, k])?)?;
+        out.set_item("known", known.into_pyarray(py).reshape([n, d])?)?;
+        Ok(out)
+    }
 }
 
 /// Rows in the order of the training columns.
@@ -265,6 +297,20 @@ pub enum Rows<'a> {
 }
 
 impl Model {
+    fn explanations(
+        &self,
+        py: Python<'_>,
+        features: &Features<'_>,
+        reasons: Reasons,
+        threads: usize,
+    ) -> PyResult<Vec<Explanation>> {
+        let table = self.table(features)?;
+        work::run(py, threads, None, |control| {
+            let explanations = self.0.explanations(&table, UnseenPolicy::Missing, reasons, control)?;
+            explanations.map(|e| control.check().and(e)).collect()
+        })
+    }
+
     /// The table of `features`, which stand in the order of training.
     pub fn table(&self, features: &Features<'_>) -> PyResult<Table> {
         features.table(self.0.schema.features.iter().map(|f| f.name.as_str()))
