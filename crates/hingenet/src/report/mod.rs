@@ -14,21 +14,22 @@ mod pool;
 mod study;
 
 pub use describe::choice_words;
-pub use evaluation::{
-    BalancedError, DataFacts, Evaluation, FailedModel, FoldAccuracy, MissingPoint, ModelResult,
-    ProtocolFacts, SweepPoint, TermResult,
-};
+pub use evaluation::{DataFacts, Evaluation, ModelResult, ProtocolFacts};
 pub use figure::{Caption, Curve, CurveFigure, HeatMap};
-pub use hingenet_base::graph::ArcErrors;
-pub use hingenet_gaussian::study::{ArcDifference, Change, GroupTable};
+pub use hingenet_gaussian::study::Change;
 pub use importance::{Dot, FeatureImportance, Importance};
-pub use model::{Decision, DecisionValue, FeatureCuts, ModelReport, NodeTable, Origin, TableRow};
+pub use model::{Decision, FeatureCuts, ModelReport, NodeTable, Origin};
 pub use network::{
-    ArcChange, ArcShare, Chance, ClassNetwork, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,
+    ArcChange, Chance, ClassNetwork, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,
     WeightDifference,
 };
 pub use picture::{NetworkPicture, PictureArc, PictureNode};
 pub use study::{
     ClassCurves, DataFindings, Difference, EvaluationReport, Headline, MarginHistogram, ModelStudy,
-    Reliability, ReliabilityBin, Reproduction, Share, TradeOff, Verdict,
+    Reliability, Reproduction, Share, TradeOff, Verdict,
 };
+
+// Fields of the above that nobody needs to name.
+pub(crate) use evaluation::{BalancedError, FailedModel, FoldAccuracy, MissingPoint, SweepPoint, TermResult};
+pub(crate) use model::{DecisionValue, TableRow};
+pub(crate) use study::ReliabilityBin;
