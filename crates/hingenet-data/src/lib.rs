@@ -2,7 +2,7 @@
 //!
 //! [`table`] reads typed columns, [`encode`] learns categories, cuts and scales, [`information`] says what coded
 //! columns tell of each other, [`rows`] proves that rows can be learnt from, [`select`] deals folds, searches and
-//! calibrates, [`classifier`] says what every fitted family can do, [`explain`] why a row got its class, [`file`] writes.
+//! calibrates, [`classifier`] says what every fitted family can do, [`explain`] why a row got its class, [`mod@file`] writes.
 //! Knows no model.
 
 pub mod classifier;

@@ -1,5 +1,5 @@
 //! Why a row got its class: one type for every model, which the command line, Python, JSON and pages show. The reasons are
-//! Shapley values ([`shapley`]), or the terms of the class scores as a family takes them apart ([`ScoreTerms`]); where
+//! Shapley values (module `shapley`), or the terms of the class scores as a family takes them apart ([`ScoreTerms`]); where
 //! those do not add up, [`leave_one_out`] says what each feature changes.
 
 mod shapley;
