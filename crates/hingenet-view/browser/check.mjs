@@ -75,7 +75,7 @@ function inspectPage(width) {
     const isChart = svg.classList.contains("chart");
     if (box.width < 200 || box.height < 25) found.push(`${id} is too small`);
     if (isChart && (box.left < 0 || box.right > width + 1)) found.push(`${id} leaves the page`);
-    if (svg.querySelectorAll("path.line, path.mark, rect").length === 0) found.push(`${id} is empty`);
+    if (svg.querySelectorAll("path.line, path.mark, path.dot, rect").length === 0) found.push(`${id} is empty`);
     // signs stand on arcs, and arcs cross
     const texts = [...svg.querySelectorAll("text:not(.sign)")].map((t) => [t.lastChild ? t.lastChild.textContent : "", t.getBoundingClientRect()]);
     for (const [text, t] of texts) {
