@@ -139,6 +139,19 @@ fn known_differences_of_the_classes_are_found() {
     assert!(right * 10 >= known * 9 && wrong * 10 <= right, "{right} of {known}, and {wrong} others");
 }
 
+/// A class of a few rows has a network but is not compared, and the others still are.
+#[test]
+fn a_class_of_few_rows_is_not_compared() {
+    let mut data = data(243);
+    data.classes = ["a", "rare", "b"].map(String::from).to_vec();
+    let class = |m: usize| if m < 3 { 1 } else { 2 * (m % 2) };
+    data.class = Codes::from_options(3, (0..243).map(|m| Some(class(m))));
+    let report = NetworkReport::of_study(&learn(&data, &contrasted(10)), 0.01, &[], None).unwrap();
+    assert_eq!(report.networks.len(), 3);
+    let chances: Vec<bool> = report.comparisons.iter().map(|c| c.chance.is_some()).collect();
+    assert_eq!(chances, [false, true]);
+}
+
 /// Two classes by chance differ in next to nothing, however many arcs the networks learnt apart gain and lose.
 #[test]
 fn classes_by_chance_do_not_differ() {

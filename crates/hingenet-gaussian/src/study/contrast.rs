@@ -13,6 +13,7 @@
 //! Shuffling repeats the choice of the graph too, so that what is chosen because it looks different is not counted as
 //! found. Differences of means and a common graph play no part.
 
+use super::difference::{Change, difference_network};
 use crate::moments::Moments;
 use crate::structure::{ArcRule, Constraints, Method, SearchParams, StructureFit};
 use hingenet_base::control::Control;
@@ -66,8 +67,8 @@ const ROUNDS: usize = 10;
 /// The differences that are reported, and what chance gives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contrasts {
-    /// Positions of the two classes.
-    pub classes: (usize, usize),
+    /// Position of the class that is compared with the first.
+    pub class: usize,
     /// Arcs whose weights differ, the clearest first, each with its support.
     pub reported: Vec<(Contrast, f64)>,
     /// Arcs of the common graph that were asked.
@@ -78,12 +79,15 @@ pub struct Contrasts {
     pub apart: (f64, f64),
 }
 
+/// Fewest rows of a class that is compared: half of them must still make a network.
+pub const FEWEST_ROWS: usize = 8;
+
 /// Complete rows of one class with their weights.
 pub type ClassRows<'a> = (&'a Matrix, &'a [f64]);
 
-/// Compares two classes; λ1 of the method is that of one row.
+/// Compares the first class with the one at position `class`; λ1 of the method is that of one row.
 pub fn contrasts(
-    positions: (usize, usize),
+    class: usize,
     classes: [ClassRows<'_>; 2],
     method: &Method,
     constraints: &Constraints,
@@ -122,7 +126,7 @@ pub fn contrasts(
         shuffled.iter().map(|(_, apart)| count(apart)).sum::<usize>() as f64 / params.shuffles as f64
     };
     Ok(Contrasts {
-        classes: positions,
+        class,
         reported: reported.iter().map(|arc| (*arc, support(arc))).collect(),
         asked: found.len(),
         expected_false: threshold.expected_false,
@@ -246,13 +250,9 @@ impl Learner<'_> {
             }
         }
         let arcs = (0..m).flat_map(|j| graph.contrasts(j, &graph.parents[j])).collect();
-        let only = |here: &StructureFit, there: &StructureFit| {
-            let present = |fit: &StructureFit, i, j| fit.theta[(i, j)].abs() > self.cutoff;
-            let adjacent = |fit: &StructureFit, i, j| present(fit, i, j) || present(fit, j, i);
-            let pairs = (0..m * m).map(|e| (e / m, e % m));
-            pairs.filter(|&(i, j)| present(here, i, j) && !adjacent(there, i, j)).count()
-        };
-        Ok((arcs, (only(&b, &a), only(&a, &b))))
+        let apart = difference_network(&a.theta, &b.theta, self.cutoff, None, 0.95)?;
+        let count = |change: Change| apart.iter().filter(|arc| arc.change == change).count();
+        Ok((arcs, (count(Change::Gained), count(Change::Lost))))
     }
 
     /// Learns from moments; λ1 goes with the number of rows.

@@ -260,14 +260,22 @@ impl Learner<'_> {
             return Ok(Vec::new());
         };
         let total = |rows: &CompleteRows| rows.1.iter().sum::<f64>();
+        let few = |rows: &CompleteRows| rows.1.len() < contrast::FEWEST_ROWS;
+        if classes.iter().any(few) {
+            self.control.warn(&format!(
+                "a class of fewer than {} rows is not compared: its differences would be chance",
+                contrast::FEWEST_ROWS
+            ));
+        }
         let compare = |(k, other): (usize, &CompleteRows)| {
             let per_row = self.params.lambda1.map(|l| 2.0 * l / (total(first) + total(other)));
             let method = self.method(per_row.unwrap_or(LAMBDA1_PER_ROW));
             let rows = [first, other].map(|(x, weights)| (x, &weights[..]));
             let cutoff = self.params.cutoff;
-            contrasts((0, k + 1), rows, &method, self.constraints, cutoff, params, self.control)
+            contrasts(k + 1, rows, &method, self.constraints, cutoff, params, self.control)
         };
-        others.iter().enumerate().map(compare).collect()
+        let compared = others.iter().enumerate().filter(|(_, other)| !few(first) && !few(other));
+        compared.map(compare).collect()
     }
 
     fn method(&self, lambda1: f64) -> Method {

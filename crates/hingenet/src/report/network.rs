@@ -249,7 +249,8 @@ impl NetworkReport {
                 network.errors = Some(arc_errors(truth, &c.structure.dag(cutoff)?)?);
             }
         }
-        for (contrasts, comparison) in study.contrasts.iter().zip(&mut report.comparisons) {
+        for contrasts in &study.contrasts {
+            let comparison = &mut report.comparisons[contrasts.class - 1];
             comparison.chance = Some(Chance {
                 asked: contrasts.asked,
                 expected_false: contrasts.expected_false,
