@@ -466,6 +466,23 @@ fn completion_never_raises_its_objective_and_needs_nothing_when_nothing_is_missi
     }
 }
 
+/// Rough first rounds must not be what a fit ends with.
+#[test]
+fn completion_ends_with_a_proven_gap_however_hard_the_margin() {
+    let mut random = Random::new(9);
+    let card = vec![3, 3, 2, 4, 3];
+    let gaps = blanked(&rows(&card, 80, &mut random), 0.3, &mut random);
+    let structure = Structure::new(card, graph(1)).unwrap();
+    for (lambda, gamma) in [(1.0, 1.0), (64.0, 5.0), (256.0, 20.0)] {
+        let params = MarginParams { lambda, gamma, ..MarginParams::default() };
+        let completion = CompletionParams::default();
+        let fit = fit_incomplete(&gaps, &structure, &params, &completion, &Control::default()).unwrap();
+        let gap = fit.fit.report.gap.unwrap();
+        assert!(fit.fit.report.converged && gap <= 1e-5, "{lambda} {gamma}: {gap}");
+        assert!(!fit.trace.is_empty() && fit.trace.windows(2).all(|t| t[1] <= t[0]), "{:?}", fit.trace);
+    }
+}
+
 /// The interior-point method over rows (few rows, large tables) against L-BFGS.
 #[test]
 fn few_rows_with_many_states_have_the_same_optimum_by_both_solvers() {

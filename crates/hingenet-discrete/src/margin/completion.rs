@@ -45,6 +45,10 @@ impl CompletionParams {
 
 /// Gap to which the rounds are solved at least: their counts are expectations under the last network anyway.
 const ROUND_TOLERANCE: f64 = 1e-5;
+/// The same for the first rounds, whose counts are far from the last ones.
+const FIRST_TOLERANCE: f64 = 1e-2;
+/// Fall of the objective, as a share of its size, below which rounds are no longer first ones.
+const SETTLED: f64 = 1e-2;
 
 /// A fit with missing values, and the objective after each round.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +60,9 @@ pub struct CompletionFit {
 }
 
 /// Learns from labelled rows with missing features. For λ = 0 this is EM.
+///
+/// Every round starts from the solution of the last. The first rounds are solved roughly, until the objective has
+/// settled; those that follow never raise it.
 pub fn fit_incomplete(
     samples: &Samples,
     structure: &Structure,
@@ -73,8 +80,12 @@ pub fn fit_incomplete(
     }
     require("alpha", params.alpha, "above 0 with missing cells", params.alpha > 0.0)?;
     require_two_classes(samples)?;
-    let settings = SolveSettings { tolerance: params.tolerance.max(ROUND_TOLERANCE), ..params.settings() };
+    let last_rounds = SolveSettings { tolerance: params.tolerance.max(ROUND_TOLERANCE), ..params.settings() };
+    let first_rounds =
+        SolveSettings { tolerance: params.tolerance.max(FIRST_TOLERANCE), persistent: false, ..last_rounds };
     let mut network = fit_em(structure, samples, params.alpha, EM, &control.quiet())?.network;
+    let mut first = true;
+    let mut last = f64::INFINITY;
     let mut trace: Vec<f64> = Vec::new();
     let mut kept: Option<MarginFit> = None;
     let mut latest: Option<MarginFit> = None;
@@ -85,18 +96,26 @@ pub fn fit_incomplete(
         let problem = margin_problem(&rows, structure, n, params)?;
         if let Some(fit) = latest.take() {
             let value = monitored(&problem, &network, structure, params.alpha, log_likelihood);
-            let last = trace.last().copied();
-            if last.is_some_and(|last| value > last) {
-                break;
-            }
-            trace.push(value);
-            kept = Some(fit);
-            if last.is_some_and(|last| last - value <= completion.tolerance * value.abs()) {
-                break;
+            let fall = (last - value) / value.abs();
+            last = value;
+            if first {
+                // Rough fits only lead to where the others start.
+                first = fall > SETTLED && 2 * round < completion.max_rounds;
+                last = if first { value } else { f64::INFINITY };
+            } else {
+                if fall < 0.0 {
+                    break;
+                }
+                trace.push(value);
+                kept = Some(fit);
+                if fall <= completion.tolerance {
+                    break;
+                }
             }
         }
+        let settings = if first { &first_rounds } else { &last_rounds };
         let start = (round > 0).then(|| network.w().into());
-        let solution = solve(&problem, start, &settings, &control.quiet())?;
+        let solution = solve(&problem, start, settings, &control.quiet())?;
         let fit = finish(structure, &problem, solution)?;
         network = fit.network.clone();
         latest = Some(fit);

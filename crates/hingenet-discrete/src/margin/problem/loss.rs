@@ -208,7 +208,8 @@ impl MarginLoss {
                 });
             } else {
                 cells.for_each(|((x, max), total)| {
-                    *x = simd::exp(self.eta * (*x - max));
+                    let behind = self.eta * (*x - max);
+                    *x = if behind > TOO_FAR { simd::exp(behind) } else { 0.0 };
                     *total += *x;
                 });
             }

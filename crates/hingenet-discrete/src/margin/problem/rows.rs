@@ -369,6 +369,10 @@ pub fn spread_groups(groups: &[u32], k: usize, coefficients: &[f64], v: &mut [f6
 fn spread_panel<const N: usize>(c: usize, groups: &[u32], k: usize, coefficients: &[f64], v: &mut [f64]) {
     let mut panel = [0.0; N];
     panel.copy_from_slice(&coefficients[c..c + N]);
+    // Classes far from the margin have no gradient.
+    if panel == [0.0; N] {
+        return;
+    }
     for &g in groups {
         let at = g as usize * k + c;
         v[at..at + N].iter_mut().zip(&panel).for_each(|(x, s)| *x += s);

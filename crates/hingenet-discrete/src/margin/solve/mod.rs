@@ -59,10 +59,18 @@ pub struct Start<'a> {
     /// Normalised parameters.
     pub w: &'a [f64],
     /// Multipliers of a problem with the same rows and a λ at most as large: they may prove that `w` is good
-    /// enough already.
+    /// enough already. Without them `w` solves nearly the same problem.
     pub multipliers: Option<&'a [f64]>,
 }
 
+impl Start<'_> {
+    /// Largest λ γ for which Newton's method is tried first.
+    fn newton_reach(&self) -> f64 {
+        if self.multipliers.is_some() { WARM_NEWTON_REACH } else { f64::INFINITY }
+    }
+}
+
+/// Parameters that solve nearly the same problem.
 impl<'a> From<&'a [f64]> for Start<'a> {
     fn from(w: &'a [f64]) -> Self {
         Start { w, multipliers: None }
@@ -126,6 +134,7 @@ pub fn solve(
             return Ok(solution);
         }
     }
+    let reach = start.map_or(NEWTON_REACH, |s| s.newton_reach());
     let start = start.map_or(&ml[..], |s| s.w);
     if matches!(settings.solver, Solver::Interior | Solver::Newton) {
         require_dense(problem, settings.solver)?;
@@ -134,7 +143,7 @@ pub fn solve(
         Solver::Interior => interior(problem, &ml, settings, control),
         Solver::Newton => newton::minimise(problem, start, settings.tolerance, control),
         Solver::Lbfgs => smoothed::minimise(problem, start, settings, control),
-        Solver::Auto => automatic(problem, start, &ml, settings, control),
+        Solver::Auto => automatic(problem, start, &ml, reach, settings, control),
     }
 }
 
@@ -164,13 +173,13 @@ fn automatic(
     problem: &Problem,
     start: &[f64],
     ml: &[f64],
+    reach: f64,
     settings: &SolveSettings,
     control: &Control,
 ) -> Result<Solution> {
     let (over_cells, over_rows) = step_work(problem);
     let work = over_cells.min(over_rows);
     let smooth = problem.loss.is_smooth();
-    let reach = if start == ml { NEWTON_REACH } else { WARM_NEWTON_REACH };
     if over_cells <= INTERIOR_WORK && problem.loss.lambda() * problem.loss.gamma() <= reach {
         let found = newton::minimise(problem, start, settings.tolerance, control)?;
         if found.converged {

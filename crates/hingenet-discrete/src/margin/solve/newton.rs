@@ -13,8 +13,8 @@ use hingenet_base::numeric::sum::{add_into, ordered_chunks};
 
 /// Newton steps.
 const STEPS: usize = 30;
-/// Halvings of a step: where more are needed, interior points are quicker.
-const HALVINGS: usize = 6;
+/// Halvings of a step: near the kinks of many hinges ten are needed, and still quicker than interior points.
+const HALVINGS: usize = 12;
 /// Part of the smoothing's own error, or of the error that is allowed, to which a problem is solved.
 const ON_THE_WAY: f64 = 0.25;
 /// How much less a problem may be smoothed than the one before, at most and at least.
