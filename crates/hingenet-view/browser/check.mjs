@@ -44,6 +44,7 @@ async function look(file, width, colorScheme) {
   await checkTabs(page, fault, width);
   await checkSorting(page, fault);
   await checkNodes(page, fault);
+  await checkFilters(page, fault);
   (await page.evaluate(inspectNetworks)).forEach(fault);
   if (colorScheme === "light") {
     await checkNames(context, page, fault);
@@ -192,6 +193,40 @@ async function checkNodes(page, fault) {
   }
   const open = await page.$$eval("details.item", (list) => list.filter((d) => d.open).length);
   if (open !== 1) fault("Enter on a node does not open its table");
+}
+
+// Filters of networks: the slider hides arcs, a chosen node leaves its neighbours, and both can be taken back.
+async function checkFilters(page, fault) {
+  for (const box of await page.$$(".filters")) {
+    await box.scrollIntoViewIfNeeded();
+    await page.mouse.move(1, 1); // pointing at a node would choose it
+    const section = await box.evaluateHandle((b) => b.closest("section"));
+    // checkVisibility() takes parts of pictures for visible that are not displayed
+    const count = (selector) => section.$$eval(
+      selector, (list) => list.filter((e) => getComputedStyle(e).display !== "none").length);
+    const size = await box.$("input[type=range]");
+    const begin = await size.inputValue();
+    await size.fill("0");
+    const all = await count(".link");
+    await size.focus();
+    await page.keyboard.press("End");
+    const few = await count(".link");
+    if (few === 0 || few >= all / 2) fault(`the slider leaves ${few} of ${all} arcs`);
+    await size.fill("0");
+    await (await box.$("select")).selectOption({ index: 1 });
+    const node = await (await box.$("select")).inputValue();
+    const wrong = await section.evaluate((s, node) => [...s.querySelectorAll(".link")].filter((l) =>
+      l.classList.contains("faint") === (l.dataset.from === node || l.dataset.to === node)).length, node);
+    if (wrong > 0) fault(`${wrong} arcs are shown or dimmed wrongly`);
+    if ((await count(".node.faint")) === 0) fault("a chosen node dims no other");
+    const told = await (await box.$(".count")).textContent();
+    const near = await count(".link:not(.faint):not(.off)");
+    const sum = told.match(/\d+(?= of)/g).reduce((a, b) => a + Number(b), 0);
+    if (sum !== near) fault(`“${told}”, but ${near} arcs are there`);
+    await (await box.$("select")).selectOption({ index: 0 });
+    if ((await count(".faint")) > 0) fault("what was dimmed stays so");
+    await size.fill(begin);
+  }
 }
 
 // What a screen reader meets: every figure, picture and control has a name.

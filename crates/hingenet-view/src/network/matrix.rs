@@ -5,7 +5,14 @@ use crate::escape;
 use hingenet::report::{ClassNetwork, NetworkReport};
 use std::fmt::Write;
 
+/// Size of a small matrix; larger ones scroll.
 const SIZE: f64 = 400.0;
+/// Most nodes whose names are written out.
+const NAMED: usize = 300;
+/// Letters of a name that are written at most.
+const LETTERS: usize = 24;
+/// Least side of a cell with and without names.
+const LEAST: (f64, f64) = (8.0, 3.0);
 
 /// The matrix of one class. Nodes stand by group, then in their own order.
 pub fn adjacency_matrix(report: &NetworkReport, network: &ClassNetwork) -> String {
@@ -14,9 +21,10 @@ pub fn adjacency_matrix(report: &NetworkReport, network: &ClassNetwork) -> Strin
     order.sort_by_key(|&i| (report.nodes[i].group, i));
     let mut place = vec![0; m];
     order.iter().enumerate().for_each(|(k, &i)| place[i] = k);
-    let cell = (SIZE / m.max(1) as f64).clamp(3.0, 18.0);
-    let longest = report.nodes.iter().map(|n| n.name.chars().count()).max().unwrap_or(1).min(14);
-    let has_labels = cell >= 8.0;
+    let has_labels = m <= NAMED;
+    let least = if has_labels { LEAST.0 } else { LEAST.1 };
+    let cell = (SIZE / m.max(1) as f64).clamp(least, 18.0);
+    let longest = report.nodes.iter().map(|n| n.name.chars().count()).max().unwrap_or(1).min(LETTERS);
     let font = (cell - 0.5).min(11.0);
     let room = if has_labels { 8.0 + longest as f64 * font * 0.62 } else { 16.0 };
     let size = room + cell * m as f64 + 6.0;

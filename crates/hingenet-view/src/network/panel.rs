@@ -25,6 +25,10 @@ struct Stroke {
     sign: &'static str,
     /// An empty head: the direction is open.
     is_open: bool,
+    /// How much the arc matters: its weight without sign, or by how much it differs.
+    size: f64,
+    /// Share of resampled fits that have it, where known.
+    support: Option<f64>,
     title: String,
 }
 
@@ -155,6 +159,8 @@ pub fn class_panel(
             class: if a.weight < 0.0 { "negative" } else { "" },
             sign: "",
             is_open: !a.is_compelled,
+            size: a.weight.abs(),
+            support: a.confidence.map(|c| c.arc),
             title: format!("{} → {}: weight {:.3}{open}{sure}", a.from, a.to, a.weight),
         }
     });
@@ -182,6 +188,8 @@ pub fn difference_panel(report: &NetworkReport, difference: &NetworkDifference, 
                 class,
                 sign,
                 is_open: !is_identified,
+                size: (arc.second - arc.first).abs(),
+                support: None,
                 title: format!("{from} → {to}: {name}, {:.3} and {:.3}", arc.first, arc.second),
             }
         })
@@ -225,7 +233,7 @@ fn draw(
         }
         let _ = write!(
             out,
-            "<g class=\"node\"><title>{note}</title><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{BOX_HEIGHT}\" rx=\"13\"/>\
+            "<g class=\"node\" data-i=\"{i}\"><title>{note}</title><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{BOX_HEIGHT}\" rx=\"13\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text></g>",
             place.x - place.width / 2.0,
             place.y - BOX_HEIGHT / 2.0,
@@ -242,6 +250,13 @@ fn draw(
 
 fn draw_stroke(out: &mut String, layout: &Layout, stroke: &Stroke) {
     let path = Bow::new(layout.places[stroke.tail], layout.places[stroke.head]);
+    // The script of the page finds by these what to hide.
+    let support = stroke.support.map(|s| format!(" data-support=\"{s:.3}\"")).unwrap_or_default();
+    let _ = writeln!(
+        out,
+        "<g class=\"link\" data-from=\"{}\" data-to=\"{}\" data-size=\"{:.4}\"{support}>",
+        stroke.tail, stroke.head, stroke.size
+    );
     let _ = writeln!(
         out,
         "<path class=\"arc {}\" stroke-width=\"{:.2}\" d=\"M{:.1} {:.1} Q{:.1} {:.1} {:.1} {:.1}\"><title>{}</title></path>",
@@ -272,6 +287,7 @@ fn draw_stroke(out: &mut String, layout: &Layout, stroke: &Stroke) {
             stroke.sign
         );
     }
+    out.push_str("</g>\n");
 }
 
 /// A slightly bent line from the edge of one box to the edge of another, so that two opposite arcs stay apart.

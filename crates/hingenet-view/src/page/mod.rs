@@ -22,7 +22,7 @@ use serde::Serialize;
 
 const TEMPLATE: &str = include_str!("templates/page.html");
 const STYLE: &str = include_str!("templates/page.css");
-const SCRIPT: &str = include_str!("templates/page.js");
+const SCRIPT: &str = concat!(include_str!("templates/page.js"), include_str!("templates/network.js"));
 
 /// A page before it is markup.
 #[derive(Debug, Clone, Default, Serialize)]

@@ -8,9 +8,12 @@ use crate::table::{Cell, DataTable};
 use hingenet::report::{
     ArcChange, Chance, Change, ClassNetwork, NetworkArc, NetworkDifference, NetworkReport, WeightDifference,
 };
+use std::collections::BTreeMap;
 
-/// Arcs listed in a table.
-const ARCS: usize = 3000;
+/// Networks of at most so many nodes stand side by side; the names of more could not be read.
+const SIDE_BY_SIDE: usize = 60;
+/// Arcs listed in a table: all of any network that can be read.
+const ARCS: usize = 20_000;
 /// Nodes listed in a table.
 const NODES: usize = 2000;
 /// Blocks listed in a table.
@@ -109,14 +112,15 @@ fn panels(report: &NetworkReport, id: &str, draw: impl Fn(&ClassNetwork) -> (Str
     let figure = |(k, n): (usize, &ClassNetwork)| {
         let title = n.class.as_ref().map_or("All rows".to_string(), |c| format!("Class {c}"));
         let (reading, svg) = draw(n);
-        panel(format!("{id}-{k}"), title, reading, svg)
+        panel(report, format!("{id}-{k}"), title, reading, svg)
     };
     report.networks.iter().enumerate().map(figure).collect()
 }
 
-fn panel(id: String, title: String, reading: String, svg: String) -> Figure {
+fn panel(report: &NetworkReport, id: String, title: String, reading: String, svg: String) -> Figure {
     let mut figure = Figure::new(id, title, reading, svg, DataTable::default());
     figure.scrolls = true;
+    figure.is_wide = report.nodes.len() > SIDE_BY_SIDE;
     figure
 }
 
@@ -155,7 +159,7 @@ fn differences(report: &NetworkReport) -> Option<Section> {
         let title = format!("Class {} against class {}", d.second, d.first);
         let reading = format!("{}.", found_words(drawn.arcs.len(), chance));
         let svg = difference_panel(report, &drawn, &layout);
-        let mut figure = panel(format!("contrast-{k}"), title, reading, svg);
+        let mut figure = panel(report, format!("contrast-{k}"), title, reading, svg);
         figure.table = contrast_table(d, report.reported(d));
         figure
     };
@@ -202,6 +206,7 @@ fn apart(report: &NetworkReport) -> Option<Section> {
         .map(|(k, d)| {
             let title = format!("Class {} against class {}", d.second, d.first);
             let mut figure = panel(
+                report,
                 format!("difference-{k}"),
                 title,
                 format!("{} arcs.{}", change_counts(d), shuffled_words(d)),
@@ -246,7 +251,10 @@ fn difference_table(d: &NetworkDifference) -> DataTable {
             Cell::text(if a.is_identified { "settled" } else { "open" }),
         ]
     };
-    table.rows = d.arcs.iter().filter(|a| a.arc.change != Change::Kept).take(ARCS).map(row).collect();
+    let mut arcs: Vec<&ArcChange> = d.arcs.iter().filter(|a| a.arc.change != Change::Kept).collect();
+    let size = |a: &ArcChange| (a.arc.second - a.arc.first).abs();
+    arcs.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    table.rows = arcs.into_iter().take(ARCS).map(row).collect();
     table
 }
 
@@ -266,11 +274,10 @@ fn matrices(report: &NetworkReport) -> Section {
 
 /// One table with the arcs of all classes.
 fn arcs(report: &NetworkReport) -> Section {
-    let mut section = Section::new("arcs", "All arcs", "A click on a column head sorts the table.");
-    let mut pairs: Vec<(usize, usize)> =
-        report.networks.iter().flat_map(|n| &n.arcs).map(|a| (a.tail, a.head)).collect();
-    pairs.sort_unstable();
-    pairs.dedup();
+    let text =
+        "The strongest first, by the largest weight of any class. A click on a column head sorts the table.";
+    let mut section = Section::new("arcs", "All arcs", text);
+    let pairs = pairs_by_strength(report);
     if pairs.len() > ARCS {
         section.text.push(format!("The first {ARCS} of {} arcs.", pairs.len()));
     }
@@ -295,6 +302,18 @@ fn arcs(report: &NetworkReport) -> Section {
     }
     section.tables.push(table);
     section
+}
+
+/// Arcs of any class, the strongest first.
+fn pairs_by_strength(report: &NetworkReport) -> Vec<(usize, usize)> {
+    let mut strength: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+    for arc in report.networks.iter().flat_map(|n| &n.arcs) {
+        let largest = strength.entry((arc.tail, arc.head)).or_default();
+        *largest = largest.max(arc.weight.abs());
+    }
+    let mut pairs: Vec<_> = strength.into_iter().collect();
+    pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
+    pairs.into_iter().map(|(pair, _)| pair).collect()
 }
 
 fn arc_cells(arc: Option<&NetworkArc>, resampled: bool) -> Vec<Cell> {
