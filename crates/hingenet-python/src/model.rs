@@ -5,6 +5,7 @@ use crate::features::{Features, codes};
 use crate::work;
 use hingenet::model::{
     self, Dataset, FitOptions, ModelInfo, ModelSpec, NumberData, OptionDefault, OptionInfo, OptionKind,
+    Predictions,
 };
 use hingenet::table::{AlignReport, Table, UnseenPolicy};
 use hingenet::{Explanation, ExplanationKind, Reasons, ShapleyParams};
@@ -63,7 +64,7 @@ impl<'a> Data<'a> {
 
 /// Fits the model named `spec` to features, class codes with class names, and weights.
 #[pyfunction]
-#[pyo3(signature = (spec, features, names, y, classes, target, weights=None, seed=0, threads=1, progress=None, max_time=None))]
+#[pyo3(signature = (spec, features, names, y, classes, target, weights=None, seed=0, threads=1, progress=None, max_time=None, calibrate_sets=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 pub fn fit(
     py: Python<'_>,
@@ -78,6 +79,7 @@ pub fn fit(
     threads: usize,
     progress: Option<Bound<'_, PyAny>>,
     max_time: Option<f64>,
+    calibrate_sets: Option<f64>,
 ) -> PyResult<Model> {
     let spec: ModelSpec = spec.parse().map_err(to_python)?;
     let data = Data::new(&features, names, &y, classes, target, weights)?;
@@ -87,7 +89,7 @@ pub fn fit(
             PyValueError::new_err(format!("max_time = {s}: expected a number of seconds, 0 or more"))
         })
     };
-    let options = FitOptions { seed, max_time: max_time.map(seconds).transpose()? };
+    let options = FitOptions { seed, max_time: max_time.map(seconds).transpose()?, calibrate_sets };
     work::run(py, threads, progress.as_ref(), |control| match &data {
         Data::InPlace(data) => model::fit_numbers(&spec, data, options, control),
         Data::Table(data) => model::fit(&spec, data, options, control),
@@ -204,16 +206,7 @@ impl Model {
         log: bool,
         threads: usize,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<Unseen>)> {
-        let (rows, (n_rows, n_columns)) = (self.rows(&features)?, features.shape());
-        let predict = || match &rows {
-            Rows::InPlace(rows) => self.0.predict_numbers(rows, UnseenPolicy::Missing),
-            Rows::Table(table) => self.0.predict(table, UnseenPolicy::Missing),
-        };
-        let predictions = if n_rows.saturating_mul(n_columns) <= SMALL {
-            py.detach(predict).map_err(to_python)?
-        } else {
-            work::run(py, threads, None, |_| predict())?
-        };
+        let predictions = self.predictions(py, &features, threads)?;
         let shape = [predictions.len(), predictions.n_classes];
         let mut values = predictions.log_proba;
         if !log {
@@ -221,6 +214,21 @@ impl Model {
             values.iter_mut().for_each(|v| *v = v.exp());
         }
         Ok((values.into_pyarray(py).reshape(shape)?, unseen(predictions.report)))
+    }
+
+    /// Whether each class belongs to the prediction set of each row, and the columns with unseen categories.
+    #[pyo3(signature = (features, coverage, threads=1))]
+    fn sets<'py>(
+        &self,
+        py: Python<'py>,
+        features: Features<'_>,
+        coverage: f64,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyArray2<bool>>, Vec<Unseen>)> {
+        let predictions = self.predictions(py, &features, threads)?;
+        let belongs = self.0.prediction_sets(&predictions, coverage).map_err(to_python)?;
+        let shape = [predictions.len(), predictions.n_classes];
+        Ok((belongs.into_pyarray(py).reshape(shape)?, unseen(predictions.report)))
     }
 
     /// The terms behind the decisions, as arrays: `base` and `scores` (row by class), `additive` (row),
@@ -297,6 +305,20 @@ pub enum Rows<'a> {
 }
 
 impl Model {
+    /// Predictions of `features`, which stand in the order of training.
+    fn predictions(&self, py: Python<'_>, features: &Features<'_>, threads: usize) -> PyResult<Predictions> {
+        let (rows, (n_rows, n_columns)) = (self.rows(features)?, features.shape());
+        let predict = || match &rows {
+            Rows::InPlace(rows) => self.0.predict_numbers(rows, UnseenPolicy::Missing),
+            Rows::Table(table) => self.0.predict(table, UnseenPolicy::Missing),
+        };
+        if n_rows.saturating_mul(n_columns) <= SMALL {
+            py.detach(predict).map_err(to_python)
+        } else {
+            work::run(py, threads, None, |_| predict())
+        }
+    }
+
     fn explanations(
         &self,
         py: Python<'_>,

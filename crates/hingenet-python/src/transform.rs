@@ -46,7 +46,7 @@ impl LogDensities {
     ) -> PyResult<Self> {
         let spec: ModelSpec = spec.parse().map_err(to_python)?;
         let data = Data::new(&features, names, &y, classes, target, weights)?;
-        let options = FitOptions { seed, max_time: None };
+        let options = FitOptions { seed, ..FitOptions::default() };
         let (model, own) = work::run(py, threads, progress.as_ref(), |control| match &data {
             Data::InPlace(data) => model::fit_log_densities(&spec, &data.dataset()?, options, control),
             Data::Table(data) => model::fit_log_densities(&spec, data, options, control),

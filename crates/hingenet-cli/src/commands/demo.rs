@@ -81,7 +81,8 @@ impl Demo {
     /// Fits a model to the mixed table and writes it.
     fn fit(&self, spec: &ModelSpec, session: &Session) -> Result<Model> {
         let data = PARTS[1].data(session.seed)?;
-        let model = fit(spec, &data, FitOptions { seed: session.seed, max_time: None }, &session.control)?;
+        let model =
+            fit(spec, &data, FitOptions { seed: session.seed, ..FitOptions::default() }, &session.control)?;
         output::write(Some(&self.output.join("mixed.hgn")), &model.to_bytes()?)?;
         session.done();
         let rows: Vec<usize> = (0..3).collect();

@@ -38,6 +38,9 @@ pub struct Fit {
     /// it, with the best so far (rules with margins; the result then depends on the speed of the machine)
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     max_time: Option<Duration>,
+    /// Hold back this share of the rows, 5000 at most, for the prediction sets of `predict --coverage`
+    #[arg(long, value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "0.25")]
+    calibrate_sets: Option<f64>,
     #[command(flatten)]
     reader: Reader,
 }
@@ -58,7 +61,8 @@ impl Run for Fit {
         if let Some(class_weight) = &class_weight {
             places.locate(data.weigh_classes(class_weight))?;
         }
-        let options = FitOptions { seed: session.seed, max_time: self.max_time };
+        let options =
+            FitOptions { seed: session.seed, max_time: self.max_time, calibrate_sets: self.calibrate_sets };
         let model = fit(&spec, &data, options, &session.control)?;
         session.done();
         tell(&model, session);
@@ -81,8 +85,13 @@ pub fn summary(model: &Model) -> String {
     )
 }
 
-/// What the fit has to say beside its warnings, which the session has told: options chosen, how the solver ended.
+/// What the fit has to say beside its warnings, which the session has told: rows held back, options chosen, how the solver
+/// ended.
 fn tell(model: &Model, session: &Session) {
+    if model.calibration_rows() > 0 {
+        let held = count(model.calibration_rows(), "row");
+        session.note(&format!("held back {held} to calibrate prediction sets"));
+    }
     for (key, value) in &model.facts.chosen {
         let (option, value) = choice_words(key, *value);
         session.note(&format!("chose {option} = {value}"));

@@ -28,6 +28,10 @@ pub struct Predict {
     /// Add the probability of each class
     #[arg(long)]
     proba: bool,
+    /// Add the classes among which the true one is with this probability, joined by `|`. Needs a model of
+    /// `fit --calibrate-sets`
+    #[arg(long, value_name = "0.9")]
+    coverage: Option<f64>,
     /// Add the class that each term of a pool would choose alone
     #[arg(long)]
     terms: bool,
@@ -75,6 +79,9 @@ impl Run for Predict {
         session.control.check()?;
         tell(&predictions.report, &model, session);
         let mut columns = answer(&model, &predictions, self.proba);
+        if let Some(coverage) = self.coverage {
+            columns.push(sets(&model, &model.prediction_sets(&predictions, coverage)?));
+        }
         if self.terms && terms.is_empty() {
             session.note(&format!("{} has no terms of its own; --terms adds nothing", model.spec.name()));
         }
@@ -100,7 +107,7 @@ impl Predict {
             session.control.check()?;
             texts.push(explain::shortly(&explanation?, TERMS));
         }
-        Ok(text_column("explanation", texts))
+        Ok(text_column("explanation", &texts))
     }
 }
 
@@ -125,9 +132,22 @@ fn classes(model: &Model, predictions: &Predictions, name: String) -> Column {
     Column::categorical(name, model.classes.clone(), Codes::from_options(model.classes.len(), codes))
 }
 
-/// A column of free text.
-fn text_column(name: &str, texts: Vec<String>) -> Column {
-    let mut distinct = texts.clone();
+/// A column of prediction sets: names of classes joined by `|`, where a `|` or `\` of a name stands behind a `\`. A set
+/// without classes is an empty cell.
+fn sets(model: &Model, belongs: &[bool]) -> Column {
+    let names: Vec<String> =
+        model.classes.iter().map(|name| name.replace('\\', r"\\").replace('|', r"\|")).collect();
+    let set = |row: &[bool]| {
+        let members: Vec<&str> =
+            names.iter().zip(row).filter(|(_, belongs)| **belongs).map(|(name, _)| name.as_str()).collect();
+        members.join("|")
+    };
+    text_column("set", &belongs.chunks(model.classes.len()).map(set).collect::<Vec<_>>())
+}
+
+/// A column of free text; an empty text is a missing cell.
+fn text_column(name: &str, texts: &[String]) -> Column {
+    let mut distinct: Vec<String> = texts.iter().filter(|text| !text.is_empty()).cloned().collect();
     distinct.sort();
     distinct.dedup();
     let codes = Codes::from_options(distinct.len(), texts.iter().map(|t| distinct.binary_search(t).ok()));

@@ -206,3 +206,26 @@ fn a_model_that_fails_leaves_the_others_their_figures() {
     let alone = folder.run("evaluate d.csv --target y --folds 2 --model sgbn:or");
     assert!(alone.code == Some(3) && !alone.stderr.contains("failed"), "{}", alone.stderr);
 }
+
+#[test]
+fn prediction_sets_name_their_classes_so_that_they_can_be_read_back() {
+    let rows: String = (0..80)
+        .map(|m| {
+            let class = if m % 7 == 0 {
+                r"a|b"
+            } else if m % 2 == 0 {
+                "plain"
+            } else {
+                r"back\slash"
+            };
+            format!("{},{class}\n", (m * 37 % 11) as f64 + 20.0 * f64::from(m % 2))
+        })
+        .collect();
+    let folder = Folder::with(&[("t.csv", &format!("x,class\n{rows}"))]);
+    assert_snapshot!(folder.succeeds("fit t.csv --target class --model nb:ml --calibrate-sets=0.5 -o m.hgn"));
+    folder.write("new.csv", b"x\n3\n25\n\n");
+    assert_snapshot!(folder.succeeds("predict m.hgn new.csv --coverage 0.9 --proba"));
+    assert_snapshot!(folder.fails("predict m.hgn new.csv --coverage 0.99", 2));
+    folder.succeeds("fit t.csv --target class --model nb:ml -o plain.hgn");
+    assert_snapshot!(folder.fails("predict plain.hgn new.csv --coverage 0.9", 2));
+}

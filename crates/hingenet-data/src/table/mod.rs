@@ -135,6 +135,15 @@ impl Table {
         self.columns.iter().map(Column::n_missing).sum()
     }
 
+    /// Number of missing cells of each row.
+    pub fn missing_in_rows(&self) -> Vec<usize> {
+        let mut missing = vec![0; self.n_rows];
+        for column in self.columns.iter().filter(|column| column.n_missing() > 0) {
+            missing.iter_mut().enumerate().for_each(|(i, n)| *n += usize::from(column.is_missing(i)));
+        }
+        missing
+    }
+
     /// Refuses infinite numbers.
     pub fn require_finite(&self) -> Result<()> {
         for column in &self.columns {

@@ -227,7 +227,12 @@ impl<'a> Splits<'a> {
         let (rates, seed) = (&self.protocol.missing, repeat_seed(self.protocol.seed, repeat));
         let start = Instant::now();
         let max_time = self.protocol.max_time.filter(|_| spec.info().can_be_timed());
-        let model = fit(spec, train, FitOptions { seed: self.protocol.seed, max_time }, control)?;
+        let model = fit(
+            spec,
+            train,
+            FitOptions { seed: self.protocol.seed, max_time, ..FitOptions::default() },
+            control,
+        )?;
         let fit_seconds = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let log_proba = model.predict(&test.features, UnseenPolicy::Missing)?.log_proba;

@@ -2,7 +2,7 @@
 
 use super::registry::{Recipe, Rule};
 use super::{
-    Dataset, Facts, Fitted, Majority, Model, ModelSpec, NumberData, density, discrete, gaussian, pool,
+    Dataset, Facts, Fitted, Majority, Model, ModelSpec, NumberData, density, discrete, gaussian, pool, sets,
 };
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
@@ -16,13 +16,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// What a fit needs beside data and model name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FitOptions {
     /// Seed of every random choice.
     pub seed: u64,
     /// Ends the search for options after 60 % of this time and the fit after all of it, with the best so far (models
     /// of [`can_be_timed`](super::ModelInfo::can_be_timed)). The result then depends on the speed of the machine.
     pub max_time: Option<Duration>,
+    /// Share of the rows to hold back from the fit, 5000 at most, for [`Model::prediction_sets`].
+    pub calibrate_sets: Option<f64>,
 }
 
 impl FitOptions {
@@ -43,6 +45,19 @@ impl FitOptions {
 pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Control) -> Result<Model> {
     control.check()?;
     let control = &options.timed(spec, control)?;
+    match options.calibrate_sets {
+        None => fit_all(spec, data, options, control),
+        Some(share) => sets::fit_calibrated(spec, data, share, options, control),
+    }
+}
+
+/// Fits the named model to all rows.
+pub(super) fn fit_all(
+    spec: &ModelSpec,
+    data: &Dataset,
+    options: FitOptions,
+    control: &Control,
+) -> Result<Model> {
     let cells = Cells { rows: data.n_rows(), missing: data.features.n_missing() };
     let rows = match spec.info().recipe {
         Recipe::Discrete(_, Rule::Ml) => match Rows::counted(data)? {
@@ -65,7 +80,7 @@ fn needs_classes(spec: &ModelSpec) -> Error {
 }
 
 /// Fits the named model to numbers that stay with the caller, with the same bits as [`fit`]. The sorted rows
-/// are the only copy, except for discrete networks: they need no sorting, but columns.
+/// are the only copy, except for discrete networks, which need no sorting, but columns, and where rows are held back.
 pub fn fit_numbers(
     spec: &ModelSpec,
     data: &NumberData<'_>,
@@ -73,7 +88,7 @@ pub fn fit_numbers(
     control: &Control,
 ) -> Result<Model> {
     control.check()?;
-    if matches!(spec.info().recipe, Recipe::Discrete(..)) {
+    if matches!(spec.info().recipe, Recipe::Discrete(..)) || options.calibrate_sets.is_some() {
         return fit(spec, &data.dataset()?, options, control);
     }
     let control = &options.timed(spec, control)?;
@@ -140,6 +155,7 @@ pub(super) fn fit_rows(
         schema: Schema::of(rows.features()),
         facts,
         fitted,
+        sets: None,
     })
 }
 

@@ -19,6 +19,7 @@ mod numbers;
 mod options;
 mod pool;
 mod registry;
+mod sets;
 mod spec;
 
 pub use builders::{Aode, Dag, FisherSvm, KTree, KernelDensity, LogDensity, NaiveBayes, Pool, Sgbn, Tan};
@@ -74,6 +75,8 @@ pub struct Model {
     pub facts: Facts,
     /// The fitted family.
     pub fitted: Fitted,
+    /// How strange rows outside the fit are, where it was asked to calibrate prediction sets.
+    pub(crate) sets: Option<sets::SetScores>,
 }
 
 /// What is worth knowing about how a model came about.
@@ -131,6 +134,8 @@ pub struct Predictions {
     pub log_proba: Vec<f64>,
     /// Number of classes K.
     pub n_classes: usize,
+    /// Missing cells of each row, unseen categories among them.
+    pub missing: Vec<usize>,
     /// Columns absent, ignored or with unseen categories.
     pub report: AlignReport,
 }
@@ -162,7 +167,8 @@ impl Model {
     pub fn predict(&self, table: &Table, unseen: UnseenPolicy) -> Result<Predictions> {
         let (rows, report) = self.schema.align(table, unseen)?;
         let log_proba = self.posteriors(self.fitted.classifier().log_proba(&rows))?;
-        Ok(Predictions { log_proba, n_classes: self.classes.len(), report })
+        let missing = rows.missing_in_rows();
+        Ok(Predictions { log_proba, n_classes: self.classes.len(), missing, report })
     }
 
     /// Class probabilities of the model and, for a pool, of each of its terms alone, by the term's name.
@@ -178,7 +184,8 @@ impl Model {
         let (log_proba, terms) = self.answered(pool.log_proba_and_terms(&rows), |_| true)?;
         let predictions = |log_proba| {
             let log_proba = self.posteriors(Ok(log_proba))?;
-            Ok(Predictions { log_proba, n_classes: self.classes.len(), report: report.clone() })
+            let missing = rows.missing_in_rows();
+            Ok(Predictions { log_proba, n_classes: self.classes.len(), missing, report: report.clone() })
         };
         let terms = terms.into_iter().map(|(term, l)| Ok((term, predictions(l)?)));
         Ok((predictions(log_proba)?, terms.collect::<Result<_>>()?))

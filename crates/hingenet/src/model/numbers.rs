@@ -15,10 +15,12 @@ impl Model {
         let mut all = Predictions {
             log_proba: Vec::with_capacity(rows.n_rows() * self.classes.len()),
             n_classes: self.classes.len(),
+            missing: Vec::with_capacity(rows.n_rows()),
             report: AlignReport::default(),
         };
         for block in blocks {
             all.log_proba.extend(block.log_proba);
+            all.missing.extend(block.missing);
             block.report.unseen.into_iter().for_each(|u| add(&mut all.report, u));
         }
         Ok(all)

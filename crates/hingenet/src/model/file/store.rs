@@ -23,7 +23,13 @@ pub(super) struct About {
     pub(super) schema: Schema,
     facts: Facts,
     parameters: Value,
+    /// Shape of the scores of prediction sets, whose numbers stand behind [`SETS`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sets: Option<Value>,
 }
+
+/// Before the names of the sections of prediction sets.
+const SETS: &str = "sets/";
 
 /// A family in a file that is more than plain data. What does not fit together is refused by [`Self::restore`]; what does
 /// not fit the classes and columns of the model, by [`check`].
@@ -47,6 +53,11 @@ pub fn pack(model: &Model) -> Result<Container> {
         Fitted::Gaussian(m) => ("gaussian", out.put_plain(m)?),
         Fitted::Pool(m) => ("pool", m.store(out)?),
     };
+    let sets = model.sets.as_ref().map(|sets| {
+        let mut own = Container::new(Value::Null);
+        own.about = own.put_plain(sets)?;
+        Ok(container.put_all(SETS, own))
+    });
     let about = About {
         program: concat!("hingenet ", env!("CARGO_PKG_VERSION")).into(),
         family: family.into(),
@@ -56,6 +67,7 @@ pub fn pack(model: &Model) -> Result<Container> {
         schema: model.schema.clone(),
         facts: model.facts.clone(),
         parameters,
+        sets: sets.transpose()?,
     };
     container.about = serde_json::to_value(about).map_err(|e| Error::model_file(e.to_string()))?;
     Ok(container)
@@ -77,6 +89,11 @@ fn readable(about: Value) -> Result<About> {
 /// A model from header and sections; nothing is believed.
 pub fn unpack(mut container: Container) -> Result<Model> {
     let mut about = readable(std::mem::take(&mut container.about))?;
+    let sets = about.sets.take().map(|shape| {
+        let mut own = container.take_all(SETS, Value::Null);
+        let sets = own.take_plain(shape)?;
+        own.require_empty().map(|()| sets)
+    });
     let fitted = restored(&mut container, &mut about).map_err(damaged)?;
     container.require_empty()?;
     let model = Model {
@@ -86,6 +103,7 @@ pub fn unpack(mut container: Container) -> Result<Model> {
         schema: about.schema,
         facts: about.facts,
         fitted,
+        sets: sets.transpose()?,
     };
     check(&model).map_err(damaged)?;
     Ok(model)
@@ -116,6 +134,7 @@ fn damaged(error: Error) -> Error {
 /// every size is known to fit.
 fn check(model: &Model) -> Result<()> {
     require_len("classes", model.classes.len(), model.fitted.classifier().n_classes())?;
+    model.sets.as_ref().map_or(Ok(()), |sets| sets.check(model.schema.features.len()))?;
     match &model.fitted {
         // these are made from the columns of the schema
         Fitted::Majority(_) | Fitted::Discrete(_) | Fitted::Averaged(_) | Fitted::Pool(_) => Ok(()),
