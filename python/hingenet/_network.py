@@ -219,7 +219,8 @@ class GenerativeMixin:
         Returns
         -------
         rows : data frame
-            The features and the class (last). Discrete networks know of a number the interval only: a text.
+            The features and the class (last). Discrete networks know of a number the interval only: it is drawn uniformly from
+            the part of it that training has seen.
         """
         evidence = [(column, str(value)) for column, value in (given or {}).items()]
         drawn = _engine.sample(self._fitted(), n_samples, seed_of(random_state), evidence)

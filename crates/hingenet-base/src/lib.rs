@@ -7,4 +7,5 @@ pub mod error;
 pub mod graph;
 pub mod numeric;
 pub mod optimise;
+pub mod similar;
 pub mod solver;

@@ -2,6 +2,7 @@
 
 use crate::output;
 use hingenet::Error;
+use std::borrow::Cow;
 use std::process::ExitCode;
 
 /// The command line asks for something that cannot be: exit code 2.
@@ -28,11 +29,24 @@ pub fn usage(problem: impl Into<String>, hint: impl Into<String>) -> anyhow::Err
 pub fn report(error: &anyhow::Error) -> ExitCode {
     // errors of the library name their cause themselves, others in a chain
     let text = if error.is::<Error>() { format!("error: {error}") } else { format!("error: {error:#}") };
-    output::write_stderr(&text);
+    output::write_stderr(&as_called(&text));
     if let Some(hint) = hint(error) {
-        output::write_stderr(&format!("hint: {hint}"));
+        output::write_stderr(&as_called(&format!("hint: {hint}")));
     }
     ExitCode::from(code(error))
+}
+
+/// Commands in a text as whoever runs the program from its sources would type them.
+pub fn as_called(text: &str) -> Cow<'_, str> {
+    // set by `cargo run` for the program that it starts
+    let by_cargo = std::env::var_os("CARGO_PKG_NAME").is_some_and(|name| name == env!("CARGO_PKG_NAME"));
+    if !by_cargo {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(
+        text.replace("`hingenet ", "`cargo run --release -- ")
+            .replace("  hingenet ", "  cargo run --release -- "),
+    )
 }
 
 fn hint(error: &anyhow::Error) -> Option<&str> {

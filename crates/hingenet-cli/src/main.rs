@@ -6,6 +6,7 @@ mod failure;
 mod options;
 mod output;
 mod page;
+mod reader;
 mod session;
 mod show;
 

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use hingenet::table::{Column, Table, write_csv};
 use hingenet_data::file;
 use hingenet_data::table::parse_number;
+use serde::Serialize;
 use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -64,6 +65,20 @@ fn is_same(path: &Path, stream: &str, output: &Path) -> bool {
     let named =
         |path: &Path, stream: &str| file::identity(if is_file(path) { path } else { Path::new(stream) });
     both_stdout || named(path, stream).is_some_and(|one| Some(one) == named(output, STDOUT))
+}
+
+/// Version of the JSON that commands write: it grows when a field changes its meaning or goes, not when one is added.
+const JSON_FORMAT: u32 = 1;
+
+/// JSON with its version, as docs/json.md describes it.
+pub fn json(content: &impl Serialize) -> Result<String> {
+    #[derive(Serialize)]
+    struct Versioned<'a, T> {
+        format: u32,
+        #[serde(flatten)]
+        content: &'a T,
+    }
+    Ok(serde_json::to_string_pretty(&Versioned { format: JSON_FORMAT, content })? + "\n")
 }
 
 /// Writes text for people, whatever names and values of the data hold.

@@ -8,6 +8,7 @@ use hingenet::Control;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::SIGINT;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
@@ -61,9 +62,11 @@ impl Session {
         }
     }
 
-    /// A plain line on stderr, such as what was written where.
-    pub fn say(&self, line: &str) {
-        self.speaker.say(line);
+    /// Names a file that has been written; `what` says more about it. Standard output needs no name.
+    pub fn wrote<'a>(&self, path: impl Into<Option<&'a PathBuf>>, what: &str) {
+        if let Some(path) = path.into().filter(|path| output::is_file(path)) {
+            self.speaker.say(&format!("wrote {}{what}", path.display()));
+        }
     }
 
     /// Removes the progress bar.

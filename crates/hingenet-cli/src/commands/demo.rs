@@ -2,6 +2,7 @@
 
 use super::Run;
 use super::fit::summary;
+use crate::failure::as_called;
 use crate::output;
 use crate::page;
 use crate::session::Session;
@@ -73,7 +74,7 @@ impl Run for Demo {
         }
         let model = self.fit(&SHOWN.parse()?, session)?;
         let text = self.ending(&model, &show::seconds(start.elapsed().as_secs_f64()));
-        output::write_text(None, &text)
+        output::write_text(None, &as_called(&text))
     }
 }
 

@@ -1,9 +1,10 @@
 //! `hingenet evaluate`
 
 use super::Run;
-use crate::options::{Reader, seconds};
+use crate::options::seconds;
 use crate::output::{self, Files};
 use crate::page;
+use crate::reader::LabelledReader;
 use crate::session::Session;
 use crate::show;
 use anyhow::Result;
@@ -56,7 +57,7 @@ pub struct Evaluate {
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     #[command(flatten)]
-    reader: Reader,
+    reader: LabelledReader,
 }
 
 impl Run for Evaluate {
@@ -79,6 +80,7 @@ impl Run for Evaluate {
         session.done();
         if let Some(path) = &self.json {
             output::write(Some(path), (serde_json::to_string(&evaluation)? + "\n").as_bytes())?;
+            session.wrote(path, "");
         }
         if [&self.json, &self.report].into_iter().flatten().all(|path| output::is_file(path)) {
             output::write_text(None, &show::evaluation(&evaluation))?;
@@ -137,9 +139,7 @@ impl Evaluate {
         report.reproduction.command = Some(page::command_line());
         session.done();
         page::evaluation(path, &report)?;
-        if output::is_file(path) {
-            session.say(&format!("wrote {}", path.display()));
-        }
+        session.wrote(path, "");
         Ok(report.evaluation)
     }
 

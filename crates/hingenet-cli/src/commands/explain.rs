@@ -3,15 +3,16 @@
 use super::Run;
 use super::predict::Unseen;
 use crate::failure::usage;
-use crate::options::Reader;
 use crate::output::{self, Files};
+use crate::page;
+use crate::reader::Reader;
 use crate::session::Session;
 use crate::show;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use hingenet::model::Model;
 use hingenet::table::ColumnData;
-use hingenet::{Error, Explanation, ExplanationKind, Reasons, ShapleyParams, Term};
+use hingenet::{Explanation, ExplanationKind, Reasons, ShapleyParams, Term};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
@@ -80,28 +81,23 @@ impl Run for Explain {
                 format!("rows are counted from 1 to {}", rows.n_rows()),
             ));
         }
-        let row = rows.one_row(self.row - 1)?;
+        let at = self.row - 1;
+        let row = (rows.one_row(at)?, places.rows(&[at]));
+        self.reader.align(&model, &row, session)?;
+        let (row, places) = row;
         let reasons = self.kind.reasons(self.evaluations, session);
         let explained = model
             .explanations(&row, self.unseen.into(), reasons, &session.control)
-            .and_then(|mut found| found.next().transpose())
-            .map_err(|e| at_row(self.row - 1, e));
+            .and_then(|mut found| found.next().transpose());
         let Some(explanation) = places.locate(explained)? else { return Ok(()) };
         match self.format {
             Format::Text => output::write_text(None, &fully(&model, &explanation, self.row)),
             Format::Json => {
-                let text = serde_json::to_string_pretty(&json(&model, &explanation, self.row))? + "\n";
-                output::write(None, text.as_bytes())
+                let mut found = json(&model, &explanation, self.row);
+                found["file"] = json!(page::file_name(&self.data));
+                output::write(None, output::json(&found)?.as_bytes())
             }
         }
-    }
-}
-
-/// An error about the only row of a table as one about its row in the file.
-fn at_row(row: usize, error: Error) -> Error {
-    match error {
-        Error::Row { problem, hint, .. } => Error::row(row, problem, hint),
-        other => other,
     }
 }
 
@@ -176,6 +172,8 @@ fn json(model: &Model, explanation: &Explanation, number: usize) -> Value {
     });
     let mut out = json!({
         "row": number,
+        "target": model.target,
+        "model": model.spec.to_string(),
         "class": model.classes[class],
         "probabilities": classes.map(|(c, l)| (c.clone(), json!(l.exp()))).collect::<Map<_, _>>(),
         "kind": match explanation.kind {

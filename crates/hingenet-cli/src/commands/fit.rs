@@ -1,8 +1,9 @@
 //! `hingenet fit`
 
 use super::Run;
-use crate::options::{Reader, seconds};
+use crate::options::seconds;
 use crate::output::{self, Files};
+use crate::reader::LabelledReader;
 use crate::session::Session;
 use crate::show::count;
 use anyhow::Result;
@@ -32,7 +33,7 @@ pub struct Fit {
     #[arg(long, value_name = "balanced|CLASS=W,...")]
     class_weight: Option<String>,
     /// Also learn from rows without a class (`:ml` and `:ml-bn-svm` of nb, tan, kdb and dag)
-    #[arg(long)]
+    #[arg(long, conflicts_with = "drop_unlabelled")]
     semi_supervised: bool,
     /// End the search for options after 60 % of this time (the inner fold under way is finished) and the fit after all of
     /// it, with the best so far (rules with margins; the result then depends on the speed of the machine)
@@ -42,7 +43,7 @@ pub struct Fit {
     #[arg(long, value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "0.25")]
     calibrate_sets: Option<f64>,
     #[command(flatten)]
-    reader: Reader,
+    reader: LabelledReader,
 }
 
 impl Run for Fit {
@@ -67,9 +68,7 @@ impl Run for Fit {
         session.done();
         tell(&model, session);
         output::write(Some(&self.output), &model.to_bytes()?)?;
-        if output::is_file(&self.output) {
-            session.say(&format!("wrote {}: {}", self.output.display(), summary(&model)));
-        }
+        session.wrote(&self.output, &format!(": {}", summary(&model)));
         Ok(())
     }
 }

@@ -50,9 +50,7 @@ impl Run for Generate {
         }
         let table = generate(&self.generator, self.n, session.seed)?;
         output::write_table(self.output.as_ref(), &table, session)?;
-        if let Some(path) = &self.output {
-            session.say(&format!("wrote {} ({})", path.display(), count(table.n_rows(), "row")));
-        }
+        session.wrote(self.output.as_ref(), &format!(" ({})", count(table.n_rows(), "row")));
         if let (Some(path), Some(arcs)) = (&self.truth, arcs) {
             let line = |TrueArc { from, to, weights: [first, second] }: &TrueArc| {
                 format!("{from},{to},{first},{second}\n")
@@ -60,7 +58,7 @@ impl Run for Generate {
             let head = "from,to,weight_first,weight_second\n".to_string();
             let text: String = std::iter::once(head).chain(arcs.iter().map(line)).collect();
             output::write(Some(path), text.as_bytes())?;
-            session.say(&format!("wrote {} ({})", path.display(), count(arcs.len(), "arc")));
+            session.wrote(path, &format!(" ({})", count(arcs.len(), "arc")));
         }
         Ok(())
     }

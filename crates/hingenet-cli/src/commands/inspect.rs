@@ -2,22 +2,26 @@
 
 use super::Run;
 use crate::failure::usage;
-use crate::options::Reader;
 use crate::output::{self, Files};
 use crate::page;
+use crate::reader::{Reader, Rows};
 use crate::session::Session;
 use crate::show::{self, count};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use hingenet::model::Model;
+use hingenet::model::{Fitted, Model};
 use hingenet::report::{
-    FeatureImportance, Importance, ModelReport, NetworkPicture, NetworkReport, choice_words,
+    FeatureImportance, Importance, ModelReport, NetworkPicture, NetworkReport, PictureArc, choice_words,
 };
 use hingenet::table::{FeatureKind, Table};
+use hingenet_data::encode::FeatureCoder;
 use hingenet_pool::PoolSummary;
 use hingenet_view::network::{network_svg, networks_svg};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+
+/// Arcs of a network that the text lists.
+const ARCS: usize = 20;
 
 #[derive(Args)]
 pub struct Inspect {
@@ -57,16 +61,25 @@ impl Run for Inspect {
     }
 
     fn run(&self, session: &Session) -> Result<()> {
+        self.write(session)?;
+        session.wrote(self.output.as_ref(), "");
+        Ok(())
+    }
+}
+
+impl Inspect {
+    fn write(&self, session: &Session) -> Result<()> {
         let text = match self.format {
             Format::Json => {
                 let mut header = header(&self.model)?;
                 if let (Value::Object(fields), Some(importance)) = (&mut header, self.importance(session)?) {
                     fields.insert("importance".into(), serde_json::to_value(importance)?);
                 }
-                serde_json::to_string_pretty(&header)? + "\n"
+                output::json(&header)?
             }
             Format::Text => {
-                let text = describe(&Model::load(&self.model)?) + &self.importances(session)?;
+                let model = Model::load(&self.model)?;
+                let text = describe(&model) + &arcs(&model)? + &self.importances(session)?;
                 return output::write_text(self.output.as_ref(), &text);
             }
             Format::Dot => {
@@ -92,12 +105,16 @@ impl Run for Inspect {
         };
         output::write(self.output.as_ref(), text.as_bytes())
     }
-}
 
-impl Inspect {
+    fn rows(&self, data: &Path, model: &Model, session: &Session) -> Result<Rows> {
+        let rows = self.reader.for_model(data, model, session)?;
+        self.reader.align(model, &rows, session)?;
+        Ok(rows)
+    }
+
     fn report(&self, model: &Model, session: &Session) -> Result<ModelReport> {
         let Some(data) = &self.data else { return Ok(ModelReport::of(model, &Table::default(), &[])?) };
-        let (table, places) = self.reader.for_model(data, model, session)?;
+        let (table, places) = self.rows(data, model, session)?;
         let n = table.n_rows();
         if let Some(row) = self.rows.iter().find(|&&row| row == 0 || row > n) {
             return Err(usage(
@@ -119,7 +136,7 @@ impl Inspect {
     fn importance(&self, session: &Session) -> Result<Option<Importance>> {
         let Some(data) = &self.data else { return Ok(None) };
         let model = Model::load(&self.model)?;
-        let (table, places) = self.reader.for_model(data, &model, session)?;
+        let (table, places) = self.rows(data, &model, session)?;
         Ok(Some(places.locate(Importance::of(&model, &table, session.seed, &session.control))?))
     }
 
@@ -192,11 +209,64 @@ fn describe(model: &Model) -> String {
     lines.extend(model.pool_summary().iter().flat_map(pool_lines));
     lines.extend(facts.warnings.iter().map(|w| format!("warning     {w}")));
     lines.push(format!("features    {}", model.schema.features.len()));
-    lines.extend(model.schema.features.iter().map(|f| match &f.kind {
-        FeatureKind::Numeric => format!("  {}: number", f.name),
+    lines.extend(model.schema.features.iter().enumerate().map(|(i, f)| match &f.kind {
+        FeatureKind::Numeric => format!("  {}: number{}", f.name, cuts(model, i)),
         FeatureKind::Categorical { categories } => format!("  {}: {}", f.name, shortened(categories)),
     }));
     lines.join("\n") + "\n"
+}
+
+/// Where a discrete model cuts a number.
+fn cuts(model: &Model, feature: usize) -> String {
+    let coders = match &model.fitted {
+        Fitted::Discrete(fitted) => fitted.coders(),
+        Fitted::Averaged(fitted) => fitted.coders(),
+        _ => return String::new(),
+    };
+    match &coders[feature] {
+        FeatureCoder::Cuts { cuts } if cuts.is_empty() => ", not cut: the class does not depend on it".into(),
+        FeatureCoder::Cuts { cuts } => {
+            let cuts: Vec<String> = cuts.iter().map(f64::to_string).collect();
+            format!(", cut at {}", cuts.join(", "))
+        }
+        FeatureCoder::Categories { .. } => String::new(),
+    }
+}
+
+/// The arcs between features of every network of the model, the strongest first.
+fn arcs(model: &Model) -> Result<String> {
+    let pictures = match &model.fitted {
+        Fitted::Discrete(_) | Fitted::Density(_) | Fitted::Gaussian(_) => {
+            NetworkPicture::all_of_model(model)?
+        }
+        _ => Vec::new(),
+    };
+    Ok(pictures.iter().map(|picture| arcs_of(picture, pictures.len() > 1)).collect())
+}
+
+fn arcs_of(picture: &NetworkPicture, is_one_of_many: bool) -> String {
+    let NetworkPicture { nodes, arcs, strength, is_directed, title } = picture;
+    let mut between: Vec<&PictureArc> =
+        arcs.iter().filter(|a| !nodes[a.from].is_class && !nodes[a.to].is_class).collect();
+    between.sort_by(|a, b| b.strength.abs().total_cmp(&a.strength.abs()));
+    let of = if is_one_of_many { format!(" of {title}") } else { String::new() };
+    let (kind, line) = if *is_directed { ("arc", "->") } else { ("pair", "with") };
+    if between.is_empty() {
+        return format!("\nno {kind}s between features{of}\n");
+    }
+    let row = |a: &&PictureArc| {
+        let name = format!("{} {line} {}", nodes[a.from].name, nodes[a.to].name);
+        vec![name, format!("{:.3}", a.strength)]
+    };
+    let head = [format!("{kind}{of}"), strength.clone().unwrap_or("strength".into())];
+    let table = show::table(&[&head[0], &head[1]], between.iter().take(ARCS).map(row));
+    let rest = between.len().saturating_sub(ARCS);
+    let more = if rest > 0 {
+        format!("and {}; --format dot has all\n", count(rest, &format!("weaker {kind}")))
+    } else {
+        String::new()
+    };
+    format!("\n{table}{more}")
 }
 
 /// The first categories, and how many there are.

@@ -1,8 +1,8 @@
 //! `hingenet loglik`
 
 use super::Run;
-use crate::options::Reader;
 use crate::output::{self, Files};
+use crate::reader::Reader;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
@@ -30,7 +30,9 @@ impl Run for Loglik {
 
     fn run(&self, session: &Session) -> Result<()> {
         let model = Model::load(&self.model)?;
-        let (rows, places) = self.reader.for_model_with_target(&self.data, &model, session)?;
+        let rows = self.reader.for_model_with_target(&self.data, &model, session)?;
+        self.reader.align(&model, &rows, session)?;
+        let (rows, places) = rows;
         let values = places.locate(model.log_likelihood(&rows, UnseenPolicy::Missing))?;
         let joint = |r: &RowLikelihood| r.joint.unwrap_or(f64::NAN);
         let table = Table::new(vec![
@@ -38,6 +40,8 @@ impl Run for Loglik {
             Column::numeric("log_p_features", values.iter().map(|r| r.features).collect()),
             Column::numeric("log_p_with_class", values.iter().map(joint).collect()),
         ])?;
-        output::write_table(self.output.as_ref(), &table, session)
+        output::write_table(self.output.as_ref(), &table, session)?;
+        session.wrote(self.output.as_ref(), "");
+        Ok(())
     }
 }

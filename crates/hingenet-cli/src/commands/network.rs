@@ -2,9 +2,9 @@
 
 use super::Run;
 use crate::failure::usage;
-use crate::options::Reader;
 use crate::output::{self, Files};
 use crate::page;
+use crate::reader::LabelledReader;
 use crate::session::Session;
 use crate::show::{self, count};
 use anyhow::{Result, anyhow};
@@ -73,7 +73,7 @@ pub struct Network {
     #[arg(short, long, value_name = "NET.json|.dot|.svg|.html")]
     output: Vec<PathBuf>,
     #[command(flatten)]
-    reader: Reader,
+    reader: LabelledReader,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -109,9 +109,7 @@ impl Run for Network {
         }
         for (path, format) in self.output.iter().zip(formats) {
             output::write(Some(path), render(&report, format)?.as_bytes())?;
-            if output::is_file(path) {
-                session.say(&format!("wrote {}", path.display()));
-            }
+            session.wrote(path, "");
         }
         Ok(())
     }
@@ -163,10 +161,11 @@ impl Network {
     #[allow(clippy::type_complexity)]
     fn read(&self, session: &Session) -> Result<(Table, Option<(Codes, Vec<String>)>)> {
         match &self.target {
-            None => Ok((self.reader.unlabelled(&self.data, session)?.0, None)),
+            None => Ok((self.reader.plain.unlabelled(&self.data, session)?.0, None)),
             Some(target) => {
                 let (table, places) = self.reader.labelled(&self.data, target, session)?;
                 let data = places.locate(Dataset::new(table, target, None))?;
+                self.reader.judge(&data, session)?;
                 Ok((data.features, Some((data.class, data.classes))))
             }
         }
@@ -220,7 +219,7 @@ fn format_of(path: &Path) -> Result<Format> {
 
 fn render(report: &NetworkReport, format: Format) -> Result<String> {
     Ok(match format {
-        Format::Json => serde_json::to_string_pretty(report)? + "\n",
+        Format::Json => output::json(report)?,
         Format::Dot => report.to_dot(),
         Format::Svg => hingenet_view::network::networks_svg(report),
         Format::Html => hingenet_view::network_page(report).map_err(|e| anyhow!("the page failed: {e}"))?,

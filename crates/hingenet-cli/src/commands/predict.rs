@@ -2,15 +2,14 @@
 
 use super::Run;
 use super::explain;
-use crate::options::Reader;
 use crate::output::{self, Files};
+use crate::reader::Reader;
 use crate::session::Session;
-use crate::show::count;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use hingenet::ShapleyParams;
 use hingenet::model::{Model, Predictions};
-use hingenet::table::{AlignReport, Codes, Column, Table, UnseenPolicy};
+use hingenet::table::{Codes, Column, Table, UnseenPolicy};
 use std::path::PathBuf;
 
 /// Reasons shown by `--explain`.
@@ -77,7 +76,7 @@ impl Run for Predict {
             (places.locate(model.predict(&rows, self.unseen.into()))?, Vec::new())
         };
         session.control.check()?;
-        tell(&predictions.report, &model, session);
+        self.reader.compare(&model, &rows, &predictions.report, session)?;
         let mut columns = answer(&model, &predictions, self.proba);
         if let Some(coverage) = self.coverage {
             columns.push(sets(&model, &model.prediction_sets(&predictions, coverage)?));
@@ -89,7 +88,9 @@ impl Run for Predict {
         if let Some(kind) = self.explain {
             columns.push(self.explanations(&model, &rows, kind, session)?);
         }
-        output::write_table(self.output.as_ref(), &Table::new(columns)?, session)
+        output::write_table(self.output.as_ref(), &Table::new(columns)?, session)?;
+        session.wrote(self.output.as_ref(), "");
+        Ok(())
     }
 }
 
@@ -152,23 +153,4 @@ fn text_column(name: &str, texts: &[String]) -> Column {
     distinct.dedup();
     let codes = Codes::from_options(distinct.len(), texts.iter().map(|t| distinct.binary_search(t).ok()));
     Column::categorical(name, distinct, codes)
-}
-
-/// What had to be done to read the rows.
-pub fn tell(report: &AlignReport, model: &Model, session: &Session) {
-    if !report.absent.is_empty() {
-        let (n, of) = (report.absent.len(), model.schema.features.len());
-        session.note(&format!(
-            "{n} of {of} features are not in the data and count as missing: {}",
-            report.absent.join(", ")
-        ));
-    }
-    for unseen in &report.unseen {
-        session.warn(&format!(
-            "column `{}`: {} of a category that training has not seen (`{}` first) count as missing",
-            unseen.column,
-            count(unseen.cells, "cell"),
-            unseen.first
-        ));
-    }
 }

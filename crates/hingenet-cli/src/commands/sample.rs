@@ -35,6 +35,8 @@ impl Run for Sample {
 
     fn run(&self, session: &Session) -> Result<()> {
         let table = Model::load(&self.model)?.sample(self.n, &self.given, session.seed, &session.control)?;
-        output::write_table(self.output.as_ref(), &table, session)
+        output::write_table(self.output.as_ref(), &table, session)?;
+        session.wrote(self.output.as_ref(), "");
+        Ok(())
     }
 }

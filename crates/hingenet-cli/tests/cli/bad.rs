@@ -205,19 +205,21 @@ fn what_looks_wrong_with_the_data_is_told_first() {
     let row = |m: usize| {
         let gap = if m.is_multiple_of(7) { String::new() } else { format!("{},{}", m * 13 % 50, m % 10) };
         format!(
-            "P{m:03};{}.{}.2021;{gap};{};{}\n",
+            "P{m:03};{}.{}.2021;{gap};{},{}50;{};{}\n",
             m % 28 + 1,
             m % 12 + 1,
+            m % 7 + 1,
+            m % 9,
             m * 37 % 43,
             ["well", "ill"][m * 5 % 11 % 2]
         )
     };
     let text: String =
-        std::iter::once("patient;visit;dose;age;state\n".to_string()).chain((0..80).map(row)).collect();
+        std::iter::once("patient;visit;dose;paid;age;state\n".to_string()).chain((0..80).map(row)).collect();
     let folder = Folder::with(&[("d.csv", &text)]);
     let run = folder.run("evaluate d.csv --target state --folds 2 --model nb:ml --report r.html");
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    for (column, problem) in [("patient", "names"), ("visit", "dates"), ("dose", "decimal commas")] {
+    for (column, problem) in [("patient", "names"), ("visit", "dates"), ("paid", "decimal commas")] {
         let line = run.stderr.lines().find(|l| l.contains(&format!("`{column}`"))).unwrap_or_default();
         assert!(line.starts_with("warning: ") && line.contains(problem), "{}", run.stderr);
         assert!(
@@ -226,7 +228,10 @@ fn what_looks_wrong_with_the_data_is_told_first() {
         );
     }
     assert!(!run.stderr.contains("`age`"), "{}", run.stderr);
+    assert!(run.stderr.contains("note: read as numbers with decimal commas: `dose`"), "{}", run.stderr);
     let refused = folder.fails("fit d.csv --target state --model nb:ml -o m.hgn --strict", 3);
     assert!(refused.contains("dates") && refused.contains("--ignore visit"), "{refused}");
-    folder.succeeds("fit d.csv --target state --model nb:ml -o m.hgn --strict --ignore patient,visit,dose");
+    folder.succeeds(
+        "fit d.csv --target state --model nb:ml -o m.hgn --strict --ignore patient,visit --decimal ,",
+    );
 }

@@ -9,3 +9,4 @@ mod network;
 mod outputs;
 mod support;
 mod threads;
+mod warnings;

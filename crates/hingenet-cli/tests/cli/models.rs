@@ -7,9 +7,10 @@ use insta::assert_snapshot;
 #[test]
 fn models_are_listed_with_their_options() {
     let folder = Folder::new();
-    let all = folder.succeeds("models");
+    assert_snapshot!("models_on_one_screen", folder.succeeds("models"));
     for model in hingenet::model::models() {
-        assert!(all.contains(&format!("\n{:<16} {}", model.name, model.about)), "{}", model.name);
+        let shown = folder.succeeds(&format!("models {}", model.name));
+        assert!(shown.contains(&format!("\n{:<16} {}", model.name, model.about)), "{}", model.name);
     }
     assert_snapshot!(folder.succeeds("models slb"));
     assert_snapshot!(folder.fails("models forest", 2));

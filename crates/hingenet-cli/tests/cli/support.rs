@@ -70,6 +70,8 @@ impl Folder {
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(PathBuf::from(env!("CARGO_BIN_EXE_hingenet")));
         command.args(line.split_whitespace()).current_dir(self.path());
+        // as after an installation, not as `cargo run` starts it
+        command.env_remove("CARGO_PKG_NAME");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

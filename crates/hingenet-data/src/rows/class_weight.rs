@@ -2,6 +2,7 @@
 
 use super::Dataset;
 use hingenet_base::error::{Error, Result};
+use hingenet_base::similar::did_you_mean;
 use std::str::FromStr;
 
 /// How much the rows of each class count, on top of their own weights.
@@ -65,7 +66,8 @@ impl Dataset {
     fn given_factors(&self, pairs: &[(String, f64)]) -> Result<Vec<f64>> {
         let mut factors = vec![1.0; self.classes.len()];
         for (name, weight) in pairs {
-            let expected = || format!("one of the classes {}", self.classes.join(", "));
+            let meant = || did_you_mean(name, self.classes.iter().map(String::as_str));
+            let expected = || format!("one of the classes {}{}", self.classes.join(", "), meant());
             let unknown = || Error::parameter("class weight", name, expected());
             let c = self.classes.iter().position(|c| c == name).ok_or_else(unknown)?;
             factors[c] = *weight;

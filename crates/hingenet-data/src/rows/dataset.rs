@@ -92,7 +92,7 @@ impl Dataset {
         Err(Error::row(
             m,
             format!("column `{}`: the class is missing", self.target),
-            "remove rows without a class, fill them in, or ask for a semi-supervised fit (nb, tan, kdb and dag learn from them)",
+            "leave such rows out with `--drop-unlabelled`, fill them in, or learn from them with `--semi-supervised` (nb, tan, kdb and dag)",
         ))
     }
 

@@ -18,6 +18,7 @@ pub use schema::{AlignReport, FeatureKind, FeatureSpec, Schema, Unseen, UnseenPo
 pub use write::write_csv;
 
 use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::similar::did_you_mean;
 
 /// Columns of equal length with distinct names.
 ///
@@ -94,7 +95,9 @@ impl Table {
     fn required(&self, name: &str) -> Result<usize> {
         self.position(name).ok_or_else(|| {
             let names: Vec<&str> = self.columns.iter().map(Column::name).take(20).collect();
-            Error::column(name, "there is no such column", format!("the columns are: {}", names.join(", ")))
+            let meant = did_you_mean(name, self.columns.iter().map(Column::name));
+            let problem = format!("there is no such column{meant}");
+            Error::column(name, problem, format!("the columns are: {}", names.join(", ")))
         })
     }
 

@@ -39,38 +39,38 @@ fn bad_headers_are_refused() {
 #[test]
 fn a_first_line_of_cells_is_a_missing_header() {
     let options = ReadOptions::default();
-    refused_csv(
-        "5.1,5.1,a\n4.9,3.0,b\n",
-        &options,
-        Some(1),
-        &["`5.1`", "twice"],
-        "names of the columns missing",
-    );
-    refused_csv("5.1,,a\n4.9,3.0,b\n", &options, Some(1), &["no name"], "names of the columns missing");
-    refused_csv(
-        "5.1,3.5,a\n4.9,3.0,b\n",
-        &with_target("y"),
-        Some(1),
-        &["`y`"],
-        "names of the columns missing",
-    );
+    refused_csv("5.1,5.1,a\n4.9,3.0,b\n", &options, Some(1), &["`5.1`", "twice"], "`--no-header`");
+    refused_csv("5.1,,a\n4.9,3.0,b\n", &options, Some(1), &["no name"], "`--no-header`");
+    refused_csv("5.1,3.5,a\n4.9,3.0,b\n", &with_target("y"), Some(1), &["`y`"], "`--no-header`");
 }
 
 #[test]
 fn files_that_hold_no_text_are_named_for_what_they_are() {
     let options = ReadOptions::default();
     for (bytes, what, hint) in [
-        (&b"PK\x03\x04\x14\0\x06\0a,b\n"[..], "spreadsheet", "CSV"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1", "spreadsheet", "CSV"),
+        (&b"PK\x03\x04\x14\0\x06\0a,b\n"[..], "a zip archive", "unpack"),
+        (b"PK\x03\x04\x14\0\x06\0[Content_Types].xml", "an Excel workbook (.xlsx)", "save the sheet as CSV"),
+        (
+            b"PK\x03\x04mimetypeapplication/vnd.oasis.opendocument.spreadsheet",
+            "(.ods)",
+            "save the sheet as CSV",
+        ),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "an Excel workbook (.xls)", "CSV"),
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "a PDF document", "CSV"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a picture (PNG)", "CSV"),
+        (b"RDX3\nX\n\0\0\0\x03", "an R data file", "write.csv"),
+        (b"\xef\xbb\xbf\n<!DOCTYPE HTML>\n<title>404</title>", "a web page", "download"),
+        (b"[{\"a\": 1}]", "JSON", "CSV"),
         (b"\x89HGN\r\n\x1a\n", "model", "inspect"),
         (b"PAR1\x15\x04\x15", "Parquet", ".parquet"),
         (b"BZh91AY&SY\x12", "bzip2", "unpack"),
         (b"\x28\xb5\x2f\xfd\x04", "zstd", "unpack"),
-        (b"\x7fELF\x02\x01\x01\0\0", "binary", "CSV"),
+        (b"\x7fELF\x02\x01\x01\0\0", "a program", "CSV"),
+        (b"a,b\n1,\0\0\n", "binary", "CSV"),
     ] {
         refused("data.csv", bytes, &options, None, &[what], hint);
     }
-    let table = csv("PAR1,BZh,SQLite format 3\n1,2,3\n").table;
+    let table = csv("PAR1,BZh,ORC\n1,2,3\n").table;
     assert_eq!(table.n_columns(), 3, "names are not taken for magic");
 }
 

@@ -196,3 +196,65 @@ fn a_word_among_numbers_brings_a_hint() {
     assert!(found.notes[0].to_string().contains("--na"));
     assert!(csv("doors\n2\n3\n4\n5more\n").notes.is_empty());
 }
+
+#[test]
+fn decimal_commas_are_numbers_where_they_can_be_nothing_else() {
+    let found = csv("dose;size;n\n51,3;1,234;1\n7;2,5;2\n;0,125;3\n");
+    assert_eq!(cells(&found.table, "dose"), ["51.3", "7", "-"]);
+    assert_eq!(cells(&found.table, "size"), ["1.234", "2.5", "0.125"], "one cell says what the comma is");
+    assert_eq!(found.notes[0], Note::DecimalCommas { columns: names(&["dose", "size"]) });
+    assert!(!found.notes[0].is_warning() && found.notes[0].to_string().contains("--decimal ."));
+    // thousands, a mixture with points, lists, cells parted by commas, the target: categories as before
+    for text in [
+        "a;b\n1,234;1\n12,000;2\n",
+        "a;b\n1,5;1\n2.5;2\n",
+        "a;b\n1,2,3;1\n1,5;2\n",
+        "a,b\n\"1,5\",1\n\"2,5\",2\n",
+    ] {
+        assert!(!is_numeric(&csv(text).table, "a"), "{text}");
+    }
+    let target = csv_with("a;b\n1,5;1\n2,5;2\n", &with_target("a"));
+    assert!(!is_numeric(&target.table, "a"));
+}
+
+#[test]
+fn the_decimal_mark_can_be_given() {
+    let decimal = |mark: u8| ReadOptions { decimal: Some(mark), ..Default::default() };
+    let comma = csv_with("a,b\n\"1,234\",2\n\"12,000\",3\n", &decimal(b','));
+    assert_eq!(cells(&comma.table, "a"), ["1.234", "12"]);
+    assert!(
+        !is_numeric(&csv_with("a;b\n1.5;1\n2,5;2\n", &decimal(b',')).table, "a"),
+        "a point is no mark then"
+    );
+    assert!(!is_numeric(&csv_with("a;b\n1,5;1\n2,5;2\n", &decimal(b'.')).table, "a"));
+    assert!(ReadOptions { decimal: Some(b';'), ..Default::default() }.check().is_err());
+}
+
+#[test]
+fn decimal_commas_among_numbers_are_read_or_refused_with_the_remedy() {
+    let numbers = ReadOptions { numeric: names(&["a"]), ..Default::default() };
+    let found = csv_with("a;b\n2,125;x\n1,5;x\n2;y\n", &numbers);
+    assert_eq!(cells(&found.table, "a"), ["2.125", "1.5", "2"]);
+    assert_eq!(found.notes, [Note::DecimalCommas { columns: names(&["a"]) }]);
+    let hint =
+        |text: &str| try_read("q.csv", text.as_bytes(), &numbers).unwrap_err().hint().unwrap().to_string();
+    assert!(hint("a;b\n1,234;x\n").contains("`--decimal ,`"));
+    assert!(hint("a;b\n1.5;x\n2,5;y\n").contains("one decimal mark"));
+}
+
+#[test]
+fn a_file_without_a_header_gets_numbered_columns() {
+    let options = ReadOptions { no_header: true, target: Some("c3".into()), ..Default::default() };
+    let found = csv_with("5.1,3.5,a\n4.9,3.0,b\n", &options);
+    assert_eq!(
+        (cells(&found.table, "c1"), cells(&found.table, "c3")),
+        (names(&["5.1", "4.9"]), names(&["a", "b"]))
+    );
+    assert!(try_read("d.arff", b"@relation r\n@attribute a numeric\n@data\n1\n", &options).is_err());
+}
+
+#[test]
+fn a_name_that_is_nearly_right_is_proposed() {
+    let error = try_read("d.csv", b"Age,sex\n1,f\n2,m\n", &with_target("age")).unwrap_err();
+    assert!(error.to_string().contains("did you mean `Age`?"), "{error}");
+}

@@ -73,6 +73,22 @@ impl Constraints {
         Ok(Constraints { nodes, rules, required, tiers: tiers.map(<[usize]>::to_vec) })
     }
 
+    /// The same knowledge, and no arc between two nodes that say the same thing, `are_one`, unless it is required.
+    pub fn apart(&self, are_one: impl Fn(usize, usize) -> bool) -> Self {
+        let m = self.nodes;
+        let inside: Vec<usize> = (0..m * m).filter(|e| e / m != e % m && are_one(e / m, e % m)).collect();
+        let mut known = self.clone();
+        if !inside.is_empty() {
+            known.rules.resize(m * m, ArcRule::Free);
+        }
+        for e in inside {
+            if known.rules[e] == ArcRule::Free {
+                known.rules[e] = ArcRule::Forbidden;
+            }
+        }
+        known
+    }
+
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.nodes

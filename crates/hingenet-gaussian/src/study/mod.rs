@@ -132,6 +132,9 @@ pub fn study_networks(
     let features = FeatureMap::learn(&table, Some(&weights))?;
     let x = features.encode(&table)?;
     check_nodes(&x, &features, constraints, control)?;
+    // indicators of one column exclude each other by construction: an arc between them would tell nothing
+    let column = |node: usize| features.nodes()[node].column;
+    let constraints = &constraints.apart(|i, j| column(i) == column(j));
     let learner = Learner { params, constraints, control };
     let mut contrasts = Vec::new();
     let classes = match class {
@@ -236,9 +239,15 @@ impl Learner<'_> {
         let method = self.method(lambda1.unwrap_or(1.0));
         let (moments, structure) = method.learn_rows(x, weights, self.constraints, self.control)?;
         if !structure.report.converged {
-            let is_search = self.params.method == StructureMethod::Search;
-            let remedy = if is_search { "; more rounds may find a better graph" } else { "" };
-            self.control.warn(&format!("{of_class}{} did not converge{remedy}", structure.report.method));
+            let problem = match self.params.method {
+                StructureMethod::Search => {
+                    "the order search still found better graphs in the last third of its rounds; more of them (`--rounds`) \
+                     may find another"
+                        .into()
+                }
+                _ => format!("{} did not converge", structure.report.method),
+            };
+            self.control.warn(&format!("{of_class}{problem}"));
         }
         let network = GaussianNetwork::from_structure(&structure, &moments)?;
         let (complete, log_likelihood) = completed(x, weights, &network)?;

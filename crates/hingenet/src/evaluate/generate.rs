@@ -4,6 +4,7 @@
 
 use hingenet_base::error::{Error, Result, require};
 use hingenet_base::numeric::random::Random;
+use hingenet_base::similar::did_you_mean;
 use hingenet_data::table::{Codes, Column, Table};
 use hingenet_density::generate::{Dependence, Networks};
 use hingenet_gaussian::generate::{ClassNetworks, NODES};
@@ -134,10 +135,10 @@ pub fn true_arcs(name: &str, seed: u64) -> Result<Option<Vec<TrueArc>>> {
 
 /// Makes `n` rows (the generator's default if `None`) of the named generator.
 pub fn generate(name: &str, n: Option<usize>, seed: u64) -> Result<Table> {
-    let generator = GENERATORS.iter().find(|g| g.name == name).ok_or_else(|| Error::Parameter {
-        name: "generator".into(),
-        value: name.into(),
-        expected: format!("one of {}", GENERATORS.iter().map(|g| g.name).collect::<Vec<_>>().join(", ")),
+    let generator = GENERATORS.iter().find(|g| g.name == name).ok_or_else(|| {
+        let names: Vec<&str> = GENERATORS.iter().map(|g| g.name).collect();
+        let meant = did_you_mean(name, names.iter().copied());
+        Error::parameter("generator", name, format!("one of {}{meant}", names.join(", ")))
     })?;
     let n = n.unwrap_or(generator.default_rows);
     require("rows", n, "at least 1", n >= 1)?;

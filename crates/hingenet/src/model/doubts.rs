@@ -103,7 +103,7 @@ impl Kind {
             Kind::DecimalComma => (
                 "holds numbers with decimal commas, which are read as categories",
                 "hold numbers with decimal commas, which are read as categories",
-                "write the numbers with decimal points".into(),
+                "read text files with --decimal , or write the numbers with decimal points".into(),
             ),
             Kind::Id => (
                 "names or numbers the rows and tells nothing about new ones",

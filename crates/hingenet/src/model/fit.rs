@@ -2,7 +2,8 @@
 
 use super::registry::{Recipe, Rule};
 use super::{
-    Dataset, Facts, Fitted, Majority, Model, ModelSpec, NumberData, density, discrete, gaussian, pool, sets,
+    Dataset, Facts, Fitted, Majority, Model, ModelSpec, NumberData, density, discrete, gaussian, pool,
+    ranges, sets,
 };
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
@@ -75,7 +76,9 @@ fn needs_classes(spec: &ModelSpec) -> Error {
     Error::Unsupported {
         model: spec.name().into(),
         problem: "it cannot learn from rows without a class".into(),
-        hint: "remove these rows, or take `:ml` or `:ml-bn-svm` of nb, tan, kdb or dag".into(),
+        hint:
+            "leave these rows out (`--drop-unlabelled`), or take `:ml` or `:ml-bn-svm` of nb, tan, kdb or dag"
+                .into(),
     }
 }
 
@@ -144,6 +147,7 @@ pub(super) fn fit_rows(
         rows: cells.rows,
         missing_cells: cells.missing,
         seed: options.seed,
+        ranges: ranges(rows.features()),
         solver: worst(&reports),
         chosen: chosen.into_iter().map(|(key, value)| (spec.info().name_of(key), value)).collect(),
         warnings: warnings.lock().map(|w| w.clone()).unwrap_or_default(),

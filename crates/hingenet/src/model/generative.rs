@@ -6,9 +6,12 @@ use super::{Fitted, Model};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::log::log_sum_exp;
+use hingenet_base::numeric::random::Random;
+use hingenet_base::similar::did_you_mean;
 use hingenet_data::classifier::Classifier;
+use hingenet_data::encode::FeatureCoder;
 use hingenet_data::rows::categories_of;
-use hingenet_data::table::{Codes, Column, Table, UnseenPolicy};
+use hingenet_data::table::{Codes, Column, FeatureSpec, Table, UnseenPolicy, parse_number};
 use hingenet_discrete::DiscreteClassifier;
 use hingenet_gaussian::GaussianClassifier;
 
@@ -61,8 +64,8 @@ impl Model {
         Ok(joint.chunks(self.classes.len()).enumerate().map(row).collect())
     }
 
-    /// `n` rows drawn from the model, the features first and the class last, given `column = value` pairs.
-    /// Numeric features are drawn as intervals, which is all the model knows of them.
+    /// `n` rows drawn from the model, the features first and the class last, given `column = value` pairs. A discrete
+    /// network knows of a number its interval only: it is drawn uniformly from the part of it that training has seen.
     pub fn sample(
         &self,
         n: usize,
@@ -97,13 +100,23 @@ impl Model {
             let (i, state) = self.find_state(model, &names, column, value)?;
             evidence[i] = Some(state);
         }
-        let columns = model.sample(n, seed, &evidence)?;
-        let named = |(variable, codes): (&Variable, Codes)| {
-            Column::categorical(variable.name.clone(), variable.states.clone(), codes)
+        let mut columns = model.sample(n, seed, &evidence)?.into_iter();
+        let class =
+            columns.next().map(|codes| Column::categorical(&*self.target, self.classes.clone(), codes));
+        let feature = |(i, (variable, codes)): (usize, (&Variable, Codes))| match &model.coders()[i] {
+            FeatureCoder::Categories { .. } => {
+                Column::categorical(&*variable.name, variable.states.clone(), codes)
+            }
+            FeatureCoder::Cuts { cuts } => {
+                let fixed = given.iter().find(|(column, _)| *column == variable.name);
+                let fixed = fixed.and_then(|(_, value)| parse_number(value));
+                let range = self.facts.ranges.get(&variable.name).copied();
+                let stream = seed ^ (i as u64 + 1).wrapping_mul(WITHIN_INTERVALS);
+                Column::numeric(&*variable.name, numbers(&codes, cuts, range, fixed, stream))
+            }
         };
-        let mut drawn: Vec<Column> = names.iter().zip(columns).map(named).collect();
-        drawn.rotate_left(1);
-        Table::new(drawn)
+        let features = names[1..].iter().zip(columns).enumerate().map(feature);
+        Table::new(features.chain(class).collect())
     }
 
     /// The network with its names, for the exchange formats. Uncalibrated.
@@ -154,13 +167,10 @@ impl Model {
     /// The class first, then the features, with their states.
     fn variables(&self, model: &DiscreteClassifier) -> Vec<Variable> {
         let class = Variable { name: self.target.clone(), states: self.classes.clone() };
-        let feature =
-            |(spec, coder): (&hingenet_data::table::FeatureSpec, &hingenet_data::encode::FeatureCoder)| {
-                Variable {
-                    name: spec.name.clone(),
-                    states: (0..coder.n_states()).map(|j| coder.state_name(j)).collect(),
-                }
-            };
+        let feature = |(spec, coder): (&FeatureSpec, &FeatureCoder)| Variable {
+            name: spec.name.clone(),
+            states: (0..coder.n_states()).map(|j| coder.state_name(j)).collect(),
+        };
         std::iter::once(class).chain(self.schema.features.iter().zip(model.coders()).map(feature)).collect()
     }
 
@@ -176,7 +186,7 @@ impl Model {
             let known: Vec<&str> = names.iter().map(|v| v.name.as_str()).collect();
             Error::column(
                 column,
-                "the model has no such column",
+                format!("the model has no such column{}", did_you_mean(column, known.iter().copied())),
                 format!("its columns are: {}", known.join(", ")),
             )
         })?;
@@ -189,10 +199,57 @@ impl Model {
             let states = names[i].states.join(", ");
             Error::column(
                 column,
-                format!("`{value}` is none of its values"),
+                format!(
+                    "`{value}` is none of its values{}",
+                    did_you_mean(value, names[i].states.iter().map(String::as_str))
+                ),
                 format!("its values are: {states}"),
             )
         })?;
         Ok((i, state))
+    }
+}
+
+/// Numbers its own way the random streams that place numbers in their intervals (2^64 over the golden ratio).
+const WITHIN_INTERVALS: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A number from the interval of each state, uniformly: `cuts` part the intervals, the outer ones end where training did,
+/// or at their cut where that is not known. `fixed` is a number that was asked for.
+fn numbers(codes: &Codes, cuts: &[f64], range: Option<[f64; 2]>, fixed: Option<f64>, seed: u64) -> Vec<f64> {
+    let ends = |j: usize| {
+        let (below, above) = (j.checked_sub(1).and_then(|k| cuts.get(k)).copied(), cuts.get(j).copied());
+        let low = below.or(range.map(|r| r[0])).or(above).unwrap_or(0.0);
+        let high = above.or(range.map(|r| r[1])).or(below.map(f64::next_up)).unwrap_or(0.0);
+        (low.min(high), high)
+    };
+    let draw = |(m, code): (usize, Option<usize>)| {
+        let (low, high) = ends(code.unwrap_or_default());
+        // `high` belongs to the interval, `low` to the one below
+        let x = high - Random::stream(seed, m as u64).uniform() * (high - low);
+        fixed.unwrap_or(if x > low { x } else { high })
+    };
+    codes.iter().enumerate().map(draw).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drawn_numbers_lie_in_their_intervals() {
+        let cuts = [2.5, 2.5f64.next_up(), 4.0];
+        let coder = FeatureCoder::Cuts { cuts: cuts.to_vec() };
+        let codes = Codes::from_options(4, (0..4000).map(|m| Some(m % 4)));
+        for range in [Some([-1.0, 9.0]), None] {
+            let x = numbers(&codes, &cuts, range, None, 7);
+            assert!(x.iter().all(|x| x.is_finite()));
+            assert_eq!(coder.code_column(&Column::numeric("x", x.clone())).unwrap(), codes, "{range:?}");
+            if range.is_some() {
+                let upper: Vec<f64> = x.iter().skip(3).step_by(4).copied().collect();
+                let mean = upper.iter().sum::<f64>() / upper.len() as f64;
+                assert!((mean - 6.5).abs() < 0.2 && upper.iter().all(|x| *x <= 9.0), "{mean}");
+            }
+        }
+        assert_eq!(numbers(&codes, &cuts, None, Some(3.0), 7), vec![3.0; 4000]);
     }
 }

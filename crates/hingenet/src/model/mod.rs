@@ -21,6 +21,7 @@ mod pool;
 mod registry;
 mod sets;
 mod spec;
+mod unlike;
 
 pub use builders::{Aode, Dag, FisherSvm, KTree, KernelDensity, LogDensity, NaiveBayes, Pool, Sgbn, Tan};
 pub use density::fit_log_densities;
@@ -35,6 +36,8 @@ use majority::Majority;
 pub use options::{OptionDefault, OptionInfo, OptionKind};
 pub use registry::{DEFAULT_MODEL, ModelInfo, models};
 pub use spec::ModelSpec;
+pub use unlike::doubts_of_test_rows;
+use unlike::{Ranges, ranges};
 
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
@@ -90,6 +93,9 @@ pub struct Facts {
     pub seed: u64,
     /// Options chosen by inner cross-validation, as `key = value`.
     pub chosen: std::collections::BTreeMap<String, f64>,
+    /// Smallest and largest number of each column of numbers; empty in files of earlier versions.
+    #[serde(default)]
+    pub ranges: Ranges,
     /// How the solver ended, where one ran.
     pub solver: Option<SolverReport>,
     /// Warnings of the fit (a stated rule was applied to unusual data).

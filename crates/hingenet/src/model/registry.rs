@@ -3,6 +3,7 @@
 use super::options::OptionInfo;
 use super::{density as kde, discrete as net, gaussian as sgbn, pool};
 use hingenet_base::error::{Error, Result};
+use hingenet_base::similar::did_you_mean;
 use hingenet_density::Variant;
 use hingenet_gaussian::{Learning, StructureMethod};
 use std::sync::LazyLock;
@@ -63,10 +64,13 @@ impl ModelInfo {
         self.option(&key).map(|o| o.key.to_string()).unwrap_or(key)
     }
 
-    /// What to expect as the name of an option.
-    pub(super) fn keys(&self) -> String {
+    /// What to expect as the name of an option where `key` is none.
+    pub(super) fn keys(&self, key: &str) -> String {
         let keys: Vec<&str> = self.options.iter().map(|o| o.key).collect();
-        if keys.is_empty() { "no options".into() } else { format!("one of {}", keys.join(", ")) }
+        if keys.is_empty() {
+            return "no options".into();
+        }
+        format!("one of {}{}", keys.join(", "), did_you_mean(key, keys.iter().copied()))
     }
 }
 
@@ -130,13 +134,21 @@ pub fn models() -> &'static [ModelInfo] {
     &MODELS
 }
 
-/// The model with this name, or an error that lists what there is.
+/// The model with this name, or an error that names those like it.
 pub fn find(name: &str) -> Result<&'static ModelInfo> {
-    MODELS.iter().find(|m| m.name == name).ok_or_else(|| Error::Parameter {
-        name: "model".into(),
-        value: name.into(),
-        expected: format!("one of {}", MODELS.iter().map(|m| m.name).collect::<Vec<_>>().join(", ")),
-    })
+    let found = MODELS.iter().find(|m| m.name == name);
+    found.ok_or_else(|| Error::parameter("model", name, expected(name)))
+}
+
+/// What could be meant by a name that no model has: those that begin with it, or one that looks like it.
+fn expected(name: &str) -> String {
+    let names = || MODELS.iter().map(|m| m.name);
+    let family = format!("{name}:");
+    let longer: Vec<&str> = names().filter(|known| known.starts_with(&family)).collect();
+    match longer.is_empty() {
+        true => format!("a name that `hingenet models` lists{}", did_you_mean(name, names())),
+        false => format!("one of {}", longer.join(", ")),
+    }
 }
 
 /// The five learning rules on one graph: graph options first, then those of the rule.

@@ -77,7 +77,7 @@ impl ModelSpec {
             value: key.into(),
             expected,
         };
-        let option = self.info.option(key).ok_or_else(|| bad(self.info.keys()))?;
+        let option = self.info.option(key).ok_or_else(|| bad(self.info.keys(key)))?;
         if self.values.contains_key(option.key) {
             return Err(bad("each option once".into()));
         }

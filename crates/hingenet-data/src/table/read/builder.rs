@@ -53,6 +53,11 @@ struct Seen {
     text: Option<(Place, String)>,
     infinite: Option<(Place, String)>,
     large: Option<(Place, String)>,
+    /// A cell with a decimal comma among numbers, one whose comma may part thousands as well, and how many of both kinds are
+    /// no whole numbers.
+    comma: Option<(Place, String)>,
+    thousands: Option<(Place, String)>,
+    n_comma_fractions: usize,
 }
 
 impl ColumnBuilder {
@@ -155,7 +160,7 @@ impl ColumnBuilder {
     #[inline]
     fn push_parsed(&mut self, cell: Cell<'_>, place: Place, context: &Context<'_>) -> Result<()> {
         let Store::Numbers(values) = &mut self.store else { return Ok(()) };
-        match number::parse(cell.bytes()) {
+        match context.number(cell.bytes()) {
             Number::Finite(x) if x.abs() < number::LARGE && !context.numbers_may_be_missing => {
                 values.push(x);
                 Ok(())
@@ -183,8 +188,15 @@ impl ColumnBuilder {
                 }
             }
             Number::Infinite => return Err(infinite(context, place, &self.name, text)),
-            Number::No => match self.role {
-                Role::Numeric(hint) => {
+            Number::No => match (context.comma_number(text), &self.role) {
+                (Some(x), _) => {
+                    values.push(x);
+                    let Seen { comma, thousands, n_comma_fractions, .. } = &mut self.seen;
+                    let kind = if number::is_thousands(text) { thousands } else { comma };
+                    kind.get_or_insert_with(|| (place, shorten(text)));
+                    *n_comma_fractions += usize::from(x.fract() != 0.0);
+                }
+                (None, Role::Numeric(hint)) => {
                     return Err(context.cell(place, &self.name, text, "is not a number", hint));
                 }
                 _ => return Err(self.too_many_categories(text, place, context)),
@@ -217,7 +229,7 @@ impl ColumnBuilder {
     fn push_category(&mut self, cell: Cell<'_>, place: Place, context: &Context<'_>) -> Result<()> {
         let Store::Coded(coded) = &mut self.store else { return Ok(()) };
         let text = cell.bytes();
-        let parsed = number::parse(text);
+        let parsed = context.number(text);
         let first = || (place, shorten(text));
         let mut x = f64::NAN;
         match parsed {
@@ -251,8 +263,13 @@ impl ColumnBuilder {
     }
 
     fn too_many_categories(&self, text: &[u8], place: Place, context: &Context<'_>) -> Error {
-        let hint = "leave the column out with `--ignore`; if it holds numbers, correct this cell or name the \
-                    text with `--na`";
+        let hint = match context.comma_number(text) {
+            Some(_) => WHICH_COMMA,
+            None => {
+                "leave the column out with `--ignore`; if it holds numbers, correct this cell or name the \
+                 text with `--na`"
+            }
+        };
         let problem = match self.role {
             Role::Categorical => "is category number 65536, and 65535 is the limit",
             _ => "makes the column categorical, with more than 65535 categories",
@@ -260,12 +277,18 @@ impl ColumnBuilder {
         context.cell(place, &self.name, text, problem, hint)
     }
 
-    /// The typed column; `None` if it was skipped.
-    pub(super) fn finish(self, context: &Context<'_>, notes: &mut Vec<Note>) -> Result<Option<Column>> {
-        let ColumnBuilder { name, role, store, seen } = self;
+    /// The typed column; `None` if it was skipped. `free_commas`: a comma may mark decimals.
+    pub(super) fn finish(
+        self,
+        context: &Context<'_>,
+        free_commas: bool,
+        notes: &mut Vec<Note>,
+    ) -> Result<Option<Column>> {
+        let ColumnBuilder { name, role, store, mut seen } = self;
         let column = match store {
             Store::Nothing => return Ok(None),
             Store::Numbers(mut values) => {
+                seen.check_commas(&values, &name, context)?;
                 values.shrink_to_fit();
                 Column::numeric(name, values)
             }
@@ -274,8 +297,13 @@ impl ColumnBuilder {
                 if let Some((place, value)) = seen.infinite.as_ref().filter(|_| inferred) {
                     return Err(infinite(context, *place, &name, value.as_bytes()));
                 }
+                let commas =
+                    role == Role::Infer && seen.n_texts > 0 && seen.infinite.is_none() && free_commas;
                 if inferred {
                     Column::numeric(name, coded.values())
+                } else if let Some(values) = commas.then(|| coded.comma_values()).flatten() {
+                    seen.comma = seen.text.take();
+                    Column::numeric(name, values)
                 } else {
                     coded.categorical(name, &role, &seen, notes)
                 }
@@ -283,6 +311,36 @@ impl ColumnBuilder {
         };
         add_notes(&column, &role, seen, notes);
         Ok(Some(column))
+    }
+}
+
+/// What to do about a cell such as `1,234`.
+const WHICH_COMMA: &str = "if the comma marks decimals, say so with `--decimal ,`; else write numbers without marks between thousands";
+
+impl Seen {
+    /// Refuses commas that may part thousands unless another cell has one that cannot, and numbers of which some have
+    /// decimal commas and others points.
+    fn check_commas(&self, values: &[f64], name: &str, context: &Context<'_>) -> Result<()> {
+        let Some((place, value)) = &self.comma else {
+            return match &self.thousands {
+                Some((place, value)) => {
+                    Err(context.cell(*place, name, value.as_bytes(), "is not a number", WHICH_COMMA))
+                }
+                None => Ok(()),
+            };
+        };
+        let fractions = values.iter().filter(|x| !x.is_nan() && x.fract() != 0.0).count();
+        if fractions > self.n_comma_fractions {
+            let problem = "has a decimal comma where other cells have decimal points";
+            return Err(context.cell(
+                *place,
+                name,
+                value.as_bytes(),
+                problem,
+                "give all numbers one decimal mark",
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -297,6 +355,16 @@ fn add_notes(column: &Column, role: &Role, seen: Seen, notes: &mut Vec<Note>) {
         notes.push(Note::AllMissing { column: column.name().into() });
     }
     let Some(numeric) = column.as_numeric() else { return };
+    if seen.comma.is_some() {
+        let name = column.name().to_string();
+        match notes.iter_mut().find_map(|note| match note {
+            Note::DecimalCommas { columns } => Some(columns),
+            _ => None,
+        }) {
+            Some(columns) => columns.push(name),
+            None => notes.push(Note::DecimalCommas { columns: vec![name] }),
+        }
+    }
     if let Some((place, value)) = seen.large {
         notes.push(Note::LargeInteger { column: column.name().into(), place, value });
     }
@@ -356,6 +424,21 @@ impl Coded {
     /// The cells as numbers.
     fn values(&self) -> Vec<f64> {
         self.codes.iter().map(|code| code.map_or(f64::NAN, |c| self.numbers[c])).collect()
+    }
+
+    /// The cells as numbers with decimal commas, if each is one and a comma of some cell can be nothing else.
+    fn comma_values(&self) -> Option<Vec<f64>> {
+        let texts = self.dictionary.by_code().into_iter().take(self.numbers.len());
+        let mut is_clear = false;
+        let number = |(_, text): (u16, String)| {
+            is_clear |= text.contains(',') && !number::is_thousands(text.as_bytes());
+            match number::parse_comma(text.as_bytes()) {
+                Number::Finite(x) => Some(x),
+                _ => None,
+            }
+        };
+        let numbers = texts.map(number).collect::<Option<Vec<f64>>>()?;
+        is_clear.then(|| self.codes.iter().map(|code| code.map_or(f64::NAN, |c| numbers[c])).collect())
     }
 
     fn categorical(self, name: String, role: &Role, seen: &Seen, notes: &mut Vec<Note>) -> Column {

@@ -9,6 +9,8 @@ pub(super) struct Context<'a> {
     /// File name for errors.
     pub(super) file: &'a str,
     missing: Vec<&'a str>,
+    /// The decimal mark that was asked for.
+    pub(super) decimal: Option<u8>,
     /// Whether a missing token is a number (`-999`), so that numbers must be looked up too.
     pub(super) numbers_may_be_missing: bool,
 }
@@ -20,15 +22,30 @@ impl<'a> Context<'a> {
             Some(tokens) => tokens.iter().map(String::as_str).collect(),
             None => MISSING_TOKENS.to_vec(),
         };
-        let is_number = |token: &&str| matches!(number::parse(token.as_bytes()), Number::Finite(_));
-        let numbers_may_be_missing = missing.iter().any(is_number);
-        Context { file, missing, numbers_may_be_missing }
+        let context = Context { file, missing, decimal: options.decimal, numbers_may_be_missing: false };
+        let is_number = |token: &&str| matches!(context.number(token.as_bytes()), Number::Finite(_));
+        let numbers_may_be_missing = context.missing.iter().any(is_number);
+        Context { numbers_may_be_missing, ..context }
     }
 
     /// A file whose missing cells are no texts.
     #[cfg(feature = "parquet")]
     pub(super) fn without_tokens(file: &'a str) -> Self {
-        Context { file, missing: Vec::new(), numbers_may_be_missing: false }
+        Context { file, missing: Vec::new(), decimal: Some(b'.'), numbers_may_be_missing: false }
+    }
+
+    /// What a text says as a number.
+    #[inline]
+    pub(super) fn number(&self, text: &[u8]) -> Number {
+        if self.decimal == Some(b',') { number::parse_comma(text) } else { number::parse(text) }
+    }
+
+    /// The number of a text with a decimal comma, where nobody said what marks decimals.
+    pub(super) fn comma_number(&self, text: &[u8]) -> Option<f64> {
+        match number::parse_comma(text) {
+            Number::Finite(x) if self.decimal.is_none() && text.contains(&b',') => Some(x),
+            _ => None,
+        }
     }
 
     /// Whether a text stands for a missing cell.

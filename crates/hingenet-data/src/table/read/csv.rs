@@ -16,11 +16,15 @@ pub(super) fn read(input: Input<'_>, options: &ReadOptions, control: &Control) -
     if !scanner.next_record()? {
         return Err(context.file(None, "the file is empty", "the first line must name the columns"));
     }
-    let header = header(&mut scanner, &context)?;
+    // without a header the record at hand is a row
+    let header = match options.no_header {
+        true => (1..=scanner.n_cells()).map(|k| format!("c{k}")).collect(),
+        false => header(&mut scanner, &context)?,
+    };
     let roles = plan::roles(&header, options, &context, Some(1), |_| Role::Infer)?;
     let mut columns = ColumnBuilder::all(header, roles);
     let mut rows = Lines::default();
-    while scanner.next_record()? {
+    while (options.no_header && rows.n_rows == 0) || scanner.next_record()? {
         let line = scanner.record_line;
         if scanner.n_cells() != columns.len() {
             return Err(ragged(&scanner, columns.len(), &context));

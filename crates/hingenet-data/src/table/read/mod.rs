@@ -15,6 +15,7 @@ mod builder;
 mod context;
 mod csv;
 mod dictionary;
+mod foreign;
 mod number;
 mod options;
 #[cfg(feature = "parquet")]
@@ -59,7 +60,14 @@ pub fn read<'a>(
     let (head, reader, zipped) = unzipped(raw, &file)?;
     let format = options.format.or_else(|| by_name(&file)).unwrap_or_else(|| by_content(&head));
     if matches!(format, Format::Csv | Format::Arff) {
-        refuse_binary(&head, &file)?;
+        foreign::refuse(&head, &file)?;
+    }
+    if options.no_header && format != Format::Csv {
+        return Err(Error::parameter(
+            "no header",
+            &file,
+            "a CSV file; files of other formats name their columns",
+        ));
     }
     let input = Input { file, head, reader, path: path.filter(|_| !zipped) };
     match format {
@@ -138,36 +146,6 @@ fn by_content(head: &[u8]) -> Format {
     } else {
         Format::Csv
     }
-}
-
-/// First bytes of files that are often taken for tables of text, what they are, and what to do.
-const NOT_TEXT: [(&[u8], &str, &str); 9] = [
-    (b"PK\x03\x04", "a zip archive or a spreadsheet (.xlsx, .ods)", SAVE_AS_CSV),
-    (b"\xd0\xcf\x11\xe0", "a spreadsheet (.xls)", SAVE_AS_CSV),
-    (b"\x89HGN", "a Hingenet model", "give a file of rows; `hingenet inspect` shows models"),
-    (b"PAR1\x15", "a Parquet file", "let its name end in .parquet"),
-    (b"ARROW1\0\0", "an Arrow file", "let its name end in .arrow"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it first; of compressed texts gzip is read"),
-    (b"BZh91AY&SY", "compressed with bzip2", "unpack it first; of compressed texts gzip is read"),
-    (b"\xfd7zXZ\0", "compressed with xz", "unpack it first; of compressed texts gzip is read"),
-    (b"SQLite format 3\0", "a database", "export the table as CSV"),
-];
-const SAVE_AS_CSV: &str = "save the sheet as CSV (UTF-8), or unpack the archive";
-
-/// Refuses a file that holds no text, before its bytes reach an error message as names of columns.
-fn refuse_binary(head: &[u8], file: &str) -> Result<()> {
-    let refuse = |problem: String, hint: &str| {
-        Err(Error::File { file: file.into(), line: None, problem, hint: hint.into() })
-    };
-    if let Some((_, what, hint)) = NOT_TEXT.iter().find(|(magic, ..)| head.starts_with(magic)) {
-        return refuse(format!("this is no table but {what}"), hint);
-    }
-    let is_utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-    let first_line = head.split(|b| *b == b'\n').next().unwrap_or_default();
-    if first_line.contains(&0) && !is_utf16 {
-        return refuse("this is no text but binary data".into(), "give CSV, ARFF, Parquet or Arrow");
-    }
-    Ok(())
 }
 
 /// Data that is damaged (gzip) is the file's fault, anything else the operating system's.

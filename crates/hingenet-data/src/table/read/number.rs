@@ -15,7 +15,7 @@ pub(super) enum Number {
 const POWERS: [f64; 19] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
 
-/// Reads a cell; spaces around the number are ignored.
+/// Reads a cell with decimal points; spaces around the number are ignored.
 #[inline]
 pub(super) fn parse(cell: &[u8]) -> Number {
     match short_decimal(cell) {
@@ -64,6 +64,28 @@ fn parse_slowly(cell: &[u8]) -> Number {
     }
 }
 
+/// Reads a cell with decimal commas, in which a point is no part of a number.
+#[cold]
+pub(super) fn parse_comma(cell: &[u8]) -> Number {
+    if cell.contains(&b'.') {
+        return Number::No;
+    }
+    let pointed: Vec<u8> = cell.iter().map(|&byte| if byte == b',' { b'.' } else { byte }).collect();
+    parse(&pointed)
+}
+
+/// Whether the comma of a text that [`parse_comma`] reads may part thousands as well: `1,234`.
+pub(super) fn is_thousands(cell: &[u8]) -> bool {
+    let digits = cell.trim_ascii();
+    let digits = digits.strip_prefix(b"-").or_else(|| digits.strip_prefix(b"+")).unwrap_or(digits);
+    let Some(comma) = digits.iter().position(|b| *b == b',') else { return false };
+    let (whole, rest) = (&digits[..comma], &digits[comma + 1..]);
+    (1..=3).contains(&whole.len())
+        && whole[0] != b'0'
+        && rest.len() == 3
+        && rest.iter().all(u8::is_ascii_digit)
+}
+
 /// From here on a number may be an integer that was rounded.
 pub(super) const LARGE: f64 = 9_007_199_254_740_992.0;
 
@@ -88,6 +110,22 @@ mod tests {
             let standard = text.parse::<f64>().ok().map(f64::to_bits);
             let ours = match parse(text.as_bytes()) { Number::Finite(x) => Some(x.to_bits()), _ => None };
             prop_assert_eq!(ours, standard);
+        }
+    }
+
+    #[test]
+    fn commas_part_decimals_and_perhaps_thousands() {
+        assert_eq!(parse_comma(b"51,3"), Number::Finite(51.3));
+        assert_eq!(parse_comma(b" -1,5e3"), Number::Finite(-1500.0));
+        assert_eq!(parse_comma(b"7"), Number::Finite(7.0));
+        for text in ["5.5", "1.234,5", "1,2,3", ",", "a,b"] {
+            assert_eq!(parse_comma(text.as_bytes()), Number::No, "{text}");
+        }
+        for text in ["1,234", "-12,345", "999,000"] {
+            assert!(is_thousands(text.as_bytes()), "{text}");
+        }
+        for text in ["0,125", "51,3", "1234,567", "1,2345", "1234", "1,23e"] {
+            assert!(!is_thousands(text.as_bytes()), "{text}");
         }
     }
 

@@ -65,6 +65,12 @@ pub struct ReadOptions {
     pub ignore: Vec<String>,
     /// Cell delimiter of CSV; `None`: comma, semicolon or tab, whichever the header line has most of.
     pub delimiter: Option<u8>,
+    /// Decimal mark of text files, `.` or `,`. `None`: the point; commas too where they can be nothing else, which is in
+    /// cells such as `51,3` of a column that holds numbers only, and of one whose type is open if cells are not
+    /// parted by commas.
+    pub decimal: Option<u8>,
+    /// Whether the first line of CSV is a row: the columns are then named `c1`, `c2` and so on.
+    pub no_header: bool,
     /// Texts that stand for a missing cell, instead of [`MISSING_TOKENS`]. The empty cell is always missing.
     pub missing: Option<Vec<String>>,
     /// Format; `None`: by file name, else by the first bytes.
@@ -80,6 +86,9 @@ impl ReadOptions {
         if let Some(d) = self.delimiter {
             let ok = d.is_ascii() && !d.is_ascii_alphanumeric() && !b"\"\r\n\0+-.".contains(&d);
             require("delimiter", (d as char).escape_default(), "one character such as , or ;", ok)?;
+        }
+        if let Some(d) = self.decimal {
+            require("decimal", (d as char).escape_default(), ". or ,", b".,".contains(&d))?;
         }
         for (option, names) in [("numeric", &self.numeric), ("ignore", &self.ignore)] {
             for name in names {
@@ -142,12 +151,14 @@ pub enum Note {
     IntegerCodes { columns: Vec<(String, usize)> },
     /// A column of ten times more numbers than texts (distinct ones) is categorical because of the texts.
     MostlyNumbers { column: String, place: Place, value: String },
+    /// Columns with cells such as `51,3` were read as numbers.
+    DecimalCommas { columns: Vec<String> },
 }
 
 impl Note {
     /// Whether this is a warning rather than a hint.
     pub fn is_warning(&self) -> bool {
-        !matches!(self, Note::IntegerCodes { .. })
+        !matches!(self, Note::IntegerCodes { .. } | Note::DecimalCommas { .. })
     }
 }
 
@@ -171,6 +182,11 @@ impl std::fmt::Display for Note {
                     list.join(", ")
                 )
             }
+            Note::DecimalCommas { columns } => write!(
+                f,
+                "read as numbers with decimal commas: `{}`; `--decimal .` leaves them texts",
+                columns.join("`, `")
+            ),
             Note::MostlyNumbers { column, place, value } => write!(
                 f,
                 "column `{column}` is categorical because `{value}` ({place}) is not a number; if it stands \

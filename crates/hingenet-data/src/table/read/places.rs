@@ -1,5 +1,6 @@
 //! Where the rows of a table stand in its file, for errors that come after reading.
 
+use super::options::Place;
 use hingenet_base::error::{Error, Result};
 
 /// The file of a table and, of text files, the line of each row.
@@ -11,18 +12,20 @@ pub struct Places {
     pub(super) rows: Lines,
 }
 
-/// Number of rows, and their lines as runs of rows on consecutive lines: (first row, its line).
+/// Number of rows, and their places as runs of rows on consecutive lines: (first row, its line).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Lines {
     pub(super) n_rows: usize,
     runs: Vec<(usize, u64)>,
+    /// Whether the lines are rows of a file that has no lines.
+    are_rows: bool,
 }
 
 impl Lines {
     /// Rows that stand on no lines.
     #[cfg(feature = "parquet")]
     pub(super) fn none(n_rows: usize) -> Self {
-        Lines { n_rows, runs: Vec::new() }
+        Lines { n_rows, runs: vec![(0, 1)], are_rows: true }
     }
 
     /// Adds a row that starts at this line.
@@ -41,15 +44,27 @@ impl Lines {
         let (first, line) = self.runs[run];
         Some(line + (row - first) as u64)
     }
+
+    fn place(&self, row: usize) -> Option<Place> {
+        self.of(row).map(if self.are_rows { Place::Row } else { Place::Line })
+    }
 }
 
 impl Places {
+    /// The places of some of the rows, in the given order.
+    pub fn rows(&self, rows: &[usize]) -> Places {
+        let mut kept = Lines { are_rows: self.rows.are_rows, ..Lines::default() };
+        rows.iter().filter_map(|&row| self.rows.of(row)).for_each(|line| kept.push(line));
+        Places { file: self.file.clone(), rows: kept }
+    }
+
     /// The result of work on the table as it was read; an error about its rows or columns gets file and line.
     pub fn locate<T>(&self, result: Result<T>) -> Result<T> {
         let file = |line, problem, hint| Error::File { file: self.file.clone(), line, problem, hint };
         result.map_err(|error| match error {
-            Error::Row { row, problem, hint } => match self.rows.of(row.saturating_sub(1)) {
-                Some(line) => file(Some(line), problem, hint),
+            Error::Row { row, problem, hint } => match self.rows.place(row.saturating_sub(1)) {
+                Some(Place::Line(line)) => file(Some(line), problem, hint),
+                Some(Place::Row(row)) => file(None, format!("row {row}: {problem}"), hint),
                 None => file(None, format!("row {row}: {problem}"), hint),
             },
             Error::Column { column, problem, hint } => {
@@ -76,5 +91,7 @@ mod tests {
             let error = places.locate::<()>(Err(Error::row(m, "is odd", ""))).unwrap_err();
             assert_eq!(error.to_string(), format!("d.csv, line {line}: is odd"));
         }
+        let error = places.rows(&[1, 3, 5]).locate::<()>(Err(Error::row(1, "is odd", ""))).unwrap_err();
+        assert_eq!(error.to_string(), "d.csv, line 7: is odd");
     }
 }

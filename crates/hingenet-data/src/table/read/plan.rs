@@ -7,6 +7,7 @@ use super::places::{Lines, Places};
 use crate::table::{FeatureKind, Table, parse_number};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
+use hingenet_base::similar::did_you_mean;
 use std::collections::{HashMap, HashSet};
 
 /// What to do about a text in a column that `--numeric` names, and in one that a model knows as numbers.
@@ -77,7 +78,9 @@ fn check_names(header: &[String], context: &Context<'_>, line: Option<u64>) -> R
 fn or_header_missing(header: &[String], hint: &str) -> String {
     match header.iter().find(|name| parse_number(name).is_some()) {
         Some(name) => format!(
-            "is the line with the names of the columns missing (`{name}` looks like a cell)? Otherwise: {hint}"
+            "if the file has no line with the names of the columns (`{name}` looks like a cell), say so with `--no-header`, \
+             and they are c1 to c{}; otherwise: {hint}",
+            header.len()
         ),
         None => hint.into(),
     }
@@ -101,7 +104,8 @@ fn check_options(
             if header.len() > 20 {
                 list += ", ...";
             }
-            let problem = format!("there is no column `{name}` (named by {who})");
+            let known = did_you_mean(name, header.iter().map(String::as_str));
+            let problem = format!("there is no column `{name}` (named by {who}){known}");
             let hint = format!("the columns are: {list}");
             return Err(context.file(line, problem, or_header_missing(header, &hint)));
         }
@@ -146,12 +150,13 @@ pub(super) fn finish(
             "give at least one row of data below the header; lines must end in LF or CRLF",
         ));
     }
+    let free_commas = context.decimal.is_none() && delimiter.is_some_and(|d| d != b',');
     let (mut notes, mut typed, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
     for column in columns {
         if column.role == Role::Skip {
             skipped.push(column.name.clone());
         }
-        typed.extend(column.finish(context, &mut notes)?);
+        typed.extend(column.finish(context, free_commas, &mut notes)?);
     }
     let table = if typed.is_empty() { Table::without_columns(rows.n_rows) } else { Table::new(typed)? };
     Ok(ReadResult { table, notes, delimiter, skipped, places: Places { file: context.file.into(), rows } })

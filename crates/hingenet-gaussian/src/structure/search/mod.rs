@@ -88,7 +88,7 @@ pub fn fit_search(
         }
     }
     let report = SolverReport {
-        method: "order search (until the last third of the rounds gains nothing)".into(),
+        method: "order search".into(),
         converged: 3 * found.last_gain <= 2 * params.rounds,
         iterations: params.rounds,
         objective: found.score,
