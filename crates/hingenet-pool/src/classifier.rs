@@ -3,14 +3,14 @@
 
 use super::fit::Terms;
 use super::rows::{FeatureType, number};
-use super::terms::averaged::mutual_information;
+
 use super::terms::density::search::DensityChoice;
 use super::terms::gaussian::GaussianChoice;
 use super::terms::machine::fit::MachineChoice;
 use super::terms::{self, TermModel, TermScores, missing_share, varying};
 use super::weights::{LETTERS, PoolWeights, TERMS};
 use hingenet_base::error::{Error, Result, require_len};
-use hingenet_base::numeric::log::softmax;
+use hingenet_base::numeric::log::{mutual_information, softmax};
 use hingenet_base::solver::SolverReport;
 use hingenet_data::classifier::Classifier;
 use hingenet_data::explain::{Game, ScoreTerms, leave_one_out};

@@ -55,6 +55,21 @@ pub fn argmax(v: &[f64]) -> usize {
     best
 }
 
+/// Mutual information (nats) of the row and the column of a table of weights with `k` columns.
+pub fn mutual_information(table: &[f64], k: usize) -> f64 {
+    let n: f64 = table.iter().sum();
+    let mut class = vec![0.0; k];
+    table.chunks_exact(k).for_each(|row| class.iter_mut().zip(row).for_each(|(t, v)| *t += v));
+    let mut information = 0.0;
+    for row in table.chunks_exact(k) {
+        let state: f64 = row.iter().sum();
+        for (v, c) in row.iter().zip(&class).filter(|(v, _)| **v > 0.0) {
+            information += v / n * (v * n / (state * c)).ln();
+        }
+    }
+    information
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

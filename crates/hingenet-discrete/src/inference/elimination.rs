@@ -67,13 +67,15 @@ pub(super) fn relevant(network: &Network, keep: &[usize], evidence: &Evidence) -
 }
 
 /// Eliminates every unobserved variable of `nodes` that is not kept, in the order that suits every evidence, or, if that
-/// needs too large a table, in an order made for this evidence.
+/// needs too large a table, in an order made for this evidence. `reduce` says what is left of the entries of its states:
+/// their sum, or the largest.
 pub(super) fn eliminate(
     network: &Network,
     evidence: &Evidence,
     keep: &[usize],
     nodes: &[bool],
     order: &[usize],
+    reduce: impl Fn(&[f64]) -> f64,
 ) -> Result<Elimination> {
     let run = |order: &[usize]| {
         let card = network.structure().card();
@@ -94,7 +96,7 @@ pub(super) fn eliminate(
             vars.retain(|&u| u != v);
             vars.push(v);
             let product = Factor::product(&factors, vars, card)?;
-            let message = product.without_last(card[v], log_sum_exp);
+            let message = product.without_last(card[v], &reduce);
             pending.push((message.clone(), Origin::Bucket(buckets.len())));
             buckets.push(Bucket { product, message, families, inputs });
         }
@@ -125,7 +127,7 @@ pub(super) fn sum_out(
     keep: &[usize],
     order: &[usize],
 ) -> Result<Elimination> {
-    eliminate(network, evidence, keep, &relevant(network, keep, evidence), order)
+    eliminate(network, evidence, keep, &relevant(network, keep, evidence), order, log_sum_exp)
 }
 
 /// An order made for the factors that are left after the evidence.
@@ -143,14 +145,25 @@ fn order_given(network: &Network, evidence: &Evidence, nodes: &[bool]) -> Vec<us
 impl Elimination {
     /// Draws the eliminated variables given everything else, last eliminated first.
     pub fn draw(&self, card: &[usize], state: &mut [Option<usize>], random: &mut Random) {
-        for bucket in self.buckets.iter().rev() {
-            // Log weights of the variable's states, given the states of the others.
-            let (v, others) = (bucket.variable(), &bucket.message.vars);
-            let h = others.iter().fold(0, |h, &u| h * card[u] + state[u].unwrap_or(0));
-            let row = &bucket.product.table[h * card[v]..(h + 1) * card[v]];
+        self.read_back(card, state, |row| {
             let max = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let weights: Vec<f64> = row.iter().map(|w| (w - max).exp()).collect();
-            state[v] = Some(random.weighted(&weights));
+            random.weighted(&weights)
+        });
+    }
+
+    /// Sets the eliminated variables, last eliminated first; `choose` takes one of the states by their log weights given
+    /// the states of the others.
+    pub fn read_back(
+        &self,
+        card: &[usize],
+        state: &mut [Option<usize>],
+        mut choose: impl FnMut(&[f64]) -> usize,
+    ) {
+        for bucket in self.buckets.iter().rev() {
+            let (v, others) = (bucket.variable(), &bucket.message.vars);
+            let h = others.iter().fold(0, |h, &u| h * card[u] + state[u].unwrap_or(0));
+            state[v] = Some(choose(&bucket.product.table[h * card[v]..(h + 1) * card[v]]));
         }
     }
 }

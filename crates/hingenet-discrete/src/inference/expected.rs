@@ -6,6 +6,7 @@ use super::expected_tree::{Scratch, TreeExpectation};
 use super::factor::{open_family, walk};
 use crate::Network;
 use hingenet_base::error::Result;
+use hingenet_base::numeric::log::log_sum_exp;
 use std::sync::OnceLock;
 
 /// A network prepared for expected counts.
@@ -40,7 +41,7 @@ impl<'a> Expectation<'a> {
         }
         let nodes = vec![true; evidence.len()];
         let order = self.order.get_or_init(|| elimination::order_of(self.network));
-        let done = elimination::eliminate(self.network, evidence, &[], &nodes, order)?;
+        let done = elimination::eliminate(self.network, evidence, &[], &nodes, order, log_sum_exp)?;
         if done.kept.table[0] == f64::NEG_INFINITY {
             return Err(super::impossible());
         }

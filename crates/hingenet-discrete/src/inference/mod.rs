@@ -6,6 +6,7 @@
 //! whose numbers are too far apart for products, and graphs too wide for one junction tree that suits
 //! every row use variable elimination in log space.
 
+mod beliefs;
 mod elimination;
 mod expected;
 mod expected_tree;
@@ -14,6 +15,7 @@ mod junction;
 mod lanes;
 mod tree;
 
+pub use beliefs::{Beliefs, Finding};
 pub use elimination::Evidence;
 pub(crate) use expected::Expectation;
 pub use factor::{Factor, MAX_FACTOR};

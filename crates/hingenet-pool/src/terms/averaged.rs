@@ -8,6 +8,7 @@ use super::TermModel;
 use crate::rows::Labelled;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
+use hingenet_base::numeric::log::mutual_information;
 use hingenet_data::encode::FeatureCoder;
 use hingenet_data::table::{Codes, Column, ColumnData, Table};
 use hingenet_discrete::Samples;
@@ -115,21 +116,6 @@ impl Averaged {
 
 fn coded<'a>(states: &'a [States], table: &'a Table) -> impl Iterator<Item = Codes> + 'a {
     states.iter().zip(table.columns()).map(|(states, column)| states.code(column))
-}
-
-/// Mutual information (nats) of the row and the column of a table of weights with `k` columns.
-pub(crate) fn mutual_information(table: &[f64], k: usize) -> f64 {
-    let n: f64 = table.iter().sum();
-    let mut class = vec![0.0; k];
-    table.chunks_exact(k).for_each(|row| class.iter_mut().zip(row).for_each(|(t, v)| *t += v));
-    let mut information = 0.0;
-    for row in table.chunks_exact(k) {
-        let state: f64 = row.iter().sum();
-        for (v, c) in row.iter().zip(&class).filter(|(v, _)| **v > 0.0) {
-            information += v / n * (v * n / (state * c)).ln();
-        }
-    }
-    information
 }
 
 impl TermModel for Averaged {
