@@ -2,9 +2,11 @@
 //!
 //! [`table`] reads typed columns, [`encode`] learns categories, cuts and scales, [`information`] says what coded
 //! columns tell of each other, [`rows`] proves that rows can be learnt from, [`select`] deals folds, searches and
-//! calibrates, [`classifier`] says what every fitted family can do, [`explain`] why a row got its class, [`mod@file`] writes.
+//! calibrates, [`classifier`] says what every fitted family can do, [`explain`] why a row got its class, [`belief`] what is
+//! believed of a column, [`mod@file`] writes.
 //! Knows no model.
 
+pub mod belief;
 pub mod classifier;
 pub mod encode;
 pub mod explain;

@@ -9,6 +9,7 @@
 //!
 //! Letters: i, j nodes (`Θ_ij` is the arc i -> j), a, b rows, c classes, m nodes, n rows.
 
+mod beliefs;
 pub mod discriminative;
 pub mod features;
 pub mod fisher;
@@ -22,6 +23,7 @@ mod predict;
 pub mod structure;
 pub mod study;
 
+pub use beliefs::GaussianBeliefs;
 pub use fisher::FisherMachine;
 pub use fit::fit;
 pub use params::{Decision, GaussianParams, Learning, Priors, SlackWeight, Tuning, Variance};

@@ -64,7 +64,14 @@ pub fn mutual_information(table: &[f64], k: usize) -> f64 {
     for row in table.chunks_exact(k) {
         let state: f64 = row.iter().sum();
         for (v, c) in row.iter().zip(&class).filter(|(v, _)| **v > 0.0) {
-            information += v / n * (v * n / (state * c)).ln();
+            let by_chance = state * c;
+            // Products of tiny shares vanish where their logarithms do not.
+            let log_ratio = if by_chance > f64::MIN_POSITIVE {
+                (v * n / by_chance).ln()
+            } else {
+                v.ln() + n.ln() - state.ln() - c.ln()
+            };
+            information += v / n * log_ratio;
         }
     }
     information
@@ -73,6 +80,14 @@ pub fn mutual_information(table: &[f64], k: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn information_of_tables() {
+        let ln2 = 2f64.ln();
+        assert!((mutual_information(&[1.0, 0.0, 0.0, 1.0], 2) - ln2).abs() < 1e-15);
+        assert!(mutual_information(&[1.0, 2.0, 3.0, 2.0, 4.0, 6.0], 3).abs() < 1e-15);
+        assert!(mutual_information(&[1.0, 1e-200, 1e-200, 1e-300], 2).abs() < 1e-15);
+    }
 
     #[test]
     fn huge_and_tiny_values_do_not_overflow() {

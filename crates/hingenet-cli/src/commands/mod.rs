@@ -11,6 +11,7 @@ mod loglik;
 mod models;
 mod network;
 mod predict;
+mod query;
 mod sample;
 
 use crate::output::Files;
@@ -42,6 +43,8 @@ pub enum Command {
     Predict(predict::Predict),
     /// Show what made one decision: what each known feature adds, largest first
     Explain(explain::Explain),
+    /// Ask a model: what follows for the class and any column from what you know, and what to measure next
+    Query(query::Query),
     /// Show or convert a fitted model
     Inspect(inspect::Inspect),
     /// Draw rows from a generative model
@@ -73,6 +76,7 @@ impl Command {
             Command::Fit(c) => c,
             Command::Predict(c) => c,
             Command::Explain(c) => c,
+            Command::Query(c) => c,
             Command::Inspect(c) => c,
             Command::Sample(c) => c,
             Command::Loglik(c) => c,

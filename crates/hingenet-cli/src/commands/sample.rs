@@ -1,6 +1,7 @@
 //! `hingenet sample`
 
 use super::Run;
+use super::query::pair;
 use crate::output::{self, Files};
 use crate::session::Session;
 use anyhow::Result;
@@ -21,11 +22,6 @@ pub struct Sample {
     /// CSV file to write; stdout if not given
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-fn pair(text: &str) -> Result<(String, String), String> {
-    let (column, value) = text.split_once('=').ok_or("expected COL=VALUE")?;
-    Ok((column.to_string(), value.to_string()))
 }
 
 impl Run for Sample {

@@ -94,10 +94,10 @@ impl Model {
             return Table::new(features.columns().iter().cloned().chain([class]).collect());
         }
         let model = self.network_model("draw rows")?;
-        let names = self.variables(model);
+        let names = self.variables(model.coders());
         let mut evidence = vec![None; names.len()];
         for (column, value) in given {
-            let (i, state) = self.find_state(model, &names, column, value)?;
+            let (i, state) = self.find_state(&names, column, value)?;
             evidence[i] = Some(state);
         }
         let mut columns = model.sample(n, seed, &evidence)?.into_iter();
@@ -124,7 +124,7 @@ impl Model {
         let model = self.network_model("be written as a network")?;
         Ok(NamedNetwork {
             name: "hingenet".into(),
-            variables: self.variables(model),
+            variables: self.variables(model.coders()),
             network: model.network().clone(),
         })
     }
@@ -165,49 +165,47 @@ impl Model {
     }
 
     /// The class first, then the features, with their states.
-    fn variables(&self, model: &DiscreteClassifier) -> Vec<Variable> {
+    pub(super) fn variables(&self, coders: &[FeatureCoder]) -> Vec<Variable> {
         let class = Variable { name: self.target.clone(), states: self.classes.clone() };
         let feature = |(spec, coder): (&FeatureSpec, &FeatureCoder)| Variable {
             name: spec.name.clone(),
             states: (0..coder.n_states()).map(|j| coder.state_name(j)).collect(),
         };
-        std::iter::once(class).chain(self.schema.features.iter().zip(model.coders()).map(feature)).collect()
+        std::iter::once(class).chain(self.schema.features.iter().zip(coders).map(feature)).collect()
     }
 
-    /// Variable and state of `column = value`; a number is put into its interval.
-    fn find_state(
-        &self,
-        model: &DiscreteClassifier,
-        names: &[Variable],
-        column: &str,
-        value: &str,
-    ) -> Result<(usize, usize)> {
-        let i = names.iter().position(|v| v.name == column).ok_or_else(|| {
-            let known: Vec<&str> = names.iter().map(|v| v.name.as_str()).collect();
-            Error::column(
-                column,
-                format!("the model has no such column{}", did_you_mean(column, known.iter().copied())),
-                format!("its columns are: {}", known.join(", ")),
-            )
-        })?;
-        let by_name = names[i].states.iter().position(|s| s == value);
-        let by_number = || {
-            let number = Column::numeric(column, vec![value.parse::<f64>().ok().filter(|v| v.is_finite())?]);
-            model.coders().get(i.checked_sub(1)?)?.code_column(&number).ok()?.get(0)
-        };
-        let state = by_name.or_else(by_number).ok_or_else(|| {
-            let states = names[i].states.join(", ");
-            Error::column(
-                column,
-                format!(
-                    "`{value}` is none of its values{}",
-                    did_you_mean(value, names[i].states.iter().map(String::as_str))
-                ),
-                format!("its values are: {states}"),
-            )
-        })?;
-        Ok((i, state))
+    /// Variable and state of `column = value`.
+    fn find_state(&self, names: &[Variable], column: &str, value: &str) -> Result<(usize, usize)> {
+        let i = variable_of(names, column)?;
+        Ok((i, self.state_of(names, i, value)?))
     }
+
+    /// State of a value of variable `i`; a number is put into its interval.
+    pub(super) fn state_of(&self, names: &[Variable], i: usize, value: &str) -> Result<usize> {
+        let Variable { name, states } = &names[i];
+        let by_number = || {
+            let number = Column::numeric(name, vec![value.parse::<f64>().ok().filter(|v| v.is_finite())?]);
+            self.coders()?.get(i.checked_sub(1)?)?.code_column(&number).ok()?.get(0)
+        };
+        let state = states.iter().position(|s| s == value).or_else(by_number);
+        state.ok_or_else(|| {
+            let near = did_you_mean(value, states.iter().map(String::as_str));
+            let hint = format!("its values are: {}", states.join(", "));
+            Error::column(name, format!("`{value}` is none of its values{near}"), hint)
+        })
+    }
+}
+
+/// Position of a column by its name.
+pub(super) fn variable_of(names: &[Variable], column: &str) -> Result<usize> {
+    names.iter().position(|v| v.name == column).ok_or_else(|| {
+        let known: Vec<&str> = names.iter().map(|v| v.name.as_str()).collect();
+        Error::column(
+            column,
+            format!("the model has no such column{}", did_you_mean(column, known.iter().copied())),
+            format!("its columns are: {}", known.join(", ")),
+        )
+    })
 }
 
 /// Numbers its own way the random streams that place numbers in their intervals (2^64 over the golden ratio).

@@ -14,22 +14,24 @@ mod pool;
 mod study;
 
 pub use describe::choice_words;
-pub use evaluation::{DataFacts, Evaluation, ModelResult, ProtocolFacts};
+pub use evaluation::{Evaluation, ModelResult};
 pub use figure::{Caption, Curve, CurveFigure, HeatMap};
 pub use hingenet_gaussian::study::Change;
 pub use importance::{Dot, FeatureImportance, Importance};
-pub use model::{Decision, FeatureCuts, ModelReport, NodeTable, Origin};
+pub use model::{Decision, ModelReport, NodeTable, Origin};
 pub use network::{
     ArcChange, Chance, ClassNetwork, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,
     WeightDifference,
 };
 pub use picture::{NetworkPicture, PictureArc, PictureNode};
 pub use study::{
-    ClassCurves, DataFindings, Difference, EvaluationReport, Headline, MarginHistogram, ModelStudy,
-    Reliability, Reproduction, Share, TradeOff, Verdict,
+    ClassCurves, DataFindings, Difference, EvaluationReport, Headline, ModelStudy, Reliability, Share,
+    TradeOff,
 };
 
 // Fields of the above that nobody needs to name.
-pub(crate) use evaluation::{BalancedError, FailedModel, FoldAccuracy, MissingPoint, SweepPoint, TermResult};
-pub(crate) use model::{DecisionValue, TableRow};
-pub(crate) use study::ReliabilityBin;
+pub(crate) use evaluation::{
+    BalancedError, DataFacts, FailedModel, FoldAccuracy, MissingPoint, ProtocolFacts, SweepPoint, TermResult,
+};
+pub(crate) use model::{DecisionValue, FeatureCuts, TableRow};
+pub(crate) use study::{MarginHistogram, ReliabilityBin, Reproduction, Verdict};

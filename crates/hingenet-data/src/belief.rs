@@ -1,0 +1,24 @@
+//! What is believed of one column, given what is known of others: always together with the class, so that families need
+//! to say nothing else.
+
+/// A column and the class.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Belief {
+    /// `P(state, class)`, a value for each class, state by state.
+    States(Vec<f64>),
+    /// A number: normal distributions whose weights add up to 1.
+    Number(Vec<Normal>),
+}
+
+/// A normal distribution that holds in one class, with its share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Normal {
+    /// Class.
+    pub class: usize,
+    /// Probability of the class and of what else this distribution supposes.
+    pub weight: f64,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation; 0 where the number is certain.
+    pub sd: f64,
+}

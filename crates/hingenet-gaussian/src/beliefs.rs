@@ -1,0 +1,202 @@
+//! Class networks asked with what is known: mixtures of conditional Gaussians, exact for numbers.
+//!
+//! A categorical column is a group of indicator nodes. The probability of its states in a class is by rule the density at
+//! the indicators of each state, as a share of their sum: `P(s | c, known) = p(s, known | c) / Σ_t p(t, known | c)`. A
+//! likelihood over states is a mixture over them with these shares.
+
+use crate::missing::Conditional;
+use crate::predict::{GaussianClassifier, class_scores};
+use hingenet_base::error::{Error, Result};
+use hingenet_base::numeric::log::{argmax, log_sum_exp, softmax};
+use hingenet_data::belief::{Belief, Normal};
+use hingenet_data::classifier::Classifier;
+use hingenet_data::table::{Codes, Column, Table};
+
+/// Most combinations of states that likelihoods leave open.
+const MOST_COMBINATIONS: usize = 4096;
+
+/// What follows from one row of known cells and likelihoods over the states of others.
+#[derive(Debug, Clone)]
+pub struct GaussianBeliefs<'a> {
+    model: &'a GaussianClassifier,
+    /// The known cells with each combination of the states that the likelihoods leave.
+    rows: Table,
+    /// `ln P(class, combination | known)`, K values a combination.
+    log_weights: Vec<f64>,
+    /// `ln p(known)`, numbers in the units of their columns.
+    log_evidence: f64,
+    /// Means of all nodes given the known ones, for each combination and class as the weights are.
+    means: Vec<Vec<f64>>,
+    /// Deviations of all nodes given the known ones, for each class.
+    deviations: Vec<Vec<f64>>,
+}
+
+impl GaussianClassifier {
+    /// Takes the known cells of the only row of a table (as in training), likelihoods over the states of categorical
+    /// columns, and one over the classes.
+    pub fn beliefs(
+        &self,
+        known: &Table,
+        likelihoods: &[(usize, Vec<f64>)],
+        of_class: &[f64],
+    ) -> Result<GaussianBeliefs<'_>> {
+        let (rows, log_likelihood) = combinations(known, likelihoods)?;
+        let k = self.prior.len();
+        let posterior = self.log_proba(known)?;
+        let scores = self.joint_scores(&rows)?;
+        let mut log_weights: Vec<f64> = Vec::with_capacity(scores.len());
+        // ln Σ_s p(s, known | c) over all states, also those of likelihood 0.
+        let all = self.joint_scores(&combinations(known, &without_preference(likelihoods))?.0)?;
+        let total = |c: usize| log_sum_exp(&all.iter().skip(c).step_by(k).copied().collect::<Vec<f64>>());
+        let totals: Vec<f64> = (0..k).map(total).collect();
+        for (row, log_l) in scores.chunks_exact(k).zip(&log_likelihood) {
+            let weight = |c: usize| posterior[c] + of_class[c].ln() + row[c] - totals[c] + log_l;
+            log_weights.extend((0..k).map(weight));
+        }
+        let seen = log_sum_exp(&log_weights);
+        if seen == f64::NEG_INFINITY || seen.is_nan() {
+            return Err(Error::data("what is given is impossible in this model", "check the given values"));
+        }
+        log_weights.iter_mut().for_each(|w| *w -= seen);
+        let log_evidence = self.log_density(known)?[0] + seen;
+        let (means, deviations) = self.conditionals(&rows)?;
+        Ok(GaussianBeliefs { model: self, rows, log_weights, log_evidence, means, deviations })
+    }
+
+    /// Means and deviations of the nodes in each class; the rows miss the same cells.
+    fn conditionals(&self, rows: &Table) -> Result<(Vec<Vec<f64>>, Vec<Vec<f64>>)> {
+        let x = self.features.encode(rows)?;
+        let missing: Vec<bool> = x.row(0).iter().map(|v| v.is_nan()).collect();
+        let prepared: Vec<Conditional<'_>> =
+            self.networks.iter().map(|g| Conditional::new(g, &missing)).collect::<Result<_>>()?;
+        let means = |a: usize| prepared.iter().map(|c| c.complete(x.row(a))).collect::<Vec<_>>();
+        let deviations = |conditional: &Conditional<'_>| {
+            let (nodes, covariance) = conditional.covariance()?;
+            let mut deviations = vec![0.0; missing.len()];
+            nodes.iter().enumerate().for_each(|(at, &j)| deviations[j] = covariance[(at, at)].sqrt());
+            Ok(deviations)
+        };
+        let deviations = prepared.iter().map(deviations).collect::<Result<_>>()?;
+        Ok(((0..x.rows()).flat_map(means).collect(), deviations))
+    }
+
+    fn joint_scores(&self, rows: &Table) -> Result<Vec<f64>> {
+        Ok(class_scores(&self.networks, &self.prior, None, &self.features.encode(rows)?)?.concat())
+    }
+}
+
+impl GaussianBeliefs<'_> {
+    /// `ln P(class | known)`.
+    pub fn log_classes(&self) -> Vec<f64> {
+        let k = self.model.prior.len();
+        let of = |c: usize| self.log_weights.iter().skip(c).step_by(k).copied().collect::<Vec<f64>>();
+        (0..k).map(|c| log_sum_exp(&of(c))).collect()
+    }
+
+    /// `ln p(known)`: probabilities for categories and likelihoods, densities for numbers.
+    pub fn log_evidence(&self) -> f64 {
+        self.log_evidence
+    }
+
+    /// What is believed of column `j`.
+    pub fn column(&self, j: usize) -> Result<Belief> {
+        match self.rows.column(j).as_categorical() {
+            Some(column) => self.states(j, column.categories().len()),
+            None => self.numbers(j),
+        }
+    }
+
+    fn states(&self, j: usize, r: usize) -> Result<Belief> {
+        let (k, n) = (self.model.prior.len(), self.rows.n_rows());
+        let mut joint = vec![0.0; r * k];
+        let mut add = |a: usize, shares: &dyn Fn(usize, usize) -> f64| {
+            for (at, value) in joint.iter_mut().enumerate() {
+                *value += self.log_weights[a * k + at % k].exp() * shares(at / k, at % k);
+            }
+        };
+        for a in 0..n {
+            match self.rows.column(j).as_categorical().and_then(|c| c.codes().get(a)) {
+                Some(seen) => add(a, &|s, _| f64::from(u8::from(s == seen))),
+                None => {
+                    let each = with_states(&self.rows.one_row(a)?, j, r)?;
+                    let scores = self.model.joint_scores(&each)?;
+                    let of_class = |c: usize| {
+                        let mut shares: Vec<f64> = scores.iter().skip(c).step_by(k).copied().collect();
+                        softmax(&mut shares);
+                        shares
+                    };
+                    let shares: Vec<Vec<f64>> = (0..k).map(of_class).collect();
+                    add(a, &|s, c| shares[c][s]);
+                }
+            }
+        }
+        Ok(Belief::States(joint))
+    }
+
+    fn numbers(&self, j: usize) -> Result<Belief> {
+        let k = self.model.prior.len();
+        let Some(node) = self.model.features.nodes().iter().position(|n| n.column == j) else {
+            return Err(Error::data(format!("column {j} has no node"), ""));
+        };
+        let unit = &self.model.features.nodes()[node];
+        let normal = |(at, log_weight): (usize, &f64)| Normal {
+            class: at % k,
+            weight: log_weight.exp(),
+            mean: unit.mean + unit.scale * self.means[at][node],
+            sd: unit.scale * self.deviations[at % k][node],
+        };
+        Ok(Belief::Number(self.log_weights.iter().enumerate().map(normal).collect()))
+    }
+
+    /// The most probable class and combination, and in it the mean of every number, which is also its mode, and the most
+    /// probable state of every other column; a row as in training.
+    pub fn most_probable(&self) -> Result<(usize, Table)> {
+        let k = self.model.prior.len();
+        let best = argmax(&self.log_weights);
+        let (row, class) = (self.rows.one_row(best / k)?, best % k);
+        let decoded = self.model.features.decode(&self.means[best..=best])?;
+        let own = |j: usize| if row.column(j).is_missing(0) { decoded.column(j) } else { row.column(j) };
+        Ok((class, Table::new((0..row.n_columns()).map(|j| own(j).clone()).collect())?))
+    }
+}
+
+/// The same columns with every state open.
+fn without_preference(likelihoods: &[(usize, Vec<f64>)]) -> Vec<(usize, Vec<f64>)> {
+    likelihoods.iter().map(|(j, l)| (*j, vec![1.0; l.len()])).collect()
+}
+
+/// The row with each combination of the states of positive likelihood, and the logarithm of the product of these.
+fn combinations(known: &Table, likelihoods: &[(usize, Vec<f64>)]) -> Result<(Table, Vec<f64>)> {
+    let open = |l: &[f64]| l.iter().filter(|l| **l > 0.0).count();
+    let n = likelihoods.iter().map(|(_, l)| open(l) as f64).product::<f64>();
+    if n > MOST_COMBINATIONS as f64 {
+        let what = "combining the states that likelihoods leave open";
+        let hint = "give some of these columns a value";
+        return Err(Error::too_large(what, n, MOST_COMBINATIONS as f64, hint));
+    }
+    let n = n as usize;
+    let mut columns: Vec<Column> = known.rows(&vec![0; n]).columns().to_vec();
+    let mut logs = vec![0.0; n];
+    let mut block = 1;
+    for (j, likelihood) in likelihoods {
+        let states: Vec<usize> = (0..likelihood.len()).filter(|s| likelihood[*s] > 0.0).collect();
+        let state = |a: usize| states[a / block % states.len()];
+        logs.iter_mut().enumerate().for_each(|(a, l)| *l += likelihood[state(a)].ln());
+        columns[*j] = in_states(&columns[*j], (0..n).map(state));
+        block *= states.len();
+    }
+    Ok((Table::new(columns)?, logs))
+}
+
+/// The only row of a table once with each of the `r` states of column `j`.
+fn with_states(row: &Table, j: usize, r: usize) -> Result<Table> {
+    let mut columns: Vec<Column> = row.rows(&vec![0; r]).columns().to_vec();
+    columns[j] = in_states(&columns[j], 0..r);
+    Table::new(columns)
+}
+
+fn in_states(column: &Column, states: impl Iterator<Item = usize>) -> Column {
+    let categories = column.as_categorical().map(|c| c.categories().to_vec()).unwrap_or_default();
+    let codes = Codes::from_options(categories.len(), states.map(Some));
+    Column::categorical(column.name(), categories, codes)
+}

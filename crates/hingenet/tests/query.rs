@@ -1,0 +1,271 @@
+//! What every model promises when it is asked: the class has the probabilities that it predicts, and distributions,
+//! information and likelihoods of evidence follow from each other by the rules of probability.
+
+use hingenet::evaluate::generate;
+use hingenet::model::{Answer, Dataset, FitOptions, Known, Model, Posterior, Query, fit};
+use hingenet::table::{Column, ReadOptions, Table, UnseenPolicy, read};
+use hingenet::{Control, Error};
+use std::path::Path;
+
+fn fitted(name: &str) -> Model {
+    let data = Dataset::new(generate("mixed", Some(300), 4).unwrap(), "class", None).unwrap();
+    fit(&name.parse().unwrap(), &data, FitOptions { seed: 1, ..FitOptions::default() }, &Control::default())
+        .unwrap()
+}
+
+fn value(column: &str, value: &str) -> (String, Known) {
+    (column.to_string(), Known::Value(value.to_string()))
+}
+
+fn ask(model: &Model, known: &[(String, Known)]) -> Answer {
+    model.query(&Query { known: known.to_vec(), ..Query::default() }).unwrap()
+}
+
+fn states<'a>(answer: &'a Answer, column: &str) -> &'a [(String, f64)] {
+    match &answer.posterior.iter().find(|(name, _)| name == column).unwrap().1 {
+        Posterior::States(states) => states,
+        other => panic!("{column}: {other:?}"),
+    }
+}
+
+fn probability(answer: &Answer, column: &str, state: &str) -> f64 {
+    states(answer, column).iter().find(|(name, _)| name == state).unwrap().1
+}
+
+/// A table of one row; numbers where they can be read as such.
+fn row(model: &Model, cells: &[(&str, String)]) -> Table {
+    let columns = cells.iter().map(|(name, text)| {
+        let is_number =
+            model.schema.features.iter().any(|f| f.name == *name && f.kind.categories().is_none());
+        match text.parse::<f64>() {
+            Ok(number) if is_number => Column::numeric(*name, vec![number]),
+            _ => {
+                let code = hingenet::table::Codes::from_options(1, [Some(0)].into_iter());
+                Column::categorical(*name, vec![text.clone()], code)
+            }
+        }
+    });
+    let columns: Vec<Column> = columns.collect();
+    if columns.is_empty() { Table::without_columns(1) } else { Table::new(columns).unwrap() }
+}
+
+/// Models of every kind, as they were written by version 0.1.0.
+#[test]
+fn the_class_is_as_probable_as_predicted_by_every_model() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
+    let query =
+        read(folder.join("query.csv").as_path(), &ReadOptions::default(), &Control::default()).unwrap().table;
+    let files = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path());
+    let mut n = 0;
+    for path in files.filter(|p| p.extension().is_some_and(|e| e == "hgn")) {
+        let model = Model::load(&path).unwrap();
+        let predicted = model.predict(&query, UnseenPolicy::Missing).unwrap();
+        for m in 0..query.n_rows() {
+            let mut known = Vec::new();
+            for spec in &model.schema.features {
+                let Some(text) = query.position(&spec.name).and_then(|j| query.column(j).text(m)) else {
+                    continue;
+                };
+                let is_known = spec.kind.categories().is_none_or(|categories| categories.contains(&text));
+                known.extend(is_known.then(|| value(&spec.name, &text)));
+            }
+            let question = Query { known, targets: vec![model.target.clone()], ..Query::default() };
+            let answer = match model.query(&question) {
+                // prediction falls back on the prior
+                Err(e)
+                    if e.to_string().contains("impossible") && path.to_string_lossy().contains("alpha_0") =>
+                {
+                    continue;
+                }
+                answer => answer.unwrap_or_else(|e| panic!("{} {m}: {e}", path.display())),
+            };
+            for (c, (_, p)) in states(&answer, &model.target).iter().enumerate() {
+                let wanted = predicted.row(m)[c].exp();
+                assert!((p - wanted).abs() < 1e-9, "{} row {m}: {p} {wanted}", path.display());
+            }
+            n += 1;
+        }
+    }
+    assert!(n > 500, "{n}");
+}
+
+const NETWORKS: [&str; 4] = ["nb:ml", "tan:ml", "kdb2:ml", "aode:ml"];
+
+#[test]
+fn distributions_of_columns_are_the_likelihoods_of_rows_with_them() {
+    for name in NETWORKS {
+        let model = fitted(name);
+        let column = &model.schema.features[1].name;
+        let given: Vec<(&str, String)> = vec![(column, states(&ask(&model, &[]), column)[0].0.clone())];
+        let known: Vec<(String, Known)> = given.iter().map(|(c, v)| value(c, v)).collect();
+        let answer = ask(&model, &known);
+        for spec in model.schema.features.iter().filter(|f| f.kind.categories().is_some()) {
+            if answer.posterior.iter().all(|(c, _)| *c != spec.name) {
+                continue;
+            }
+            let likelihood = |state: &String| {
+                let mut cells = given.clone();
+                cells.push((&spec.name, state.clone()));
+                let table = row(&model, &cells);
+                model.log_likelihood(&table, UnseenPolicy::Error).unwrap()[0].features.exp()
+            };
+            let all: Vec<f64> = states(&answer, &spec.name).iter().map(|(s, _)| likelihood(s)).collect();
+            let total: f64 = all.iter().sum();
+            assert!((total.ln() - answer.log_evidence.unwrap()).abs() < 1e-9, "{name}");
+            for ((_, p), wanted) in states(&answer, &spec.name).iter().zip(&all) {
+                assert!((p - wanted / total).abs() < 1e-9, "{name} {}: {p} {}", spec.name, wanted / total);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_likelihood_is_the_mean_over_the_states_it_leaves() {
+    for name in NETWORKS {
+        let model = fitted(name);
+        let features: Vec<String> = model.schema.features.iter().map(|f| f.name.clone()).collect();
+        let (soft, other) = (&features[0], &features[2]);
+        let before = ask(&model, &[]);
+        let list: Vec<(String, f64)> =
+            states(&before, soft).iter().enumerate().map(|(k, (s, _))| (s.clone(), 0.3 + k as f64)).collect();
+        let answer = ask(&model, &[(soft.clone(), Known::Likelihood(list.clone()))]);
+        let mut wanted = vec![0.0; states(&before, other).len()];
+        let mut evidence = 0.0;
+        for (state, l) in &list {
+            let inside = ask(&model, &[value(soft, state)]);
+            let weight = l * probability(&before, soft, state);
+            evidence += weight;
+            wanted.iter_mut().zip(states(&inside, other)).for_each(|(w, (_, p))| *w += weight * p);
+        }
+        assert!((answer.log_evidence.unwrap() - evidence.ln()).abs() < 1e-9, "{name}");
+        for ((_, p), w) in states(&answer, other).iter().zip(&wanted) {
+            assert!((p - w / evidence).abs() < 1e-9, "{name}: {p} {}", w / evidence);
+        }
+        // excluding a state is a likelihood of 0 for it
+        let first = list[0].0.clone();
+        let not = ask(&model, &[(soft.clone(), Known::Not(first.clone()))]);
+        let rest = list.iter().skip(1).map(|(s, _)| (s.clone(), 1.0)).collect();
+        let same = ask(&model, &[(soft.clone(), Known::Likelihood(rest))]);
+        assert_eq!(not, same);
+        assert_eq!(probability(&not, soft, &first), 0.0);
+    }
+}
+
+#[test]
+fn information_is_the_expected_fall_of_the_entropy() {
+    let entropy = |states: &[(String, f64)]| {
+        states.iter().filter(|(_, p)| *p > 0.0).map(|(_, p)| -p * p.ln()).sum::<f64>()
+    };
+    for name in NETWORKS {
+        let model = fitted(name);
+        let known = [value(&model.schema.features[1].name, &{
+            let answer = ask(&model, &[]);
+            states(&answer, &model.schema.features[1].name)[0].0.clone()
+        })];
+        let about = model.schema.features[3].name.clone();
+        for target in [model.target.clone(), about] {
+            let question = Query { known: known.to_vec(), about: Some(target.clone()), ..Query::default() };
+            let answer = model.query(&question).unwrap();
+            assert!(answer.next.iter().all(|m| m.column != target && m.column != known[0].0));
+            for measurement in &answer.next {
+                let mut fall = entropy(states(&answer, &target));
+                for (state, p) in states(&answer, &measurement.column).iter().filter(|(_, p)| *p > 0.0) {
+                    let mut more = known.to_vec();
+                    more.push(value(&measurement.column, state));
+                    fall -= p * entropy(states(&ask(&model, &more), &target));
+                }
+                let difference = (measurement.nats - fall).abs();
+                assert!(difference < 1e-9, "{name} {}: {} {fall}", measurement.column, measurement.nats);
+            }
+        }
+    }
+}
+
+#[test]
+fn costs_change_the_order_of_measurements() {
+    let model = fitted("tan:ml");
+    let free = ask(&model, &[]);
+    let first = free.next[0].column.clone();
+    let question = Query { costs: vec![(first.clone(), 1e6)], ..Query::default() };
+    let dear = model.query(&question).unwrap();
+    assert_eq!(dear.next[0].column, free.next[1].column);
+    let dearest = dear.next.iter().find(|m| m.column == first).unwrap();
+    assert_eq!((dearest.nats, dearest.cost), (free.next[0].nats, 1e6));
+}
+
+/// The density of a number is proportional to the likelihood of the row with it: moments by a sum over a fine grid.
+#[test]
+fn numbers_of_gaussian_networks_have_the_moments_of_their_density() {
+    let model = fitted("sgbn:or,lambda1=2");
+    let numbers: Vec<&String> =
+        model.schema.features.iter().filter(|f| f.kind.categories().is_none()).map(|f| &f.name).collect();
+    let category = model.schema.features.iter().find(|f| f.kind.categories().is_some()).unwrap();
+    let state = category.kind.categories().unwrap()[0].clone();
+    let given = vec![(numbers[0].as_str(), "0.7".to_string()), (category.name.as_str(), state)];
+    let known: Vec<(String, Known)> = given.iter().map(|(c, v)| value(c, v)).collect();
+    let answer = ask(&model, &known);
+    for column in &numbers[1..] {
+        let found = &answer.posterior.iter().find(|(name, _)| name == *column).unwrap().1;
+        let Posterior::Number { mean, sd, quantiles } = found else { panic!("{found:?}") };
+        let grid: Vec<f64> = (0..4000).map(|k| mean + sd * (-10.0 + 20.0 * k as f64 / 3999.0)).collect();
+        let density = |x: &f64| {
+            let mut cells = given.clone();
+            cells.push((column.as_str(), x.to_string()));
+            model.log_likelihood(&row(&model, &cells), UnseenPolicy::Error).unwrap()[0].features.exp()
+        };
+        let density: Vec<f64> = grid.iter().map(density).collect();
+        let total: f64 = density.iter().sum();
+        let moment =
+            |f: &dyn Fn(f64) -> f64| grid.iter().zip(&density).map(|(x, d)| f(*x) * d).sum::<f64>() / total;
+        let (m, s) = (moment(&|x| x), moment(&|x| (x - mean).powi(2)).sqrt());
+        assert!((m - mean).abs() < 1e-6 * sd && (s - sd).abs() < 1e-6 * sd, "{column}: {m} {mean} {s} {sd}");
+        let below = moment(&|x| f64::from(u8::from(x <= quantiles[0])));
+        assert!((below - 0.05).abs() < 0.005, "{column}: {below}");
+    }
+}
+
+#[test]
+fn the_most_probable_values_agree_with_what_is_known_and_beat_others() {
+    for name in ["nb:ml", "tan:ml", "kdb2:ml", "tan:ml-bn-svm,lambda=4,gamma=2"] {
+        let model = fitted(name);
+        let start = ask(&model, &[]);
+        let fixed = &model.schema.features[0].name;
+        let seen = states(&start, fixed).last().unwrap().0.clone();
+        let answer = ask(&model, &[value(fixed, &seen)]);
+        assert_eq!(answer.most_probable.iter().find(|(c, _)| c == fixed).unwrap().1, seen, "{name}");
+        let all: Vec<(String, Known)> = answer.most_probable.iter().map(|(c, v)| value(c, v)).collect();
+        let best = ask(&model, &all).log_evidence.unwrap();
+        let class = answer.most_probable[0].1.clone();
+        for (k, (column, _)) in
+            answer.most_probable.iter().enumerate().skip(1).filter(|(_, (c, _))| c != fixed)
+        {
+            for (state, _) in states(&start, column) {
+                let mut other = all.clone();
+                other[k] = value(column, state);
+                // compared inside the class, where no temperature plays a part
+                assert!(ask(&model, &other).log_evidence.unwrap() <= best + 1e-9, "{name} {class} {column}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_said() {
+    let model = fitted("tan:ml");
+    let refused = |known: &[(String, Known)]| {
+        model.query(&Query { known: known.to_vec(), ..Query::default() }).unwrap_err().to_string()
+    };
+    assert!(refused(&[value("no such column", "1")]).contains("no such column"));
+    let column = model.schema.features.iter().find(|f| f.kind.categories().is_some()).unwrap();
+    let categories = column.kind.categories().unwrap();
+    assert!(refused(&[value(&column.name, "no such value")]).contains("none of its values"));
+    let both = [value(&column.name, &categories[0]), value(&column.name, &categories[1])];
+    assert!(refused(&both).contains("no value is left"));
+    let weighed = (column.name.clone(), Known::Likelihood(vec![(categories[0].clone(), -1.0)]));
+    assert!(refused(&[weighed]).contains("from 0 on"));
+    let pool = fitted("pool,fast=true");
+    let error = pool.query(&Query { targets: vec![column.name.clone()], ..Query::default() }).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    let answer = ask(&pool, &[]);
+    assert!(answer.log_evidence.is_none() && !answer.next.is_empty() && answer.posterior.len() == 1);
+}
