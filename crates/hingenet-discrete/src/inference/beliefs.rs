@@ -12,6 +12,7 @@ use hingenet_base::error::{Result, require, require_len};
 use hingenet_base::graph::Dag;
 use hingenet_base::numeric::log::{argmax, log_sum_exp, softmax};
 use hingenet_base::numeric::random::Random;
+use rayon::prelude::*;
 
 /// What is known of one variable: how probable what was seen is in each of its states. A single state above 0 is an
 /// observation, a state of 0 is excluded, and a common factor does not matter but for the probability of everything known.
@@ -97,10 +98,11 @@ impl Beliefs {
             .collect::<Result<_>>()?;
         let draw = |k: usize| {
             let mut random = Random::stream(seed, k as u64);
-            let sampler = samplers[random.weighted(&weights)].as_ref().ok_or_else(impossible)?;
+            let member = if weights.len() > 1 { random.weighted(&weights) } else { 0 };
+            let sampler = samplers[member].as_ref().ok_or_else(impossible)?;
             Ok(sampler.draw(&mut random)[..self.card.len()].to_vec())
         };
-        (0..n).map(draw).collect()
+        (0..n).into_par_iter().map(draw).collect()
     }
 }
 
