@@ -33,6 +33,7 @@ from ._input import (
 )
 from ._labels import labels_of, texts_of
 from ._params import Run, parameter
+from ._query import QueryMixin
 from ._spec import params_of, spec_of, split_spec
 
 
@@ -150,7 +151,7 @@ def tell(texts: list[str], solver: dict[str, Any] | None) -> None:
 
 
 @documented
-class EngineClassifier(ClassifierMixin, EngineEstimator):
+class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
     """A classifier of the engine."""
 
     class_weight: dict | str | None = parameter(

@@ -83,6 +83,13 @@ def svg(picture: str) -> str: ...
 def sample(
     model: Model, n: int, seed: int, given: list[tuple[str, str]]
 ) -> list[tuple[str, NDArray[Any], list[str] | None]]: ...
+def query(
+    model: Model,
+    known: list[tuple[str, str, list[tuple[str, float]]]],
+    targets: list[str],
+    about: str | None,
+    costs: list[tuple[str, float]],
+) -> str: ...
 def log_likelihood(
     model: Model, features: Features, y: NDArray[np.int64] | None = None, threads: int = 1
 ) -> NDArray[np.float64]: ...

@@ -103,6 +103,53 @@ def test_pyagrum_reads_the_network_and_agrees(model, tmp_path, kind, tolerance):
         np.testing.assert_allclose(inference.posterior("rain").toarray(), proba, rtol=0, atol=tolerance)
 
 
+def test_queries_agree_with_pyagrum(model, tmp_path):
+    """Any column, given values, exclusions and likelihoods of any others."""
+    model.network_.to_xmlbif(tmp_path / "net.bifxml")
+    other = pyagrum.loadBN(str(tmp_path / "net.bifxml"))
+    states = {name: list(other.variable(name).labels()) for name in other.names()}
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        inference = pyagrum.LazyPropagation(other)
+        question = {"given": {}, "exclude": {}, "likelihood": {}}
+        for name, labels in states.items():
+            kind = rng.choice(["nothing", "given", "exclude", "likelihood"])
+            weights = rng.random(len(labels)) + 0.01
+            if kind == "given":
+                question[kind][name] = labels[rng.integers(len(labels))]
+                weights = np.array([float(label == question[kind][name]) for label in labels])
+            elif kind == "exclude":
+                question[kind][name] = [labels[rng.integers(len(labels))]]
+                weights = np.array([float(label not in question[kind][name]) for label in labels])
+            elif kind == "likelihood":
+                question[kind][name] = dict(zip(labels, weights, strict=True))
+            if kind != "nothing":
+                inference.addEvidence(name, weights.tolist())
+        answer = model.query(**question)
+        for name, posterior in answer["posterior"].items():
+            found = [posterior[label] for label in states[name]]
+            np.testing.assert_allclose(found, inference.posterior(name).toarray(), rtol=0, atol=1e-9)
+        assert answer["log_evidence"] == pytest.approx(np.log(inference.evidenceProbability()), abs=1e-9)
+
+
+def test_queries_of_every_kind_of_classifier(weather):
+    X, y = weather
+    with pytest.raises(ValueError, match="no such column"):
+        BayesNetClassifier("nb", "ml").fit(X, y).query({"cloud": 1})
+    numbers = load_iris(as_frame=True)
+    gaussian = GaussianNetworkClassifier().fit(numbers.data, numbers.target)
+    row = numbers.data.iloc[[70]]
+    name = row.columns[0]
+    answer = gaussian.query(row.drop(columns=name).iloc[0].to_dict())
+    blank = row.assign(**{name: np.nan})
+    np.testing.assert_allclose(list(answer["posterior"]["target"].values()), gaussian.predict_proba(blank)[0], atol=1e-9)
+    assert answer["posterior"][name]["quantiles"][0] < answer["posterior"][name]["mean"]
+    only_class = LogDensityClassifier().fit(numbers.data, numbers.target)
+    assert list(only_class.query(row.iloc[0].to_dict())["posterior"]) == ["target"]
+    with pytest.raises(ValueError, match="only"):
+        only_class.query(targets=[name])
+
+
 def test_pgmpy_reads_the_network_and_agrees_to_the_last_digits(model, tmp_path):
     """Where pgmpy is installed; it is too large to ask everyone for it."""
     readwrite = pytest.importorskip("pgmpy.readwrite")

@@ -4,6 +4,7 @@ use crate::error::to_python;
 use crate::features::{Features, codes};
 use crate::model::Model;
 use crate::work;
+use hingenet::model::{Known, Query};
 use hingenet::report::NetworkPicture;
 use hingenet::table::{Column, ColumnData, Table, UnseenPolicy};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -69,6 +70,35 @@ pub fn sample<'py>(
         }
     };
     Ok(table.columns().iter().map(drawn).collect())
+}
+
+/// What is known of a column: its name, `value`, `not` or `likelihood`, and values with weights.
+type Fact = (String, String, Vec<(String, f64)>);
+
+/// What follows from what is known, as JSON.
+#[pyfunction]
+pub fn query(
+    py: Python<'_>,
+    model: &Model,
+    known: Vec<Fact>,
+    targets: Vec<String>,
+    about: Option<String>,
+    costs: Vec<(String, f64)>,
+) -> PyResult<String> {
+    let fact = |(column, kind, values): Fact| -> Vec<(String, Known)> {
+        let one = |as_known: fn(String) -> Known| {
+            values.iter().map(|(value, _)| (column.clone(), as_known(value.clone()))).collect()
+        };
+        match kind.as_str() {
+            "value" => one(Known::Value),
+            "not" => one(Known::Not),
+            _ => vec![(column, Known::Likelihood(values))],
+        }
+    };
+    let known = known.into_iter().flat_map(fact).collect();
+    let query = Query { known, targets, about, costs };
+    let answer = work::run(py, 1, None, |_| model.0.query(&query))?;
+    serde_json::to_string(&answer).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
 /// `log P(observed cells)` of each row, or `log P(class, observed cells)` when class codes are given

@@ -291,3 +291,23 @@ fn names_of_rows_take_no_part() {
     folder.succeeds("sample named.hgn -n 5 -o s.csv");
     folder.succeeds("inspect named.hgn --format html -o m.html");
 }
+
+/// What follows, as text and as JSON; one line a fact.
+#[test]
+fn a_model_can_be_asked() {
+    let folder = fitted("tan:ml");
+    let facts = "query toys.hgn --given size=2 --not colour=red";
+    assert_snapshot!(folder.succeeds(facts));
+    folder.succeeds(&format!("{facts} --json q.json"));
+    let answer: serde_json::Value = serde_json::from_slice(&folder.read("q.json")).unwrap();
+    assert_eq!(answer["format"], 1);
+    let total: f64 =
+        answer["posterior"]["good"].as_object().unwrap().values().map(|p| p.as_f64().unwrap()).sum();
+    assert!((total - 1.0).abs() < 1e-12);
+    assert_eq!(answer["posterior"]["colour"]["red"], 0.0);
+    assert!(answer["posterior"].get("size").is_none());
+    assert_snapshot!(folder.fails("query toys.hgn --given siz=2", 3));
+    assert_snapshot!(folder.fails("query toys.hgn --given colour=blu", 3));
+    assert_snapshot!(folder.fails("query toys.hgn --likelihood colour=red", 2));
+    assert_snapshot!(folder.fails("query toys.hgn --given colour=red --not colour=red", 3));
+}
