@@ -31,6 +31,8 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     let text = if error.is::<Error>() { format!("error: {error}") } else { format!("error: {error:#}") };
     output::write_stderr(&as_called(&text));
     if let Some(hint) = hint(error) {
+        // what the library calls a field is an option here
+        let hint = hint.replace("calibrate_sets", "--calibrate-sets");
         output::write_stderr(&as_called(&format!("hint: {hint}")));
     }
     ExitCode::from(code(error))

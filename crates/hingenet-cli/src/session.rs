@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Bytes of stack of a worker thread, as much as a main thread usually has.
 const STACK: usize = 8 << 20;
@@ -84,6 +85,11 @@ fn stop_flag() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
+/// Time passed and left stand before the words, which may be cut. What is left is known once a step is done.
+const STYLE: &str = "{bar:30} {pos}/{len} {elapsed} (left {eta}) {wide_msg}";
+/// How often the bar is drawn again while no step is done, so that the time shows that work goes on.
+const TICK: Duration = Duration::from_millis(500);
+
 /// Writes to stderr around the progress bar.
 struct Speaker {
     quiet: bool,
@@ -95,18 +101,24 @@ impl Speaker {
     fn new(quiet: bool) -> Self {
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target);
-        if let Ok(style) = ProgressStyle::with_template("{msg:24} {bar:40} {pos}/{len} {elapsed}") {
+        if let Ok(style) = ProgressStyle::with_template(STYLE) {
             bar.set_style(style);
         }
+        bar.finish_and_clear(); // until there is something to show
         Speaker { quiet, bar, said: Mutex::default() }
     }
 
     fn progress(&self, stage: &str, done: usize, total: usize) {
         if self.bar.is_finished() {
             self.bar.reset();
+            self.bar.enable_steady_tick(TICK);
         }
         self.bar.set_message(stage.to_string());
-        self.bar.set_length(total as u64);
+        if total > 0 {
+            self.bar.set_length(total as u64)
+        } else {
+            self.bar.unset_length()
+        }
         self.bar.set_position(done as u64);
     }
 

@@ -6,6 +6,7 @@
 
 use crate::missing::Conditional;
 use crate::predict::{GaussianClassifier, class_scores};
+use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::log::{argmax, log_sum_exp, softmax};
 use hingenet_data::belief::{Belief, Normal};
@@ -81,7 +82,8 @@ impl GaussianClassifier {
     }
 
     fn joint_scores(&self, rows: &Table) -> Result<Vec<f64>> {
-        Ok(class_scores(&self.networks, &self.prior, None, &self.features.encode(rows)?)?.concat())
+        let (x, unwatched) = (self.features.encode(rows)?, Control::default());
+        Ok(class_scores(&self.networks, &self.prior, None, &x, &unwatched)?.concat())
     }
 }
 

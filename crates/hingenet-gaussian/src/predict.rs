@@ -5,6 +5,7 @@ use crate::features::{FeatureMap, require_room};
 use crate::fisher::{FisherMachine, Information, fisher_vector, parameter};
 use crate::missing::{Conditional, by_pattern};
 use crate::network::GaussianNetwork;
+use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::graph::components;
 use hingenet_base::numeric::linalg::Matrix;
@@ -62,7 +63,7 @@ impl GaussianClassifier {
     /// categorical columns enter as the normal variables the model takes them for.
     pub fn log_density(&self, rows: &Table) -> Result<Vec<f64>> {
         let x = self.features.encode(rows)?;
-        let joint = class_scores(&self.networks, &self.prior, None, &x)?;
+        let joint = class_scores(&self.networks, &self.prior, None, &x, &Control::default())?;
         Ok((0..x.rows()).map(|a| log_sum_exp(&joint[a]) - self.features.log_scale(x.row(a))).collect())
     }
 
@@ -104,9 +105,11 @@ pub(super) fn class_scores(
     prior: &[f64],
     machine: Option<&FisherMachine>,
     x: &Matrix,
+    control: &Control,
 ) -> Result<Vec<Vec<f64>>> {
     if let Some(machine) = machine {
-        return (0..x.rows()).into_par_iter().map(|a| machine.scores(networks, x.row(a))).collect();
+        let one = |a: usize| control.check().and_then(|()| machine.scores(networks, x.row(a)));
+        return (0..x.rows()).into_par_iter().map(one).collect();
     }
     let joint = |prepared: &[Conditional<'_>], row: &[f64]| {
         prepared.iter().zip(prior).map(|(c, p)| c.log_density(row) + p.ln()).collect()
@@ -121,7 +124,8 @@ impl Classifier for GaussianClassifier {
 
     fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
         let x = self.features.encode(rows)?;
-        let mut scores = class_scores(&self.networks, &self.prior, self.machine.as_ref(), &x)?.concat();
+        let (machine, unwatched) = (self.machine.as_ref(), Control::default());
+        let mut scores = class_scores(&self.networks, &self.prior, machine, &x, &unwatched)?.concat();
         log_posteriors(&mut scores, self.prior.len(), || Ok(self.log_prior()))?;
         Ok(scores)
     }

@@ -141,7 +141,7 @@ proptest! {
         let models = [network(5, seed), network(5, seed ^ 1)];
         let x = rows_of(&models[0], 4, seed ^ 2);
         for information in [Information::Identity, Information::Diagonal] {
-            let kernel = fisher_kernel(&models, &x, information);
+            let kernel = fisher_kernel(&models, &x, information, &Control::default()).unwrap();
             for a in 0..4 {
                 for b in 0..4 {
                     let phi = |a: usize| fisher_vector(&models, x.row(a), information).unwrap();

@@ -21,6 +21,7 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("HingenetError", m.py().get_type::<error::HingenetError>())?;
     m.add_class::<model::Model>()?;
     m.add_function(wrap_pyfunction!(model::fit, m)?)?;
+    m.add_function(wrap_pyfunction!(model::doubts, m)?)?;
     m.add_function(wrap_pyfunction!(model::models, m)?)?;
     m.add_function(wrap_pyfunction!(model::read_header, m)?)?;
     m.add_function(wrap_pyfunction!(encode::mdl_cuts, m)?)?;

@@ -1,6 +1,6 @@
 //! Fitting by model name, and fitted models.
 
-use crate::error::to_python;
+use crate::error::{for_python, to_python};
 use crate::features::{Features, codes};
 use crate::work;
 use hingenet::model::{
@@ -8,7 +8,7 @@ use hingenet::model::{
     Predictions,
 };
 use hingenet::table::{AlignReport, Table, UnseenPolicy};
-use hingenet::{Explanation, ExplanationKind, Reasons, ShapleyParams};
+use hingenet::{Control, Explanation, ExplanationKind, Reasons, ShapleyParams};
 use hingenet_data::table::{NumberRows, category_order};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// Tables of at most this many cells are predicted on the calling thread: a worker would cost more than
 /// the work, which is too short to be interrupted.
-const SMALL: usize = 20_000;
+const SMALL: usize = 2_000;
 
 /// Column, number of cells and first of the categories that training has not seen.
 type Unseen = (String, usize, String);
@@ -95,6 +95,24 @@ pub fn fit(
         Data::Table(data) => model::fit(&spec, data, options, control),
     })
     .map(Model)
+}
+
+/// What looks wrong with the rows of a frame to learn from, and what mends it, a text for each.
+#[pyfunction]
+#[pyo3(signature = (features, names, y, classes, target, weights=None))]
+pub fn doubts(
+    features: Features<'_>,
+    names: Vec<String>,
+    y: PyReadonlyArray1<'_, i64>,
+    classes: Vec<String>,
+    target: &str,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+) -> PyResult<Vec<String>> {
+    let found = match Data::new(&features, names, &y, classes, target, weights)? {
+        Data::InPlace(_) => Vec::new(),
+        Data::Table(data) => model::doubts(&data),
+    };
+    Ok(found.iter().map(|doubt| for_python(&doubt.to_string())).collect())
 }
 
 /// Every model there is as JSON: name, what it is, and its options as they are declared: key, kind, words, values
@@ -308,14 +326,14 @@ impl Model {
     /// Predictions of `features`, which stand in the order of training.
     fn predictions(&self, py: Python<'_>, features: &Features<'_>, threads: usize) -> PyResult<Predictions> {
         let (rows, (n_rows, n_columns)) = (self.rows(features)?, features.shape());
-        let predict = || match &rows {
-            Rows::InPlace(rows) => self.0.predict_numbers(rows, UnseenPolicy::Missing),
-            Rows::Table(table) => self.0.predict(table, UnseenPolicy::Missing),
+        let predict = |control: &Control| match &rows {
+            Rows::InPlace(rows) => self.0.predict_numbers(rows, UnseenPolicy::Missing, control),
+            Rows::Table(table) => self.0.predict_watched(table, UnseenPolicy::Missing, control),
         };
         if n_rows.saturating_mul(n_columns) <= SMALL {
-            py.detach(predict).map_err(to_python)
+            py.detach(|| predict(&Control::default())).map_err(to_python)
         } else {
-            work::run(py, threads, None, |_| predict())
+            work::run(py, threads, None, predict)
         }
     }
 
@@ -355,8 +373,8 @@ impl Model {
         work: impl Fn(&Table) -> hingenet::Result<Vec<f64>> + Sync,
     ) -> PyResult<Vec<f64>> {
         let rows = self.rows(features)?;
-        work::run(py, threads, None, |_| match &rows {
-            Rows::InPlace(rows) => Ok(self.0.in_blocks(rows, &work)?.concat()),
+        work::run(py, threads, None, |control| match &rows {
+            Rows::InPlace(rows) => Ok(self.0.in_blocks(rows, control, &work)?.concat()),
             Rows::Table(table) => work(table),
         })
     }

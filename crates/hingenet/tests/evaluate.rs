@@ -5,8 +5,8 @@ use hingenet::model::{Dataset, ModelSpec, models};
 use hingenet::report::Evaluation;
 use hingenet_base::control::Control;
 use hingenet_data::table::{Codes, Column, Table};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 fn mixed(n: usize) -> Dataset {
     Dataset::new(generate("mixed", Some(n), 5).unwrap(), "class", None).unwrap()
@@ -178,4 +178,23 @@ fn an_evaluation_stops_when_asked_to() {
     let (models, data, protocol) = (["majority".parse().unwrap()], mixed(50), protocol());
     let error = compare(&Plan::new(&models, &data, &protocol), &control).unwrap_err();
     assert!(matches!(error, hingenet_base::error::Error::Interrupted));
+}
+
+/// While folds run, what their fits are at is told with the folds that are done and their number.
+#[test]
+fn progress_speaks_while_a_fold_runs_and_knows_the_total() {
+    let data = mixed(200);
+    let told: Arc<Mutex<Vec<(String, usize, usize)>>> = Arc::default();
+    let kept = told.clone();
+    let control = Control::default().on_progress(move |p| {
+        kept.lock().unwrap().push((p.stage.to_string(), p.done, p.total));
+    });
+    let models = ["tan:ml-bn-svm".parse::<ModelSpec>().unwrap()];
+    let protocol = Protocol { folds: 3, ..Protocol::default() };
+    compare(&Plan::new(&models, &data, &protocol), &control).unwrap();
+    let told = told.lock().unwrap();
+    assert!(told.iter().all(|(_, done, total)| *total == 3 && done <= total), "{told:?}");
+    let inside = told.iter().filter(|(stage, ..)| stage.starts_with("tan:ml-bn-svm: ")).count();
+    assert!(inside > 3, "{told:?}");
+    assert_eq!(told.last().map(|(stage, done, _)| (stage.as_str(), *done)), Some(("tan:ml-bn-svm", 3)));
 }

@@ -349,7 +349,7 @@ fn other_models_can_stand_in_for_the_network_and_the_gaussians() {
     let models: Vec<&str> = summary.terms.iter().map(|t| t.model.as_str()).collect();
     assert_eq!(models[1..3], ["tan:ml-bn-svm,gamma=1,lambda=1", "sgbn:or,lambda1=10,small_classes=allow"]);
     // the terms are those models, as if they had been fitted alone
-    let (_, terms) = model.predict_terms(&test, Default::default()).unwrap();
+    let (_, terms) = model.predict_terms(&test, Default::default(), &Control::default()).unwrap();
     for (term, spec) in [(1, "tan:ml-bn-svm,lambda=1,gamma=1"), (2, "sgbn:or,lambda1=10")] {
         let alone = named(spec, &train).unwrap().predict(&test, Default::default()).unwrap();
         for (a, b) in terms[term].1.log_proba.iter().zip(&alone.log_proba) {

@@ -71,11 +71,13 @@ impl Run for Predict {
         let model = Model::load(&self.model)?;
         let (rows, places) = self.reader.for_model(&self.data, &model, session)?;
         let (predictions, terms) = if self.terms {
-            places.locate(model.predict_terms(&rows, self.unseen.into()))?
+            places.locate(model.predict_terms(&rows, self.unseen.into(), &session.control))?
         } else {
-            (places.locate(model.predict(&rows, self.unseen.into()))?, Vec::new())
+            let predicted = model.predict_watched(&rows, self.unseen.into(), &session.control);
+            (places.locate(predicted)?, Vec::new())
         };
         session.control.check()?;
+        session.done();
         self.reader.compare(&model, &rows, &predictions.report, session)?;
         let mut columns = answer(&model, &predictions, self.proba);
         if let Some(coverage) = self.coverage {

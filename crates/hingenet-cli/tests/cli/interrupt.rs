@@ -56,3 +56,36 @@ fn a_fit_that_still_reads_stops() {
     feeder.join().unwrap();
     assert!(folder.names().is_empty());
 }
+
+/// Starts a command that would run for long, interrupts it after two seconds, and says how long it then took to end.
+fn time_to_stop(folder: &Folder, line: &str) -> Duration {
+    let child = folder.command(line).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    interrupt(&child);
+    let start = Instant::now();
+    assert_eq!(exit_code(child), Some(130), "{line}");
+    start.elapsed()
+}
+
+/// The promise is a second of an idle machine; tests run beside others.
+#[test]
+fn a_fisher_fit_and_a_prediction_stop_soon() {
+    let folder = Folder::new();
+    folder.succeeds("generate waveform -n 4000 -o d.csv");
+    let took = time_to_stop(&folder, "fit d.csv --target class --model fisher:or -o m.hgn");
+    assert!(took < Duration::from_secs(5), "the fit stopped after {took:?}");
+    folder.succeeds("generate waveform -n 3000 -o small.csv");
+    folder.succeeds("fit small.csv --target class --model pool,fast=true -o pool.hgn");
+    // most of the cells missing, no two rows alike
+    let mut random = hingenet_base::numeric::random::Random::new(1);
+    let header: Vec<String> = (0..21).map(|j| format!("x{j:02}")).collect();
+    let mut rows = header.join(",") + "\n";
+    for _ in 0..60_000 {
+        let cell = |_| if random.uniform() < 0.5 { String::new() } else { format!("{:.2}", random.normal()) };
+        rows += &((0..21).map(cell).collect::<Vec<_>>().join(",") + "\n");
+    }
+    folder.write("new.csv", rows.as_bytes());
+    let took = time_to_stop(&folder, "predict pool.hgn new.csv -o out.csv");
+    assert!(took < Duration::from_secs(5), "the prediction stopped after {took:?}");
+    assert!(!folder.names().iter().any(|name| name == "m.hgn" || name == "out.csv"));
+}

@@ -42,7 +42,7 @@ pub fn problems(bytes: &[u8], rows: &Table) -> (bool, Vec<Problem>) {
 }
 
 fn predictions(model: &Model, rows: &Table) -> Result<Option<Problem>> {
-    let (whole, terms) = model.predict_terms(rows, UnseenPolicy::Missing)?;
+    let (whole, terms) = model.predict_terms(rows, UnseenPolicy::Missing, &Control::default())?;
     let all = std::iter::once(&whole).chain(terms.iter().map(|(_, p)| p));
     let improper = |log_proba: &[f64]| {
         let total: f64 = log_proba.iter().map(|l| l.exp()).sum();

@@ -111,8 +111,8 @@ impl Schema {
     /// categories coded as in training.
     ///
     /// A column of numbers where training saw categories is matched by the text of the number (`1`), or
-    /// else by the first category of equal value (`1.0`). A column of texts where training saw numbers is
-    /// read as numbers; a text that is none is an error.
+    /// else by the first category of equal value (`1.0`); 0 and 1 are the values of `false` and `true`. A column of texts
+    /// where training saw numbers is read as numbers in the same way; a text that is none is an error.
     pub fn align(&self, table: &Table, unseen: UnseenPolicy) -> Result<(Table, AlignReport)> {
         let positions: HashMap<&str, usize> =
             table.columns().iter().enumerate().map(|(i, c)| (c.name(), i)).collect();
@@ -164,7 +164,7 @@ impl FeatureSpec {
 
     /// Texts read as numbers; a column without any present cell passes.
     fn numbers(&self, texts: &Categorical) -> Result<Column> {
-        let values: Vec<Option<f64>> = texts.categories().iter().map(|text| parse_number(text)).collect();
+        let values = values_of(texts.categories());
         let mut numbers = Vec::with_capacity(texts.codes().len());
         for (i, code) in texts.codes().iter().enumerate() {
             numbers.push(match code {
@@ -201,12 +201,26 @@ impl FeatureSpec {
     }
 }
 
+/// The numbers that texts stand for; `false` and `true` are 0 and 1 where there is nothing else.
+fn values_of(texts: &[String]) -> Vec<Option<f64>> {
+    let truth = |text: &String| match text.to_ascii_lowercase().as_str() {
+        "false" => Some(0.0),
+        "true" => Some(1.0),
+        _ => None,
+    };
+    let truths: Option<Vec<f64>> = texts.iter().map(truth).collect();
+    match truths {
+        Some(values) => values.into_iter().map(Some).collect(),
+        None => texts.iter().map(|text| parse_number(text)).collect(),
+    }
+}
+
 /// Codes of numbers in a dictionary of texts: the text form first, else the first category of equal value.
 fn codes_of_numbers(numbers: &Numeric, categories: &[String]) -> Codes {
     let mut by_value: HashMap<u64, usize> = HashMap::new();
     let key = |x: f64| (x + 0.0).to_bits(); // −0 and 0 are one value
-    for (j, text) in categories.iter().enumerate() {
-        let Some(x) = parse_number(text) else { continue };
+    for (j, (text, value)) in categories.iter().zip(values_of(categories)).enumerate() {
+        let Some(x) = value else { continue };
         let first = by_value.entry(key(x)).or_insert(j);
         if *text == x.to_string() {
             *first = j;
@@ -278,6 +292,22 @@ mod tests {
         assert_eq!(table.column(0).as_numeric().unwrap().get(0), Some(3.0));
         assert_eq!(table.column(1).as_categorical().unwrap().get(0), Some("1"));
         assert_eq!(report.unseen.len(), 1);
+    }
+
+    #[test]
+    fn zero_and_one_are_false_and_true() {
+        let schema =
+            Schema::of(&Table::new(vec![text("b", &["False", "True"], &[Some(0), Some(1)])]).unwrap());
+        let numbers = Column::numeric("b", vec![1.0, 0.0, f64::NAN, 2.0]);
+        let (table, report) =
+            schema.align(&Table::new(vec![numbers]).unwrap(), UnseenPolicy::Missing).unwrap();
+        let codes: Vec<Option<usize>> = table.column(0).as_categorical().unwrap().codes().iter().collect();
+        assert_eq!(codes, [Some(1), Some(0), None, None]);
+        assert_eq!(report.unseen, [Unseen { column: "b".into(), cells: 1, first: "2".into() }]);
+        let trained = Schema::of(&Table::new(vec![Column::numeric("b", vec![0.0, 1.0])]).unwrap());
+        let truths = text("b", &["true", "false"], &[Some(1), Some(0), None]);
+        let (table, _) = trained.align(&Table::new(vec![truths]).unwrap(), UnseenPolicy::Missing).unwrap();
+        assert_eq!(table.column(0).as_numeric().unwrap().get(1), Some(1.0));
     }
 
     #[test]

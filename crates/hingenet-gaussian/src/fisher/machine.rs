@@ -41,6 +41,7 @@ impl FisherMachine {
         data: &Labelled<'_>,
         vectors: &FisherRows,
         c: SlackWeight,
+        control: &Control,
     ) -> Result<(Self, SolverReport)> {
         let classes = data.networks.len();
         let kernel = &vectors.kernel;
@@ -58,7 +59,7 @@ impl FisherMachine {
         let mut last = None;
         for labels in one_against_rest(data.class, classes) {
             let svm = SquaredHinge { kernel, labels: &labels, ridges: &ridges, intercept: true };
-            let found = svm.solve(None, &Control::default())?;
+            let found = svm.solve(None, control)?;
             machine.directions.push(vectors.combine(data, &found.beta));
             machine.biases.push(found.intercept);
             last = Some(found.report);
@@ -128,14 +129,20 @@ pub(crate) struct FisherRows {
 
 impl FisherRows {
     /// Of complete rows; `components` limits the components to those with the largest correlation with the label.
-    pub fn new(data: &Labelled<'_>, components: Option<usize>, information: Information) -> Result<Self> {
+    pub fn new(
+        data: &Labelled<'_>,
+        components: Option<usize>,
+        information: Information,
+        control: &Control,
+    ) -> Result<Self> {
         let m = data.x.cols();
         let Some(count) = components.filter(|k| *k < data.networks.len() * m * m) else {
-            let kernel = fisher_kernel(data.networks, data.x, information);
+            let kernel = fisher_kernel(data.networks, data.x, information, control)?;
             return Ok(FisherRows { information, selected: None, kernel });
         };
         let components = most_correlated(data, count, |_, _, _| true);
         let one = |a: usize| {
+            control.check()?;
             let full = fisher_vector(data.networks, data.x.row(a), information);
             full.map(|v| used_components(v, Some(&components)))
         };

@@ -15,6 +15,7 @@ pub(crate) use machine::{FisherRows, plain_weight};
 use crate::discriminative::Labelled;
 use crate::missing::Conditional;
 use crate::network::GaussianNetwork;
+use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::{Matrix, dot};
 use rayon::prelude::*;
@@ -136,13 +137,19 @@ pub fn products(x: &Matrix) -> Matrix {
 
 /// Fisher kernel of complete rows without forming the vectors, in O(n² m):
 /// `K_ab = Σ_c Σ_j u_aj u_bj (x_a·x_b + 1 − x_aj x_bj)`.
-pub fn fisher_kernel(networks: &[GaussianNetwork], x: &Matrix, information: Information) -> Matrix {
+pub fn fisher_kernel(
+    networks: &[GaussianNetwork],
+    x: &Matrix,
+    information: Information,
+    control: &Control,
+) -> Result<Matrix> {
     let (t, inputs) = (products(x), x.transpose());
     let mut kernel = Matrix::zeros(x.rows(), x.rows());
     for network in networks {
+        control.check()?;
         add_node_kernel(&mut kernel, &t, &all_scaled_residuals(network, x, information), &inputs);
     }
-    kernel
+    Ok(kernel)
 }
 
 /// Adds the kernel of some nodes, `Σ_j u_aj u_bj (t_ab − x_aj x_bj)`; u and x have one row a node.

@@ -38,7 +38,7 @@ pub fn fit(rows: &Rows<'_>, params: &GaussianParams, control: &Control) -> Resul
     let choice = select::choose(&sample, params, control)?;
     let class = ClassModels::learn(&sample, params, &choice.point, control)?;
     let moved = class.discriminate(&sample, params, &choice.point, control)?;
-    let (mut machine, last) = moved.machine(&sample, &class, &choice.point)?.unzip();
+    let (mut machine, last) = moved.machine(&sample, &class, &choice.point, control)?.unzip();
     if let (Some(machine), Some(unseen)) = (&mut machine, &choice.unseen) {
         machine.calibrate(unseen, &sample.class, &sample.weights);
     }
@@ -108,7 +108,9 @@ impl ClassModels {
         let data = Labelled { networks: &networks, ..data };
         let fisher = match params.decision {
             Decision::Network => None,
-            Decision::FisherSvm(components) => Some(FisherRows::new(&data, components, params.information)?),
+            Decision::FisherSvm(components) => {
+                Some(FisherRows::new(&data, components, params.information, control)?)
+            }
         };
         Ok(MovedModels { networks, fisher, report })
     }
@@ -128,11 +130,12 @@ impl MovedModels {
         sample: &Sample,
         class: &ClassModels,
         point: &Point,
+        control: &Control,
     ) -> Result<Option<(FisherMachine, SolverReport)>> {
         let (Some(x), Some(fisher)) = (&class.complete, &self.fisher) else { return Ok(None) };
         let networks = &self.networks;
         let data = Labelled { x, class: &sample.class, weights: &sample.weights, networks };
-        FisherMachine::train(&data, fisher, point.c).map(Some)
+        FisherMachine::train(&data, fisher, point.c, control).map(Some)
     }
 }
 
@@ -252,7 +255,7 @@ fn discriminate(
             let c = match point.c {
                 SlackWeight::Plain(c) => c,
                 scaled => {
-                    let kernel = fisher_kernel(data.networks, data.x, Information::Identity);
+                    let kernel = fisher_kernel(data.networks, data.x, Information::Identity, control)?;
                     plain_weight(scaled, &kernel, data.weights)
                 }
             };

@@ -298,11 +298,11 @@ impl Fitted {
     ) -> Result<Vec<Vec<f64>>> {
         let class = self.class(rows, params, point, control)?;
         if stage == Stage::Networks {
-            return class_scores(&class.networks, &class.prior, None, &rows.held);
+            return class_scores(&class.networks, &class.prior, None, &rows.held, control);
         }
         let moved = self.moved(rows, params, point, control)?;
-        let machine = moved.machine(&rows.train, &class, point)?.map(|(machine, _)| machine);
-        class_scores(&moved.networks, &class.prior, machine.as_ref(), &rows.held)
+        let machine = moved.machine(&rows.train, &class, point, control)?.map(|(machine, _)| machine);
+        class_scores(&moved.networks, &class.prior, machine.as_ref(), &rows.held, control)
     }
 
     /// The class networks at a point.

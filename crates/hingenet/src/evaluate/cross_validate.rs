@@ -16,6 +16,7 @@ use hingenet_data::table::{Codes, Column, Table, UnseenPolicy};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -178,9 +179,9 @@ impl<'a> Splits<'a> {
         name: &str,
         control: &Control,
     ) -> Result<(Vec<Part>, Option<Model>)> {
-        let (done, total) = (AtomicUsize::new(0), self.n_folds * self.folds.len());
+        let (done, total) = (Arc::new(AtomicUsize::new(0)), self.n_folds * self.folds.len());
         control.progress(name, 0, total)?;
-        let inside = control.quiet();
+        let inside = nested(control, name, &done, total);
         let split = |s: usize| {
             let repeat = s / self.n_folds;
             let (train, test) = split(&self.folds[repeat], s % self.n_folds);
@@ -235,14 +236,13 @@ impl<'a> Splits<'a> {
         )?;
         let fit_seconds = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let log_proba = model.predict(&test.features, UnseenPolicy::Missing)?.log_proba;
+        let log_proba = model.predict_watched(&test.features, UnseenPolicy::Missing, control)?.log_proba;
         let predict_seconds = start.elapsed().as_secs_f64();
         let mut accuracy_at = Vec::with_capacity(rates.len());
         let mut terms_at: Vec<(&'static str, Vec<f64>)> = Vec::new();
         for &rate in rates {
-            control.check()?;
             let blanked = missing::blank(&test.features, ids, rate, seed)?;
-            let (whole, terms) = model.predict_terms(&blanked, UnseenPolicy::Missing)?;
+            let (whole, terms) = model.predict_terms(&blanked, UnseenPolicy::Missing, control)?;
             let accuracy =
                 |p: &Predictions| metrics::accuracy(&test.predicted(&p.log_proba, n_classes).confusion());
             accuracy_at.push(accuracy(&whole));
@@ -403,6 +403,17 @@ fn summarise(model: String, rates: &[f64], parts: &[Part], accuracy: FoldAccurac
         terms: names.map(term).collect(),
         confusion,
     }
+}
+
+/// What a step inside a fold says, told as news of the folds: which are done, and what the others are at.
+fn nested(control: &Control, name: &str, done: &Arc<AtomicUsize>, total: usize) -> Control {
+    let (outer, name, done) = (control.clone(), name.to_string(), done.clone());
+    control.clone().on_progress(move |inner| {
+        let steps = if inner.total > 0 { format!(" {}/{}", inner.done, inner.total) } else { String::new() };
+        // whether to stop is asked where the step is
+        let _ =
+            outer.progress(&format!("{name}: {}{steps}", inner.stage), done.load(Ordering::Relaxed), total);
+    })
 }
 
 fn repeat_seed(seed: u64, repeat: usize) -> u64 {

@@ -22,6 +22,7 @@ mod query;
 mod registry;
 mod sets;
 mod spec;
+mod steps;
 mod unlike;
 
 pub use builders::{Aode, Dag, FisherSvm, KTree, KernelDensity, LogDensity, NaiveBayes, Pool, Sgbn, Tan};
@@ -173,10 +174,22 @@ impl Predictions {
 impl Model {
     /// Class probabilities of any table: columns are found by name, absent ones are missing features.
     pub fn predict(&self, table: &Table, unseen: UnseenPolicy) -> Result<Predictions> {
+        self.predict_watched(table, unseen, &Control::default())
+    }
+
+    /// [`Self::predict`] that tells how far it is and can be stopped.
+    pub fn predict_watched(
+        &self,
+        table: &Table,
+        unseen: UnseenPolicy,
+        control: &Control,
+    ) -> Result<Predictions> {
         let (rows, report) = self.schema.align(table, unseen)?;
-        let log_proba = self.posteriors(self.fitted.classifier().log_proba(&rows))?;
+        let log_proba = steps::in_steps(&rows, control, |part| {
+            Ok(vec![self.posteriors(self.fitted.classifier().log_proba(part))?])
+        })?;
         let missing = rows.missing_in_rows();
-        Ok(Predictions { log_proba, n_classes: self.classes.len(), missing, report })
+        Ok(Predictions { log_proba: log_proba.concat(), n_classes: self.classes.len(), missing, report })
     }
 
     /// Class probabilities of the model and, for a pool, of each of its terms alone, by the term's name.
@@ -184,19 +197,28 @@ impl Model {
         &self,
         table: &Table,
         unseen: UnseenPolicy,
+        control: &Control,
     ) -> Result<(Predictions, Vec<(&'static str, Predictions)>)> {
         let Fitted::Pool(pool) = &self.fitted else {
-            return Ok((self.predict(table, unseen)?, Vec::new()));
+            return Ok((self.predict_watched(table, unseen, control)?, Vec::new()));
         };
         let (rows, report) = self.schema.align(table, unseen)?;
-        let (log_proba, terms) = self.answered(pool.log_proba_and_terms(&rows), |_| true)?;
-        let predictions = |log_proba| {
-            let log_proba = self.posteriors(Ok(log_proba))?;
-            let missing = rows.missing_in_rows();
-            Ok(Predictions { log_proba, n_classes: self.classes.len(), missing, report: report.clone() })
-        };
-        let terms = terms.into_iter().map(|(term, l)| Ok((term, predictions(l)?)));
-        Ok((predictions(log_proba)?, terms.collect::<Result<_>>()?))
+        let mut names = Vec::new();
+        let all = steps::in_steps(&rows, control, |part| {
+            let (log_proba, terms) = self.answered(pool.log_proba_and_terms(part), |_| true)?;
+            names = terms.iter().map(|(name, _)| *name).collect();
+            let all = std::iter::once(log_proba).chain(terms.into_iter().map(|(_, l)| l));
+            all.map(|l| self.posteriors(Ok(l))).collect()
+        })?;
+        let (n_classes, missing) = (self.classes.len(), rows.missing_in_rows());
+        let mut all = all.into_iter().map(|log_proba| Predictions {
+            log_proba,
+            n_classes,
+            missing: missing.clone(),
+            report: report.clone(),
+        });
+        let whole = all.next().ok_or_else(|| Error::data("there are no predictions", ""))?;
+        Ok((whole, names.into_iter().zip(all).collect()))
     }
 
     /// The error of what this model cannot do; `hint` says what to use instead.

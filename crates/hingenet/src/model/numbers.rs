@@ -1,6 +1,7 @@
 //! Rows of numbers that are read where they lie, block by block, so that no copy of the matrix is made.
 
 use super::{Model, Predictions};
+use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_data::table::{AlignReport, NumberRows, Table, Unseen, UnseenPolicy};
 use rayon::prelude::*;
@@ -9,9 +10,15 @@ use rayon::prelude::*;
 const BLOCK: usize = 1024;
 
 impl Model {
-    /// [`Model::predict`] of rows that stand in the order of the training columns.
-    pub fn predict_numbers(&self, rows: &NumberRows<'_>, unseen: UnseenPolicy) -> Result<Predictions> {
-        let blocks = self.in_blocks(rows, |table| self.predict(table, unseen))?;
+    /// [`Model::predict_watched`] of rows that stand in the order of the training columns.
+    pub fn predict_numbers(
+        &self,
+        rows: &NumberRows<'_>,
+        unseen: UnseenPolicy,
+        control: &Control,
+    ) -> Result<Predictions> {
+        let silent = control.quiet();
+        let blocks = self.in_blocks(rows, control, |table| self.predict_watched(table, unseen, &silent))?;
         let mut all = Predictions {
             log_proba: Vec::with_capacity(rows.n_rows() * self.classes.len()),
             n_classes: self.classes.len(),
@@ -30,10 +37,12 @@ impl Model {
     pub fn in_blocks<T: Send>(
         &self,
         rows: &NumberRows<'_>,
+        control: &Control,
         work: impl Fn(&Table) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let names = || self.schema.features.iter().map(|f| f.name.as_str());
         let block = |k: usize| {
+            control.check()?;
             let range = k * BLOCK..((k + 1) * BLOCK).min(rows.n_rows());
             work(&rows.table(names(), range)?)
         };

@@ -102,7 +102,7 @@ impl SetScores {
             order.into_iter().filter(|&j| *own == 0 || !cells.column(j).is_missing(i)).collect()
         };
         let mut known: Vec<Vec<usize>> = own.iter().enumerate().map(known).collect();
-        let mut levels: Vec<Level> = Vec::new();
+        let (mut levels, silent) = (Vec::<Level>::new(), control.quiet());
         for step in 0..=STEPS {
             control.progress("prediction sets", step, STEPS + 1)?;
             let missing = (step * d + STEPS / 2) / STEPS;
@@ -113,7 +113,7 @@ impl SetScores {
                 left.drain((d - missing).min(left.len())..).for_each(|j| cells.blank(i, j));
             }
             let rows: Vec<usize> = (0..own.len()).filter(|&i| own[i] <= missing).collect();
-            levels.push(Level { missing, scores: scores(model, held, &cells, &rows)? });
+            levels.push(Level { missing, scores: scores(model, held, &cells, &rows, &silent)? });
         }
         Ok(SetScores { levels })
     }
@@ -161,11 +161,17 @@ impl Level {
 }
 
 /// Strangeness of the true classes of some rows, ascending.
-fn scores(model: &Model, held: &Dataset, cells: &Table, rows: &[usize]) -> Result<Vec<f64>> {
+fn scores(
+    model: &Model,
+    held: &Dataset,
+    cells: &Table,
+    rows: &[usize],
+    control: &Control,
+) -> Result<Vec<f64>> {
     if rows.is_empty() {
         return Ok(Vec::new());
     }
-    let predictions = model.predict(&cells.rows(rows), UnseenPolicy::Missing)?;
+    let predictions = model.predict_watched(&cells.rows(rows), UnseenPolicy::Missing, control)?;
     let own = |(k, &m): (usize, &usize)| held.class.get(m).map(|c| strangeness(predictions.row(k), c));
     let mut scores: Vec<f64> = rows.iter().enumerate().filter_map(own).collect();
     scores.sort_by(f64::total_cmp);

@@ -279,7 +279,7 @@ fn likelihood_fisher(v: &Value, _: &Path) {
         let scores: Vec<f64> = models.iter().map(|m| m.log_density(x.row(a))).collect();
         assert_eq!(argmax(&scores), indices(&v["predict_equal_prior"])[a]);
     }
-    let kernel = fisher_kernel(&models, &x, Information::Identity);
+    let kernel = fisher_kernel(&models, &x, Information::Identity, &Control::default()).unwrap();
     for a in 0..x.rows() {
         for b in 0..x.rows() {
             close(kernel[(a, b)], dot(&vectors[a], &vectors[b]), 1e-9, "kernel");
