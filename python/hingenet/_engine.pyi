@@ -80,12 +80,14 @@ def bif(model: Model) -> str: ...
 def xmlbif(model: Model) -> str: ...
 def pictures(model: Model) -> str: ...
 def svg(picture: str) -> str: ...
+Fact = tuple[str, str, list[tuple[str, float]]]
+
 def sample(
-    model: Model, n: int, seed: int, given: list[tuple[str, str]]
+    model: Model, n: int, seed: int, facts: list[Fact]
 ) -> list[tuple[str, NDArray[Any], list[str] | None]]: ...
 def query(
     model: Model,
-    known: list[tuple[str, str, list[tuple[str, float]]]],
+    facts: list[Fact],
     targets: list[str],
     about: str | None,
     costs: list[tuple[str, float]],

@@ -15,6 +15,7 @@ from ._docs import documented
 from ._frames import new_frame
 from ._input import seed_of, threads_of
 from ._labels import texts_of
+from ._query import facts
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,8 @@ class GenerativeMixin:
         n_samples: int = 1,
         *,
         given: dict[str, Any] | None = None,
+        exclude: dict[str, Any] | None = None,
+        likelihood: dict[str, dict[Any, float]] | None = None,
         random_state: int | np.random.RandomState | None = None,
         backend: str | None = None,
     ) -> Any:
@@ -211,6 +214,8 @@ class GenerativeMixin:
             Number of rows.
         given : dict, default=None
             Known cells by column name; the others are drawn given these.
+        exclude, likelihood : dict, default=None
+            Values that columns do not have, and unsure evidence, as in ``query``.
         random_state : int, RandomState instance or None, default=None
             Seed; None is 0.
         backend : str, default=None
@@ -222,8 +227,8 @@ class GenerativeMixin:
             The features and the class (last). Discrete networks know of a number the interval only: it is drawn uniformly from
             the part of it that training has seen.
         """
-        evidence = [(column, str(value)) for column, value in (given or {}).items()]
-        drawn = _engine.sample(self._fitted(), n_samples, seed_of(random_state), evidence)
+        known = facts(given, exclude, likelihood)
+        drawn = _engine.sample(self._fitted(), n_samples, seed_of(random_state), known)
         columns = {
             name: values.tolist() if states is None else [states[code] for code in values]
             for name, values, states in drawn

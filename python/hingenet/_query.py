@@ -63,16 +63,22 @@ class QueryMixin:
         >>> model.query()["next"][0]["column"]
         'sky'
         """
-        known = [(column, "value", _weighed([value])) for column, value in (given or {}).items()]
-        for column, values in (exclude or {}).items():
-            values = values if isinstance(values, (list, tuple, set, frozenset)) else [values]
-            known.append((column, "not", _weighed(sorted(values, key=text_of))))
-        for column, weights in (likelihood or {}).items():
-            pairs = [(text_of(value), float(weight)) for value, weight in weights.items()]
-            known.append((column, "likelihood", pairs))
+        known = facts(given, exclude, likelihood)
         costly = [(column, float(cost)) for column, cost in (costs or {}).items()]
         return json.loads(_engine.query(self._fitted(), known, list(targets or []), about, costly))
 
 
-def _weighed(values: Iterable[Any]) -> list[tuple[str, float]]:
-    return [(text_of(value), 1.0) for value in values]
+def facts(
+    given: Mapping[str, Any] | None,
+    exclude: Mapping[str, Any] | None,
+    likelihood: Mapping[str, Mapping[Any, float]] | None,
+) -> list[tuple[str, str, list[tuple[str, float]]]]:
+    """What is known of columns, as the engine takes it."""
+    known = [(column, "value", [(text_of(value), 1.0)]) for column, value in (given or {}).items()]
+    for column, values in (exclude or {}).items():
+        values = values if isinstance(values, (list, tuple, set, frozenset)) else [values]
+        known.append((column, "not", [(text, 1.0) for text in sorted(map(text_of, values))]))
+    for column, weights in (likelihood or {}).items():
+        pairs = [(text_of(value), float(weight)) for value, weight in weights.items()]
+        known.append((column, "likelihood", pairs))
+    return known

@@ -3,17 +3,15 @@
 
 use super::Network;
 use super::fit::select::ClassScores;
-use super::inference::{Evidence, Inference};
+use super::inference::Inference;
 use super::samples::code_columns;
 use hingenet_base::error::{Result, require, require_len};
 use hingenet_base::graph::components;
 use hingenet_base::numeric::log::log_sum_exp;
-use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::{Classifier, log_posteriors};
 use hingenet_data::encode::FeatureCoder;
 use hingenet_data::explain::{Game, ScoreTerms, Term, leave_one_out};
 use hingenet_data::table::{Codes, Table};
-use rayon::prelude::*;
 
 /// What a classifier of coded rows needs of its network, or of an average of several.
 pub trait CodedScores: ClassScores {
@@ -196,16 +194,5 @@ impl DiscreteClassifier {
         let joint = self.log_joint(rows)?;
         let row = |(scores, c): (&[f64], Option<usize>)| c.map_or_else(|| log_sum_exp(scores), |c| scores[c]);
         Ok(joint.chunks_exact(self.n_classes()).zip(class.iter()).map(row).collect())
-    }
-
-    /// `n` draws of all variables given evidence (variable 0 is the class): coded columns, the class
-    /// first. Row `m` uses its own random stream, so the draws do not depend on the number of threads.
-    pub fn sample(&self, n: usize, seed: u64, evidence: &Evidence) -> Result<Vec<Codes>> {
-        let sampler = Inference::new(&self.network).sampler(evidence)?;
-        let draw = |m: usize| sampler.draw(&mut Random::stream(seed, m as u64));
-        let rows: Vec<Vec<usize>> = (0..n).into_par_iter().map(draw).collect();
-        let card = self.network.card();
-        let column = |i: usize| Codes::from_options(card[i], rows.iter().map(|row| Some(row[i])));
-        Ok((0..card.len()).map(column).collect())
     }
 }

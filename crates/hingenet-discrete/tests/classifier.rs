@@ -127,18 +127,6 @@ fn likelihoods_of_class_and_evidence_agree() {
 }
 
 #[test]
-fn draws_keep_the_evidence_and_repeat_with_the_seed() {
-    let (table, class) = data(200, false);
-    let model = fit(&table, &class, StructureKind::KTree(2)).unwrap();
-    let evidence = [Some(1), None, Some(0), None];
-    let rows = model.sample(100, 3, &evidence).unwrap();
-    assert!(rows[0].iter().all(|c| c == Some(1)) && rows[2].iter().all(|b| b == Some(0)));
-    assert_eq!(rows, model.sample(100, 3, &evidence).unwrap());
-    assert_ne!(rows, model.sample(100, 4, &evidence).unwrap());
-    assert!(model.sample(1, 0, &[None, Some(9), None, None]).is_err());
-}
-
-#[test]
 fn user_graphs_are_fitted_and_bad_ones_named() {
     let (table, class) = data(200, true);
     let dag = |arcs: &[(&str, &str)]| StructureKind::Dag {

@@ -8,10 +8,13 @@ use crate::missing::Conditional;
 use crate::predict::{GaussianClassifier, class_scores};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
+use hingenet_base::numeric::linalg::{Cholesky, dot};
 use hingenet_base::numeric::log::{argmax, log_sum_exp, softmax};
+use hingenet_base::numeric::random::Random;
 use hingenet_data::belief::{Belief, Normal};
 use hingenet_data::classifier::Classifier;
 use hingenet_data::table::{Codes, Column, Table};
+use rayon::prelude::*;
 
 /// Most combinations of states that likelihoods leave open.
 const MOST_COMBINATIONS: usize = 4096;
@@ -159,6 +162,43 @@ impl GaussianBeliefs<'_> {
         let decoded = self.model.features.decode(&self.means[best..=best])?;
         let own = |j: usize| if row.column(j).is_missing(0) { decoded.column(j) } else { row.column(j) };
         Ok((class, Table::new((0..row.n_columns()).map(|j| own(j).clone()).collect())?))
+    }
+
+    /// `n` rows with their classes given everything known, each from its own random stream; a category is the one with the
+    /// largest indicator.
+    pub fn draw(&self, n: usize, seed: u64) -> Result<(Table, Codes)> {
+        let k = self.model.prior.len();
+        let x = self.model.features.encode(&self.rows)?;
+        let missing: Vec<bool> = x.row(0).iter().map(|v| v.is_nan()).collect();
+        let spread = |network| -> Result<(Vec<usize>, Option<Cholesky>)> {
+            let (nodes, covariance) = Conditional::new(network, &missing)?.covariance()?;
+            let factor = if nodes.is_empty() { None } else { Some(Cholesky::new(&covariance)?) };
+            Ok((nodes, factor))
+        };
+        let spreads: Vec<(Vec<usize>, Option<Cholesky>)> =
+            self.model.networks.iter().map(spread).collect::<Result<_>>()?;
+        let weights: Vec<f64> = self.log_weights.iter().map(|w| w.exp()).collect();
+        let draw = |a: usize| {
+            let mut random = Random::stream(seed, a as u64);
+            let at = random.weighted(&weights);
+            let mut row = self.means[at].clone();
+            let (nodes, factor) = &spreads[at % k];
+            let z: Vec<f64> = nodes.iter().map(|_| random.normal()).collect();
+            if let Some(factor) = factor {
+                for (i, &node) in nodes.iter().enumerate() {
+                    row[node] += dot(&factor.factor().row(i)[..=i], &z[..=i]);
+                }
+            }
+            (at, row)
+        };
+        let drawn: Vec<(usize, Vec<f64>)> = (0..n).into_par_iter().map(draw).collect();
+        let (from, rows): (Vec<usize>, Vec<Vec<f64>>) = drawn.into_iter().unzip();
+        let decoded = self.model.features.decode(&rows)?;
+        let known = self.rows.rows(&from.iter().map(|at| at / k).collect::<Vec<_>>());
+        let own =
+            |j: usize| if self.rows.column(j).is_missing(0) { decoded.column(j) } else { known.column(j) };
+        let table = Table::new((0..known.n_columns()).map(|j| own(j).clone()).collect())?;
+        Ok((table, Codes::from_options(k, from.iter().map(|at| Some(at % k)))))
     }
 }
 

@@ -49,15 +49,34 @@ pub fn svg(picture: &str) -> PyResult<String> {
     Ok(hingenet_view::network::network_svg(&picture))
 }
 
-/// `n` rows drawn from the model given `column = value` pairs, column by column, the class last.
+/// What is known of a column: its name, `value`, `not` or `likelihood`, and values with weights.
+type Fact = (String, String, Vec<(String, f64)>);
+
+/// Each fact as the model takes it.
+fn known(facts: Vec<Fact>) -> Vec<(String, Known)> {
+    let fact = |(column, kind, values): Fact| -> Vec<(String, Known)> {
+        let one = |as_known: fn(String) -> Known| {
+            values.iter().map(|(value, _)| (column.clone(), as_known(value.clone()))).collect()
+        };
+        match kind.as_str() {
+            "value" => one(Known::Value),
+            "not" => one(Known::Not),
+            _ => vec![(column, Known::Likelihood(values))],
+        }
+    };
+    facts.into_iter().flat_map(fact).collect()
+}
+
+/// `n` rows drawn from the model given what is known, column by column, the class last.
 #[pyfunction]
 pub fn sample<'py>(
     py: Python<'py>,
     model: &Model,
     n: usize,
     seed: u64,
-    given: Vec<(String, String)>,
+    facts: Vec<Fact>,
 ) -> PyResult<Vec<Drawn<'py>>> {
+    let given = known(facts);
     let table = work::run(py, 1, None, |control| model.0.sample(n, &given, seed, control))?;
     let drawn = |column: &Column| -> Drawn<'py> {
         let name = column.name().to_string();
@@ -72,30 +91,17 @@ pub fn sample<'py>(
     Ok(table.columns().iter().map(drawn).collect())
 }
 
-/// What is known of a column: its name, `value`, `not` or `likelihood`, and values with weights.
-type Fact = (String, String, Vec<(String, f64)>);
-
 /// What follows from what is known, as JSON.
 #[pyfunction]
 pub fn query(
     py: Python<'_>,
     model: &Model,
-    known: Vec<Fact>,
+    facts: Vec<Fact>,
     targets: Vec<String>,
     about: Option<String>,
     costs: Vec<(String, f64)>,
 ) -> PyResult<String> {
-    let fact = |(column, kind, values): Fact| -> Vec<(String, Known)> {
-        let one = |as_known: fn(String) -> Known| {
-            values.iter().map(|(value, _)| (column.clone(), as_known(value.clone()))).collect()
-        };
-        match kind.as_str() {
-            "value" => one(Known::Value),
-            "not" => one(Known::Not),
-            _ => vec![(column, Known::Likelihood(values))],
-        }
-    };
-    let known = known.into_iter().flat_map(fact).collect();
+    let known = self::known(facts);
     let query = Query { known, targets, about, costs };
     let answer = work::run(py, 1, None, |_| model.0.query(&query))?;
     serde_json::to_string(&answer).map_err(|e| PyValueError::new_err(e.to_string()))

@@ -269,3 +269,37 @@ fn what_does_not_fit_is_said() {
     let answer = ask(&pool, &[]);
     assert!(answer.log_evidence.is_none() && !answer.next.is_empty() && answer.posterior.len() == 1);
 }
+
+/// Rows drawn given what is known have the distributions that the model tells.
+#[test]
+fn draws_follow_what_is_known() {
+    let n = 20_000;
+    for name in ["tan:ml", "aode:ml", "sgbn:or,lambda1=2"] {
+        let model = fitted(name);
+        let number = model.schema.features.iter().find(|f| f.name == "temperature").unwrap();
+        let category = model.schema.features.iter().find(|f| f.name == "site").unwrap();
+        let excluded = category.kind.categories().unwrap()[0].clone();
+        let known = vec![value(&number.name, "55.5"), (category.name.clone(), Known::Not(excluded.clone()))];
+        let answer = ask(&model, &known);
+        let drawn = model.sample(n, &known, 3, &Control::default()).unwrap();
+        let fixed = drawn.by_name(&number.name).unwrap().as_numeric().unwrap();
+        assert!(fixed.iter().all(|x| x == Some(55.5)), "{name}");
+        let share = |column: &str, state: &str| {
+            let cells = drawn.by_name(column).unwrap().as_categorical().unwrap();
+            (0..n).filter(|&m| cells.get(m) == Some(state)).count() as f64 / n as f64
+        };
+        assert_eq!(share(&category.name, &excluded), 0.0, "{name}");
+        for (state, p) in states(&answer, "class").iter().chain(states(&answer, &category.name)) {
+            let column = if model.classes.contains(state) { "class" } else { &category.name };
+            let deviation = (p * (1.0 - p) / n as f64).sqrt();
+            assert!((share(column, state) - p).abs() <= 5.0 * deviation + 1e-12, "{name} {state}: {p}");
+        }
+        if let Some((column, Posterior::Number { mean, sd, .. })) =
+            answer.posterior.iter().find(|(_, p)| matches!(p, Posterior::Number { .. }))
+        {
+            let x = drawn.by_name(column).unwrap().as_numeric().unwrap();
+            let found = x.iter().map(Option::unwrap).sum::<f64>() / n as f64;
+            assert!((found - mean).abs() < 5.0 * sd / (n as f64).sqrt(), "{name} {column}: {found} {mean}");
+        }
+    }
+}

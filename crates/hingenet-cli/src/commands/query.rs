@@ -21,15 +21,8 @@ const NEXT: usize = 12;
 pub struct Query {
     /// Model file made by `hingenet fit`
     model: PathBuf,
-    /// The value of a column; may be given several times, for the target too
-    #[arg(long, value_name = "COL=VALUE", value_parser = pair)]
-    given: Vec<(String, String)>,
-    /// A value that a column does not have; may be given several times
-    #[arg(long = "not", value_name = "COL=VALUE", value_parser = pair)]
-    excluded: Vec<(String, String)>,
-    /// How probable what was seen is with each of these values of a column; values that are not named are excluded
-    #[arg(long, value_name = "COL=VALUE:W;VALUE:W", value_parser = likelihood)]
-    likelihood: Vec<(String, Likelihood)>,
+    #[command(flatten)]
+    facts: Facts,
     /// Column whose distribution to show; if none is named, the target and all that are not known
     #[arg(long, value_name = "COL")]
     target: Vec<String>,
@@ -44,11 +37,37 @@ pub struct Query {
     json: Option<PathBuf>,
 }
 
+/// What is known of columns.
+#[derive(Args)]
+pub struct Facts {
+    /// The value of a column; may be given several times, for the target too
+    #[arg(long, value_name = "COL=VALUE", value_parser = pair)]
+    given: Vec<(String, String)>,
+    /// A value that a column does not have; may be given several times
+    #[arg(long = "not", value_name = "COL=VALUE", value_parser = pair)]
+    excluded: Vec<(String, String)>,
+    /// How probable what was seen is with each of these values of a column; values that are not named are excluded
+    #[arg(long, value_name = "COL=VALUE:W;VALUE:W", value_parser = likelihood)]
+    likelihood: Vec<(String, Likelihood)>,
+}
+
+impl Facts {
+    /// By column.
+    pub fn known(&self) -> Vec<(String, Known)> {
+        let given = self.given.iter().map(|(column, value)| (column.clone(), Known::Value(value.clone())));
+        let excluded =
+            self.excluded.iter().map(|(column, value)| (column.clone(), Known::Not(value.clone())));
+        let weighed =
+            self.likelihood.iter().map(|(column, list)| (column.clone(), Known::Likelihood(list.clone())));
+        given.chain(excluded).chain(weighed).collect()
+    }
+}
+
 /// Values with their likelihoods.
 type Likelihood = Vec<(String, f64)>;
 
 /// Both sides of `COL=VALUE`.
-pub fn pair(text: &str) -> Result<(String, String), String> {
+fn pair(text: &str) -> Result<(String, String), String> {
     let (column, value) = text.split_once('=').ok_or("expected COL=VALUE")?;
     Ok((column.to_string(), value.to_string()))
 }
@@ -90,13 +109,8 @@ impl Run for Query {
 
 impl Query {
     fn question(&self) -> Question {
-        let given = self.given.iter().map(|(column, value)| (column.clone(), Known::Value(value.clone())));
-        let excluded =
-            self.excluded.iter().map(|(column, value)| (column.clone(), Known::Not(value.clone())));
-        let weighed =
-            self.likelihood.iter().map(|(column, list)| (column.clone(), Known::Likelihood(list.clone())));
         Question {
-            known: given.chain(excluded).chain(weighed).collect(),
+            known: self.facts.known(),
             targets: self.target.clone(),
             about: self.about.clone(),
             costs: self.cost.clone(),

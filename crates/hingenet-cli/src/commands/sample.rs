@@ -1,7 +1,7 @@
 //! `hingenet sample`
 
 use super::Run;
-use super::query::pair;
+use super::query::Facts;
 use crate::output::{self, Files};
 use crate::session::Session;
 use anyhow::Result;
@@ -16,9 +16,8 @@ pub struct Sample {
     /// Number of rows
     #[arg(short, long = "rows", value_name = "N", default_value_t = 1000)]
     n: usize,
-    /// Fix a column to a value; may be given several times
-    #[arg(long, value_name = "COL=VALUE", value_parser = pair)]
-    given: Vec<(String, String)>,
+    #[command(flatten)]
+    facts: Facts,
     /// CSV file to write; stdout if not given
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -30,7 +29,8 @@ impl Run for Sample {
     }
 
     fn run(&self, session: &Session) -> Result<()> {
-        let table = Model::load(&self.model)?.sample(self.n, &self.given, session.seed, &session.control)?;
+        let table =
+            Model::load(&self.model)?.sample(self.n, &self.facts.known(), session.seed, &session.control)?;
         output::write_table(self.output.as_ref(), &table, session)?;
         session.wrote(self.output.as_ref(), "");
         Ok(())

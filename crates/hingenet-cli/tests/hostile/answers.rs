@@ -1,7 +1,7 @@
 //! Everything the program can do with a model file, and what counts as an answer: finite numbers, probabilities that
 //! sum to one, or an error that ends with exit code 3 (2 where this kind of model cannot do it).
 
-use hingenet::model::{Model, NamedNetwork};
+use hingenet::model::{Known, Model, NamedNetwork, Posterior, Query};
 use hingenet::report::{ModelReport, NetworkPicture, NetworkReport};
 use hingenet::table::{ColumnData, Table, UnseenPolicy};
 use hingenet::{Control, Error, Explanation, Reasons, Result, ShapleyParams};
@@ -17,11 +17,12 @@ pub fn problems(bytes: &[u8], rows: &Table) -> (bool, Vec<Problem>) {
         Err(Error::ModelFile { .. }) => return (false, Vec::new()),
         Err(other) => return (false, vec![format!("load: {other}")]),
     };
-    let checks: [(&str, Result<Option<Problem>>); 11] = [
+    let checks: [(&str, Result<Option<Problem>>); 12] = [
         ("save", model.to_bytes().map(|_| None)),
         ("predict", predictions(&model, rows)),
         ("explain", explanations(&model, rows)),
         ("loglik", likelihoods(&model, rows)),
+        ("query", query(&model)),
         ("sample", model.sample(5, &[], 1, &Control::default()).map(|table| cells(&table))),
         ("sample --given", given(&model).map(|table| cells(&table))),
         ("inspect --format dot", dot(&model).map(|text| words(&text))),
@@ -82,8 +83,26 @@ fn likelihoods(model: &Model, rows: &Table) -> Result<Option<Problem>> {
     Ok(numbers.find(|l| l.is_nan() || *l == f64::INFINITY).map(|l| l.to_string()))
 }
 
+/// Distributions add up to 1, numbers are numbers.
+fn query(model: &Model) -> Result<Option<Problem>> {
+    let known = vec![(model.target.clone(), Known::Not(model.classes[0].clone()))];
+    let answer = model.query(&Query { known, ..Query::default() })?;
+    let wrong = |posterior: &Posterior| match posterior {
+        Posterior::States(states) => {
+            let total: f64 = states.iter().map(|(_, p)| p).sum();
+            (total.is_nan() || (total - 1.0).abs() > 1e-6).then(|| format!("{states:?}"))
+        }
+        Posterior::Number { mean, sd, quantiles } => {
+            let all = [*mean, *sd, quantiles[0], quantiles[1], quantiles[2]];
+            (!all.iter().all(|x| x.is_finite())).then(|| format!("{all:?}"))
+        }
+    };
+    Ok(answer.posterior.iter().find_map(|(_, p)| wrong(p)))
+}
+
 fn given(model: &Model) -> Result<Table> {
-    model.sample(5, &[(model.target.clone(), model.classes[0].clone())], 1, &Control::default())
+    let known = (model.target.clone(), Known::Value(model.classes[0].clone()));
+    model.sample(5, &[known], 1, &Control::default())
 }
 
 fn cells(table: &Table) -> Option<Problem> {

@@ -2,6 +2,7 @@
 //! network. A model that is not generative refuses with an error that says what to use instead.
 
 use super::exchange::{NamedNetwork, Variable};
+use super::query::{Findings, Known, Query};
 use super::{Fitted, Model};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
@@ -13,6 +14,7 @@ use hingenet_data::encode::FeatureCoder;
 use hingenet_data::rows::categories_of;
 use hingenet_data::table::{Codes, Column, FeatureSpec, Table, UnseenPolicy, parse_number};
 use hingenet_discrete::DiscreteClassifier;
+use hingenet_discrete::inference::Beliefs;
 use hingenet_gaussian::GaussianClassifier;
 
 /// Log-likelihood of the observed cells of one row, natural logarithm.
@@ -66,13 +68,7 @@ impl Model {
 
     /// `n` rows drawn from the model, the features first and the class last, given `column = value` pairs. A discrete
     /// network knows of a number its interval only: it is drawn uniformly from the part of it that training has seen.
-    pub fn sample(
-        &self,
-        n: usize,
-        given: &[(String, String)],
-        seed: u64,
-        control: &Control,
-    ) -> Result<Table> {
+    pub fn sample(&self, n: usize, known: &[(String, Known)], seed: u64, control: &Control) -> Result<Table> {
         // a cell as it is drawn, as it is kept, and as text
         let bytes = n as f64 * (self.schema.features.len() + 1) as f64 * 32.0;
         control.reserve(
@@ -80,43 +76,60 @@ impl Model {
             format!("drawing {n} rows"),
             "draw fewer rows at a time, with another `--seed`",
         )?;
-        self.drawn(self.sampled(n, given, seed))
+        self.drawn(self.sampled(n, known, seed))
     }
 
-    fn sampled(&self, n: usize, given: &[(String, String)], seed: u64) -> Result<Table> {
-        if let Fitted::Gaussian(model) = &self.fitted {
-            if let Some((column, _)) = given.first() {
-                let hint = "draw without --given, or fit a discrete model such as tan:ml";
-                return Err(self.unsupported(format!("this model cannot draw rows given `{column}`"), hint));
-            }
-            let (features, class) = model.sample(n, seed)?;
-            let class = Column::categorical(self.target.clone(), self.classes.clone(), class);
-            return Table::new(features.columns().iter().cloned().chain([class]).collect());
-        }
-        let model = self.network_model("draw rows")?;
-        let names = self.variables(model.coders());
-        let mut evidence = vec![None; names.len()];
-        for (column, value) in given {
-            let (i, state) = self.find_state(&names, column, value)?;
-            evidence[i] = Some(state);
-        }
-        let mut columns = model.sample(n, seed, &evidence)?.into_iter();
-        let class =
-            columns.next().map(|codes| Column::categorical(&*self.target, self.classes.clone(), codes));
-        let feature = |(i, (variable, codes)): (usize, (&Variable, Codes))| match &model.coders()[i] {
-            FeatureCoder::Categories { .. } => {
-                Column::categorical(&*variable.name, variable.states.clone(), codes)
-            }
-            FeatureCoder::Cuts { cuts } => {
-                let fixed = given.iter().find(|(column, _)| *column == variable.name);
-                let fixed = fixed.and_then(|(_, value)| parse_number(value));
-                let range = self.facts.ranges.get(&variable.name).copied();
-                let stream = seed ^ (i as u64 + 1).wrapping_mul(WITHIN_INTERVALS);
-                Column::numeric(&*variable.name, numbers(&codes, cuts, range, fixed, stream))
+    fn sampled(&self, n: usize, known: &[(String, Known)], seed: u64) -> Result<Table> {
+        let findings = Findings::new(self, &Query { known: known.to_vec(), ..Query::default() })?;
+        let (coders, members) = match &self.fitted {
+            Fitted::Gaussian(model) => return self.drawn_numbers(model, n, &findings, seed),
+            Fitted::Averaged(model) => (model.coders(), model.network().networks()?),
+            _ => {
+                let model = self.network_model("draw rows")?;
+                (model.coders(), vec![model.network().clone()])
             }
         };
-        let features = names[1..].iter().zip(columns).enumerate().map(feature);
-        Table::new(features.chain(class).collect())
+        let rows = Beliefs::new(&members, &findings.all())?.draw(n, seed)?;
+        let codes = |i: usize, r: usize| Codes::from_options(r, rows.iter().map(|row| Some(row[i])));
+        let class = Column::categorical(&*self.target, self.classes.clone(), codes(0, self.classes.len()));
+        let feature = |(j, (spec, coder)): (usize, (&FeatureSpec, &FeatureCoder))| {
+            let codes = codes(j + 1, coder.n_states());
+            match coder {
+                FeatureCoder::Categories { .. } => {
+                    let states = (0..coder.n_states()).map(|s| coder.state_name(s)).collect();
+                    Column::categorical(&*spec.name, states, codes)
+                }
+                FeatureCoder::Cuts { cuts } => {
+                    let fixed = known.iter().find_map(|(column, known)| match known {
+                        Known::Value(value) if *column == spec.name => parse_number(value),
+                        _ => None,
+                    });
+                    let range = self.facts.ranges.get(&spec.name).copied();
+                    let stream = seed ^ (j as u64 + 1).wrapping_mul(WITHIN_INTERVALS);
+                    Column::numeric(&*spec.name, numbers(&codes, cuts, range, fixed, stream))
+                }
+            }
+        };
+        let features = self.schema.features.iter().zip(coders).enumerate().map(feature);
+        Table::new(features.chain([class]).collect())
+    }
+
+    /// Rows of Gaussian networks.
+    fn drawn_numbers(
+        &self,
+        model: &GaussianClassifier,
+        n: usize,
+        findings: &Findings<'_>,
+        seed: u64,
+    ) -> Result<Table> {
+        let (row, likelihoods) = findings.row()?;
+        let (features, class) = if findings.is_empty() {
+            model.sample(n, seed)?
+        } else {
+            model.beliefs(&row, &likelihoods, &findings.of_class())?.draw(n, seed)?
+        };
+        let class = Column::categorical(self.target.clone(), self.classes.clone(), class);
+        Table::new(features.columns().iter().cloned().chain([class]).collect())
     }
 
     /// The network with its names, for the exchange formats. Uncalibrated.
@@ -172,12 +185,6 @@ impl Model {
             states: (0..coder.n_states()).map(|j| coder.state_name(j)).collect(),
         };
         std::iter::once(class).chain(self.schema.features.iter().zip(coders).map(feature)).collect()
-    }
-
-    /// Variable and state of `column = value`.
-    fn find_state(&self, names: &[Variable], column: &str, value: &str) -> Result<(usize, usize)> {
-        let i = variable_of(names, column)?;
-        Ok((i, self.state_of(names, i, value)?))
     }
 
     /// State of a value of variable `i`; a number is put into its interval.

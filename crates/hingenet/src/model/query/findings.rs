@@ -10,7 +10,7 @@ use hingenet_discrete::inference::Finding;
 use std::collections::HashMap;
 
 /// A question with its names found. Variables are numbered as in the networks: 0 is the class, then the features.
-pub(super) struct Findings<'a> {
+pub(in crate::model) struct Findings<'a> {
     model: &'a Model,
     /// Names and states; no states for a number.
     variables: Vec<Variable>,
@@ -115,6 +115,11 @@ impl<'a> Findings<'a> {
         }
         self.numbers[i] = Some(number);
         Ok(())
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.likelihood.iter().all(Option::is_none) && self.numbers.iter().all(Option::is_none)
     }
 
     /// Number of variables.

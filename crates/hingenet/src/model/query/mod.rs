@@ -10,7 +10,7 @@ mod findings;
 mod number;
 
 use super::{Fitted, Model};
-use findings::Findings;
+pub(super) use findings::Findings;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::log::{log_sum_exp, mutual_information, softmax};
 use hingenet_data::belief::Belief;
