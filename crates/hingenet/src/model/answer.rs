@@ -9,7 +9,7 @@ use hingenet_data::table::Table;
 impl Model {
     /// The answer if `is_number` says it is one. A numerical method that fails on a fitted model fails because of its
     /// parameters, which no option of the caller can change.
-    pub(super) fn answered<T>(&self, answer: Result<T>, is_number: impl FnOnce(&T) -> bool) -> Result<T> {
+    pub(crate) fn answered<T>(&self, answer: Result<T>, is_number: impl FnOnce(&T) -> bool) -> Result<T> {
         let extreme = |problem: String| Error::ModelFile {
             problem: format!("{}: {problem}", self.spec),
             hint: "fit the model again; its parameters are beyond what training can make".into(),

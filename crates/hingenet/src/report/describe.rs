@@ -2,8 +2,8 @@
 //! decisions about chosen rows.
 
 use super::{
-    Decision, DecisionValue, FeatureCuts, ModelReport, NetworkPicture, NetworkReport, NodeTable, Origin,
-    TableRow, density, pool,
+    Curve, Decision, DecisionValue, FeatureCuts, HeatMap, ModelReport, NetworkPicture, NetworkReport,
+    NodeTable, Origin, TableRow, density, pool,
 };
 use crate::model::exchange::NamedNetwork;
 use crate::model::{Fitted, Model};
@@ -51,7 +51,19 @@ impl ModelReport {
             Fitted::Pool(fitted) => pool::describe(&mut report, model, fitted),
             Fitted::Gaussian(_) | Fitted::Majority(_) => {}
         }
-        Ok(report)
+        model.answered(Ok(report), ModelReport::is_finite)
+    }
+
+    /// Whether every number that is drawn is one.
+    fn is_finite(&self) -> bool {
+        let points = |points: &[(f64, f64)]| points.iter().all(|(x, y)| x.is_finite() && y.is_finite());
+        let curve = |c: &Curve| points(&c.points) && points(&c.band);
+        let map = |map: &HeatMap| {
+            map.full.is_finite() && map.values.iter().flatten().flatten().all(|v| v.is_finite())
+        };
+        self.networks.iter().all(NetworkPicture::is_finite)
+            && self.curves.iter().all(|f| f.curves.iter().all(curve) && points(&f.shares))
+            && self.maps.iter().all(map)
     }
 }
 

@@ -55,10 +55,16 @@ impl NetworkPicture {
     /// The network of a model: its graph, or the pairs of features that a density model uses. A model
     /// without either is refused.
     pub fn of_model(model: &Model) -> Result<Self> {
-        match &model.fitted {
+        let picture = match &model.fitted {
             Fitted::Density(fitted) => Ok(super::density::pairs(model, fitted)),
             _ => Self::of_network(&model.network()?, format!("{} for {}", model.spec, model.target)),
-        }
+        };
+        model.answered(picture, Self::is_finite)
+    }
+
+    /// Whether every strength is a number.
+    pub(super) fn is_finite(&self) -> bool {
+        self.arcs.iter().all(|arc| arc.strength.is_finite())
     }
 
     /// The network of a model, or those of all its classes where each class has its own.

@@ -101,6 +101,10 @@ fn assemble(name: String, variables: Vec<Variable>, definitions: Vec<Definition>
     Ok(NamedNetwork { name, variables, network: Network::new(structure, w)? })
 }
 
+/// How far (log) a row of probabilities may be from 1: files are often written with a few digits; a row that is further off
+/// is a mistake.
+const ROUNDED: f64 = 0.02;
+
 /// Writes the log parameters of one variable, rows re-ordered from the file's parent order to ours.
 fn fill_table(w: &mut [f64], structure: &Structure, d: &Definition) -> Result<(), String> {
     let (i, card) = (d.variable, structure.card());
@@ -111,7 +115,7 @@ fn fill_table(w: &mut [f64], structure: &Structure, d: &Definition) -> Result<()
         if row.len() != card[i] {
             return Err(format!("has {} probabilities in a row, needs {}", row.len(), card[i]));
         }
-        if row.iter().any(|p| !(0.0..=1.0 + 1e-9).contains(p)) {
+        if row.iter().any(|p| !(0.0..=ROUNDED.exp()).contains(p)) {
             return Err("has a probability outside 0 to 1".into());
         }
         // The state of a parent in the file's row: those behind it vary faster.
@@ -123,8 +127,7 @@ fn fill_table(w: &mut [f64], structure: &Structure, d: &Definition) -> Result<()
         let start = structure.table(i).start + h * card[i];
         let logs: Vec<f64> = row.iter().map(|p| p.ln()).collect();
         let total = log_sum_exp(&logs);
-        // Files are often written with a few digits; a row that is further off is a mistake.
-        if total.abs() > 0.02 {
+        if total.abs() > ROUNDED {
             return Err(format!("has a row of probabilities that sums to {}", total.exp()));
         }
         let shift = if total.abs() > 1e-12 { total } else { 0.0 };
