@@ -85,6 +85,11 @@ Fact = tuple[str, str, list[tuple[str, float]]]
 def sample(
     model: Model, n: int, seed: int, facts: list[Fact]
 ) -> list[tuple[str, NDArray[Any], list[str] | None]]: ...
+def impute(
+    model: Model, features: Features, threads: int
+) -> tuple[
+    list[tuple[str, NDArray[Any], list[str] | None]], list[tuple[str, NDArray[Any], list[str] | None]]
+]: ...
 def query(
     model: Model,
     facts: list[Fact],

@@ -229,11 +229,42 @@ class GenerativeMixin:
         """
         known = facts(given, exclude, likelihood)
         drawn = _engine.sample(self._fitted(), n_samples, seed_of(random_state), known)
-        columns = {
-            name: values.tolist() if states is None else [states[code] for code in values]
-            for name, values, states in drawn
-        }
-        return new_frame(columns, backend)
+        return new_frame(_cells(drawn), backend)
+
+    def impute(self, X: Any, *, return_spread: bool = False, backend: str | None = None) -> Any:
+        """Complete missing cells by what the known ones of their row say, the class unknown.
+
+        A number gets its mean, a category the most probable one. Discrete networks know of a number its interval only and take it as
+        uniform inside; Gaussian networks complete numbers exactly.
+
+        {rows}
+        return_spread : bool, default=False
+            Whether to return also how sure each completion is.
+        backend : str, default=None
+            Kind of frame: ``"pandas"``, ``"polars"`` or ``"pyarrow"``; None is the first that is installed.
+
+        Returns
+        -------
+        completed : data frame, or ndarray if `X` is one
+            The features without missing cells.
+        spread : the same
+            Standard deviation of a number, probability of a category; NaN where a cell was known. Only with `return_spread`.
+        """
+        features = self._features(X)
+        both = _engine.impute(self._fitted(), features, threads_of(self.n_jobs))
+        if isinstance(X, np.ndarray) and all(states is None for _, _, states in both[0]):
+            tables = [np.column_stack([values for _, values, _ in columns]) for columns in both]
+        else:
+            tables = [new_frame(_cells(columns), backend) for columns in both]
+        return tuple(tables) if return_spread else tables[0]
+
+
+def _cells(columns: list[tuple[str, np.ndarray, list[str] | None]]) -> dict[str, list[Any]]:
+    """Numbers and names of categories, by column."""
+    return {
+        name: values.tolist() if states is None else [states[code] if code >= 0 else None for code in values]
+        for name, values, states in columns
+    }
 
 
 def _written(text: str, path: str | os.PathLike | None) -> str:

@@ -150,6 +150,28 @@ def test_queries_of_every_kind_of_classifier(weather):
         only_class.query(targets=[name])
 
 
+def test_missing_cells_are_completed(weather):
+    X, y = weather
+    gaps = X.mask(np.random.default_rng(2).random(X.shape) < 0.3)
+    model = BayesNetClassifier("tan", "ml").fit(X, y)
+    full, spread = model.impute(gaps, return_spread=True)
+    assert not full.isna().any(axis=None)
+    known = gaps.notna().to_numpy()
+    np.testing.assert_array_equal(full.to_numpy()[known], gaps.to_numpy()[known])
+    np.testing.assert_array_equal(spread.isna().to_numpy(), known)
+    right = (full.to_numpy() == X.to_numpy())[~known].mean()
+    # the modes of the columns are right less often
+    modes = (X.mode().iloc[0].to_numpy() == X.to_numpy())[~known].mean()
+    assert right > modes
+    numbers = load_iris()
+    rows = numbers.data.copy()
+    rows[np.random.default_rng(3).random(rows.shape) < 0.2] = np.nan
+    filled = GaussianNetworkClassifier().fit(numbers.data, numbers.target).impute(rows)
+    lost = np.isnan(rows)
+    error = np.abs(filled - numbers.data)[lost].mean()
+    assert isinstance(filled, np.ndarray) and error < 0.5 * np.abs(numbers.data - np.nanmean(rows, axis=0))[lost].mean()
+
+
 def test_pgmpy_reads_the_network_and_agrees_to_the_last_digits(model, tmp_path):
     """Where pgmpy is installed; it is too large to ask everyone for it."""
     readwrite = pytest.importorskip("pgmpy.readwrite")

@@ -87,6 +87,24 @@ impl<N: CodedScores> CodedClassifier<N> {
         self.network.log_joint(&self.code(rows)?)
     }
 
+    /// `P(x_j = s | observed cells) = Σ_c P(c | observed) P(s | c, observed)` of the given rows of a table, state by state;
+    /// zeros for a row that no class allows.
+    pub fn column_probabilities(&self, table: &Table, j: usize, rows: &[usize]) -> Result<Vec<f64>> {
+        let mut codes: Vec<Codes> = self.code(table)?.iter().map(|c| c.rows(rows)).collect();
+        let (k, r) = (self.n_classes(), self.coders[j].n_states());
+        let joint = self.network.log_joint(&codes)?;
+        let posterior = self.log_posteriors(joint.clone())?;
+        let mut probabilities = vec![0.0; rows.len() * r];
+        for s in 0..r {
+            codes[j] = Codes::from_options(r, std::iter::repeat_n(Some(s), rows.len()));
+            let with = self.network.log_joint(&codes)?;
+            for (at, p) in posterior.iter().enumerate().filter(|(at, _)| joint[*at] > f64::NEG_INFINITY) {
+                probabilities[at / k * r + s] += (p + with[at] - joint[at]).exp();
+            }
+        }
+        Ok(probabilities)
+    }
+
     fn log_posteriors(&self, mut scores: Vec<f64>) -> Result<Vec<f64>> {
         scores.iter_mut().for_each(|s| *s /= self.temperature);
         log_posteriors(&mut scores, self.n_classes(), || self.network.log_prior())?;

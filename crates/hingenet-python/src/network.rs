@@ -12,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// A sampled column: name, numbers or codes, and the categories of codes.
+/// A column: name, numbers or codes, and the categories of codes.
 type Drawn<'py> = (String, Bound<'py, PyAny>, Option<Vec<String>>);
 
 /// The network in the Bayesian Interchange Format.
@@ -78,6 +78,11 @@ pub fn sample<'py>(
 ) -> PyResult<Vec<Drawn<'py>>> {
     let given = known(facts);
     let table = work::run(py, 1, None, |control| model.0.sample(n, &given, seed, control))?;
+    Ok(columns_of(py, &table))
+}
+
+/// Numbers, or codes with their categories, column by column.
+fn columns_of<'py>(py: Python<'py>, table: &Table) -> Vec<Drawn<'py>> {
     let drawn = |column: &Column| -> Drawn<'py> {
         let name = column.name().to_string();
         match column.data() {
@@ -88,7 +93,21 @@ pub fn sample<'py>(
             }
         }
     };
-    Ok(table.columns().iter().map(drawn).collect())
+    table.columns().iter().map(drawn).collect()
+}
+
+/// The rows with their missing cells completed, and how sure each completion is.
+#[pyfunction]
+pub fn impute<'py>(
+    py: Python<'py>,
+    model: &Model,
+    features: Features<'_>,
+    threads: usize,
+) -> PyResult<(Vec<Drawn<'py>>, Vec<Drawn<'py>>)> {
+    let table = model.table(&features)?;
+    let impute = |control: &hingenet::Control| model.0.impute(&table, UnseenPolicy::Missing, control);
+    let (full, spread) = work::run(py, threads, None, impute)?;
+    Ok((columns_of(py, &full), columns_of(py, &spread)))
 }
 
 /// What follows from what is known, as JSON.

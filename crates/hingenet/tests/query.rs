@@ -303,3 +303,49 @@ fn draws_follow_what_is_known() {
         }
     }
 }
+
+/// Completions are those of the distributions that the model tells, for every kind of column.
+#[test]
+fn missing_cells_are_completed_by_their_distributions() {
+    let data = generate("mixed", Some(300), 4).unwrap();
+    for name in ["tan:ml", "aode:ml", "tan:ml-bn-svm,lambda=4,gamma=2", "sgbn:or,lambda1=2"] {
+        let model = fitted(name);
+        let rows = data.rows(&(0..25).collect::<Vec<_>>());
+        let (full, spread) = model.impute(&rows, UnseenPolicy::Error, &Control::default()).unwrap();
+        assert_eq!(full.n_missing(), 0, "{name}");
+        assert!(rows.n_missing() > 10);
+        for m in 0..rows.n_rows() {
+            let known: Vec<(String, Known)> = (model.schema.features.iter())
+                .filter_map(|f| Some(value(&f.name, &rows.by_name(&f.name).unwrap().text(m)?)))
+                .collect();
+            let answer = ask(&model, &known);
+            for (j, f) in model.schema.features.iter().enumerate() {
+                let sure = spread.column(j).as_numeric().unwrap().get(m);
+                let cell = full.column(j).text(m).unwrap();
+                if !rows.by_name(&f.name).unwrap().is_missing(m) {
+                    assert!(sure.is_none() && Some(cell) == rows.by_name(&f.name).unwrap().text(m));
+                    continue;
+                }
+                let found = &answer.posterior.iter().find(|(c, _)| *c == f.name).unwrap().1;
+                let (value, sure) = (full.column(j), sure.unwrap());
+                match (found, value.as_numeric()) {
+                    (Posterior::Number { mean, sd, .. }, Some(x)) => {
+                        assert!(
+                            (x.get(m).unwrap() - mean).abs() < 1e-9 && (sure - sd).abs() < 1e-9,
+                            "{name}"
+                        );
+                    }
+                    (Posterior::States(states), None) => {
+                        let best = states.iter().map(|(_, p)| *p).fold(0.0, f64::max);
+                        assert!((sure - best).abs() < 1e-9, "{name} {}: {sure} {best}", f.name);
+                        assert!((probability(&answer, &f.name, &cell) - best).abs() < 1e-9);
+                    }
+                    // a number of a discrete network: inside what training has seen, as sure as its intervals
+                    (_, Some(x)) => assert!(x.get(m).unwrap().is_finite() && sure >= 0.0),
+                    _ => panic!("{name} {}", f.name),
+                }
+            }
+        }
+        assert!(fitted("pool,fast=true").impute(&rows, UnseenPolicy::Error, &Control::default()).is_err());
+    }
+}

@@ -6,6 +6,7 @@ mod evaluate;
 mod explain;
 mod fit;
 mod generate;
+mod impute;
 mod inspect;
 mod loglik;
 mod models;
@@ -49,6 +50,8 @@ pub enum Command {
     Inspect(inspect::Inspect),
     /// Draw rows from a generative model
     Sample(sample::Sample),
+    /// Complete missing cells by what the known ones of their row say
+    Impute(impute::Impute),
     /// Log-likelihood of rows under a generative model
     Loglik(loglik::Loglik),
     /// Learn sparse Gaussian networks: who depends on whom, and how classes differ
@@ -79,6 +82,7 @@ impl Command {
             Command::Query(c) => c,
             Command::Inspect(c) => c,
             Command::Sample(c) => c,
+            Command::Impute(c) => c,
             Command::Loglik(c) => c,
             Command::Network(c) => c,
             Command::Generate(c) => c,

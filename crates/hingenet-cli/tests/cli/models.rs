@@ -311,3 +311,16 @@ fn a_model_can_be_asked() {
     assert_snapshot!(folder.fails("query toys.hgn --likelihood colour=red", 2));
     assert_snapshot!(folder.fails("query toys.hgn --given colour=red --not colour=red", 3));
 }
+
+#[test]
+fn missing_cells_can_be_completed() {
+    let folder = fitted("tan:ml");
+    folder.write("gaps.csv", b"colour,size,weight,good\n,1,2.5,yes\nred,,,no\nblue,2,1,?\n");
+    assert_snapshot!(folder.succeeds("impute toys.hgn gaps.csv --spread spread.csv -o full.csv"));
+    let text = |name: &str| String::from_utf8(folder.read(name)).unwrap();
+    let (full, spread) = (text("full.csv"), text("spread.csv"));
+    assert!(full.starts_with("colour,size,weight,good\nred,1,2.5,yes\nred,2"), "{full}");
+    assert!(full.ends_with("\nblue,2,1,\n"), "{full}");
+    assert!(spread.starts_with("colour,size,weight\n0.648") && spread.ends_with("\n,,\n"), "{spread}");
+    assert_snapshot!(folder.fails("impute toys.hgn gaps.csv --spread gaps.csv -o full.csv", 2));
+}

@@ -218,17 +218,19 @@ pub(super) fn variable_of(names: &[Variable], column: &str) -> Result<usize> {
 /// Numbers its own way the random streams that place numbers in their intervals (2^64 over the golden ratio).
 const WITHIN_INTERVALS: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A number from the interval of each state, uniformly: `cuts` part the intervals, the outer ones end where training did,
-/// or at their cut where that is not known. `fixed` is a number that was asked for.
+/// The ends of the interval of state `j`: `cuts` part the intervals, the outer ones end where training did, or at their
+/// cut where that is not known.
+pub(super) fn interval(cuts: &[f64], range: Option<[f64; 2]>, j: usize) -> (f64, f64) {
+    let (below, above) = (j.checked_sub(1).and_then(|k| cuts.get(k)).copied(), cuts.get(j).copied());
+    let low = below.or(range.map(|r| r[0])).or(above).unwrap_or(0.0);
+    let high = above.or(range.map(|r| r[1])).or(below.map(f64::next_up)).unwrap_or(0.0);
+    (low.min(high), high)
+}
+
+/// A number from the interval of each state, uniformly. `fixed` is a number that was asked for.
 fn numbers(codes: &Codes, cuts: &[f64], range: Option<[f64; 2]>, fixed: Option<f64>, seed: u64) -> Vec<f64> {
-    let ends = |j: usize| {
-        let (below, above) = (j.checked_sub(1).and_then(|k| cuts.get(k)).copied(), cuts.get(j).copied());
-        let low = below.or(range.map(|r| r[0])).or(above).unwrap_or(0.0);
-        let high = above.or(range.map(|r| r[1])).or(below.map(f64::next_up)).unwrap_or(0.0);
-        (low.min(high), high)
-    };
     let draw = |(m, code): (usize, Option<usize>)| {
-        let (low, high) = ends(code.unwrap_or_default());
+        let (low, high) = interval(cuts, range, code.unwrap_or_default());
         // `high` belongs to the interval, `low` to the one below
         let x = high - Random::stream(seed, m as u64).uniform() * (high - low);
         fixed.unwrap_or(if x > low { x } else { high })

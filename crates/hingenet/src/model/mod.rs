@@ -13,6 +13,7 @@ pub mod file;
 mod fit;
 mod gaussian;
 mod generative;
+mod impute;
 mod knowledge;
 mod majority;
 mod numbers;
