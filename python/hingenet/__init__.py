@@ -10,6 +10,7 @@ from ._display import BeeswarmDisplay, CurveDisplay, MissingCurveDisplay, TermDi
 from ._engine import HingenetError, __version__
 from ._explanation import Explanation, ShapleyValues
 from ._gaussian import FisherVectorTransformer, GaussianNetwork, GaussianNetworkClassifier
+from ._imputer import NetworkImputer
 from ._input import HingenetWarning
 from ._io import load
 from ._network import Network
@@ -31,6 +32,7 @@ __all__ = [
     "MDLDiscretizer",
     "MissingCurveDisplay",
     "Network",
+    "NetworkImputer",
     "ShapleyValues",
     "TermDisplay",
     "TradeOffDisplay",

@@ -54,6 +54,17 @@ def new_frame(columns: dict[str, list[Any]], backend: str | None) -> Any:
     return nw.from_dict(columns, backend=backend).to_native()
 
 
+def frame_like(X: Any, columns: dict[str, list[Any]], backend: str | None) -> Any:
+    """A data frame of the named kind; None is that of ``X``, with its index if it has one."""
+    if backend is not None or not is_frame(X):
+        return new_frame(columns, backend)
+    frame = new_frame(columns, str(nw.from_native(X).implementation))
+    if nw.dependencies.is_pandas_like_dataframe(X):
+        frame.index = X.index
+        frame.columns = X.columns
+    return frame
+
+
 def label_codes(y: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """Codes (-1 missing) and values of a series of texts or categories, as a frame hashes or has them; else None."""
     if not nw.dependencies.is_into_series(y):

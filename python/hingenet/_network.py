@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from . import _engine
 from ._docs import documented
-from ._frames import new_frame
+from ._frames import frame_like, is_frame, new_frame
 from ._input import seed_of, threads_of
 from ._labels import texts_of
 from ._query import facts
@@ -241,21 +241,21 @@ class GenerativeMixin:
         return_spread : bool, default=False
             Whether to return also how sure each completion is.
         backend : str, default=None
-            Kind of frame: ``"pandas"``, ``"polars"`` or ``"pyarrow"``; None is the first that is installed.
+            Kind of frame: ``"pandas"``, ``"polars"`` or ``"pyarrow"``; None is that of `X`.
 
         Returns
         -------
-        completed : data frame, or ndarray if `X` is one
+        completed : data frame, or ndarray if `X` is none and all columns are numbers
             The features without missing cells.
         spread : the same
             Standard deviation of a number, probability of a category; NaN where a cell was known. Only with `return_spread`.
         """
         features = self._features(X)
         both = _engine.impute(self._fitted(), features, threads_of(self.n_jobs))
-        if isinstance(X, np.ndarray) and all(states is None for _, _, states in both[0]):
+        if not is_frame(X) and all(states is None for _, _, states in both[0]):
             tables = [np.column_stack([values for _, values, _ in columns]) for columns in both]
         else:
-            tables = [new_frame(_cells(columns), backend) for columns in both]
+            tables = [frame_like(X, _cells(columns), backend) for columns in both]
         return tuple(tables) if return_spread else tables[0]
 
 

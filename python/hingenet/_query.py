@@ -58,8 +58,8 @@ class QueryMixin:
         >>> y = pd.Series(["wet", "dry", "dry", "wet"] * 25, name="rain")
         >>> model = BayesNetClassifier("tan", "ml").fit(X, y)
         >>> answer = model.query({"rain": "wet"})
-        >>> round(answer["posterior"]["sky"]["grey"], 2)
-        0.99
+        >>> answer["posterior"]["sky"]["grey"] > 0.99
+        True
         >>> model.query()["next"][0]["column"]
         'sky'
         """

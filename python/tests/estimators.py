@@ -9,6 +9,7 @@ from hingenet import (
     LogDensityClassifier,
     LogDensityTransformer,
     MDLDiscretizer,
+    NetworkImputer,
 )
 
 # One quick classifier of each kind, for what must hold everywhere.
@@ -43,7 +44,13 @@ SLOW_VARIANTS = [
     GaussianNetworkClassifier("search", "fisher-svm", components=50, C=1e-3),
 ]
 DEFAULTS = [BayesNetClassifier(), LogDensityClassifier(), GaussianNetworkClassifier(), HingenetClassifier()]
-TRANSFORMERS = [MDLDiscretizer(), LogDensityTransformer(), FisherVectorTransformer()]
+TRANSFORMERS = [
+    MDLDiscretizer(),
+    LogDensityTransformer(),
+    FisherVectorTransformer(),
+    NetworkImputer(),
+    NetworkImputer(GaussianNetworkClassifier("search")),
+]
 OTHERS = [*TRANSFORMERS, GaussianNetwork(), LogDensityTransformer(pairs=False, leave_one_out=False)]
 
 

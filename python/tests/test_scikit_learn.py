@@ -70,7 +70,7 @@ def test_parameters_and_their_documentation_are_those_of_the_engine(estimator):
     cls = type(estimator)
     signature = inspect.signature(cls)
     if not issubclass(cls, Declared):
-        assert not signature.parameters
+        assert list(signature.parameters) in ([], ["estimator"])  # no options of the engine
         return
     assert list(signature.parameters) == [*cls._parameters]
     entries = cls.__doc__.split("Parameters\n    ----------\n")[1].split("\n\n")[0]
