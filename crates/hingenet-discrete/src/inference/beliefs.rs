@@ -4,7 +4,7 @@
 //! A likelihood is the observation of a child of its own: a node with two states and `P(seen | state) = likelihood /
 //! largest likelihood`. Everything that exact inference does with observations it does with likelihoods, too.
 
-use super::elimination::{eliminate, sum_out};
+use super::elimination::{eliminate, order_of, sum_out};
 use super::factor::walk;
 use super::{Factor, Inference, impossible};
 use crate::{Network, Structure};
@@ -33,6 +33,8 @@ pub struct Beliefs {
 struct Member {
     network: Network,
     evidence: Vec<Option<usize>>,
+    /// In which variables are eliminated.
+    order: Vec<usize>,
 }
 
 /// State of an observed child.
@@ -124,12 +126,13 @@ impl Member {
             let row = |l: &f64| [(1.0 - l / largest).ln(), (l / largest).ln()];
             w.extend(finding.iter().flat_map(row));
         }
-        Ok(Member { network: Network::new(Structure::new(card, Dag::new(parents)?)?, w)?, evidence })
+        let network = Network::new(Structure::new(card, Dag::new(parents)?)?, w)?;
+        let order = order_of(&network);
+        Ok(Member { network, evidence, order })
     }
 
     fn log_joint(&self, vars: &[usize], card: &[usize]) -> Result<Vec<f64>> {
-        let inference = Inference::new(&self.network);
-        let open = sum_out(&self.network, &self.evidence, vars, inference.order())?.kept;
+        let open = sum_out(&self.network, &self.evidence, vars, &self.order)?.kept;
         // Observed variables are not in the table of the elimination: all their other states are impossible.
         let seen: Vec<Option<usize>> = vars.iter().map(|&v| self.evidence[v]).collect();
         let strides = open.strides_along(vars, self.network.structure().card());
@@ -157,9 +160,8 @@ impl Member {
         }
         evidence[0] = Some(class);
         let all = vec![true; evidence.len()];
-        let inference = Inference::new(&self.network);
         let largest = |v: &[f64]| v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let done = eliminate(&self.network, &evidence, &[], &all, inference.order(), largest)?;
+        let done = eliminate(&self.network, &evidence, &[], &all, &self.order, largest)?;
         if done.kept.table[0] == f64::NEG_INFINITY {
             return Ok(None);
         }
