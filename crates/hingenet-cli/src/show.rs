@@ -31,7 +31,7 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> St
 pub fn evaluation(evaluation: &Evaluation) -> String {
     let (data, protocol) = (&evaluation.data, &evaluation.protocol);
     let mut text = format!(
-        "{}, {}, {}, {} missing; {}\n",
+        "{}, {}, {}, {} missing; {}; in brackets 95 % intervals\n",
         count(data.rows, "row"),
         count(data.features, "feature"),
         count(data.classes.len(), "class"),
@@ -56,13 +56,15 @@ pub fn results(results: &[ModelResult]) -> String {
     table(&header, results.iter().map(main_figures))
 }
 
-/// Model, accuracy with interval, balanced error, log-loss, AUC, times.
+/// Model, accuracy and balanced error with their 95 % intervals, log-loss, AUC, times.
 pub fn main_figures(result: &ModelResult) -> Vec<String> {
-    let sd = result.balanced_error.sd.map(|sd| format!(" ± {}", percent(sd))).unwrap_or_default();
+    let share =
+        |x: f64, low: f64, high: f64| format!("{} ({:.1}–{:.1})", percent(x), 100.0 * low, 100.0 * high);
+    let (accuracy, error) = (&result.accuracy, &result.balanced_error);
     vec![
         result.model.clone(),
-        format!("{} ± {}", percent(result.accuracy.mean), percent(result.accuracy.ci95)),
-        format!("{}{sd}", percent(result.balanced_error.mean)),
+        share(accuracy.mean, accuracy.interval.low, accuracy.interval.high),
+        share(error.mean, error.interval.low, error.interval.high),
         format!("{:.4}", result.log_loss),
         result.auc.map_or("-".into(), |auc| format!("{auc:.4}")),
         seconds(result.fit_seconds),

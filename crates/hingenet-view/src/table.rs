@@ -60,9 +60,9 @@ impl Cell {
         Cell::shown(percent(value), value)
     }
 
-    /// A share in per cent with the half-width of its interval.
-    pub fn percent_interval(value: f64, half: f64) -> Self {
-        Cell::shown(format!("{} ± {}", percent(value), percent(half)), value)
+    /// A share in per cent with the ends of its interval.
+    pub fn percent_interval(value: f64, low: f64, high: f64) -> Self {
+        Cell::shown(format!("{} ({}–{})", percent(value), percent(low), percent(high)), value)
     }
 
     /// A number that may be absent.

@@ -36,9 +36,10 @@ fn percent(value: &Value) -> Wanted {
     }
 }
 
-fn percent_between(mean: &Value, half: &Value) -> Wanted {
-    let (x, h) = (mean.as_f64().unwrap(), 100.0 * half.as_f64().unwrap());
-    Wanted::Number(x, format!("{:.2} ± {h:.2}", 100.0 * x))
+fn percent_between(share: &Value) -> Wanted {
+    let [x, low, high] = ["mean", "low", "high"].map(|key| share[key].as_f64().unwrap());
+    assert!(0.0 <= low && low <= x && x <= high && high <= 1.0, "{share}");
+    Wanted::Number(x, format!("{:.2} ({:.2}–{:.2})", 100.0 * x, 100.0 * low, 100.0 * high))
 }
 
 fn p_value(value: &Value) -> Wanted {
@@ -92,7 +93,8 @@ fn wanted(json: &Value, table: &Table) -> Option<Vec<Vec<Wanted>>> {
             .iter()
             .map(|p| {
                 let (likelihood, slack) = (decimals(&p["log_likelihood"], 4), decimals(&p["slack"], 4));
-                vec![text(&p["value"]), likelihood, slack, percent(&p["accuracy"]), percent(&p["ci95"])]
+                let shares = ["accuracy", "low", "high"].map(|key| percent(&p[key]));
+                [text(&p["value"]), likelihood, slack].into_iter().chain(shares).collect()
             })
             .collect(),
         ("importance", _) => items(&json["importance"]["features"])
@@ -133,18 +135,15 @@ fn wanted(json: &Value, table: &Table) -> Option<Vec<Vec<Wanted>>> {
 
 fn accuracy_row(r: &Value) -> Vec<Wanted> {
     let a = &r["accuracy"];
-    vec![text(&r["model"]), percent(&a["mean"]), percent(&a["ci95"]), percents(&a["folds"], 1.0)]
+    let shares = ["mean", "low", "high"].map(|key| percent(&a[key]));
+    [text(&r["model"])].into_iter().chain(shares).chain([percents(&a["folds"], 1.0)]).collect()
 }
 
 fn model_row(r: &Value) -> Vec<Wanted> {
-    let balanced = &r["balanced_error"];
     vec![
         text(&r["model"]),
-        percent_between(&r["accuracy"]["mean"], &r["accuracy"]["ci95"]),
-        match balanced["sd"].is_null() {
-            true => percent(&balanced["mean"]),
-            false => percent_between(&balanced["mean"], &balanced["sd"]),
-        },
+        percent_between(&r["accuracy"]),
+        percent_between(&r["balanced_error"]),
         decimals(&r["log_loss"], 4),
         decimals(&r["brier"], 4),
         decimals(&r["auc"], 4),
@@ -316,9 +315,13 @@ fn check_headlines(json: &Value, page: &str) {
         let (x, is_share) = (headline["value"].as_f64().unwrap(), headline["is_share"] == true);
         let show = |x: f64| if is_share { format!("{:.2} %", 100.0 * x) } else { format!("{x:.4}") };
         assert_eq!(card.value, Some(x));
-        let half = headline["ci95"].as_f64().map(|h| show(h).trim_end_matches(" %").to_string());
-        let interval = half.map(|h| format!(" ± {h}")).unwrap_or_default();
-        assert_eq!(card.text, format!("{}{interval}", show(x)));
+        let end = |key: &str| headline["interval"][key].as_f64();
+        let interval = end("low").zip(end("high")).map(|(low, high)| {
+            assert!(low <= x && x <= high && low >= 0.0, "{headline}");
+            let bare = |x: f64| show(x).trim_end_matches(" %").to_string();
+            format!(" {}–{}", bare(low), bare(high))
+        });
+        assert_eq!(card.text, format!("{}{}", show(x), interval.unwrap_or_default()));
     }
     let verdict = html::text_of(page, "<p class=\"verdict\">");
     let best = &json["evaluation"]["results"][json["verdict"]["best"].as_u64().unwrap() as usize];
@@ -326,7 +329,8 @@ fn check_headlines(json: &Value, page: &str) {
     assert!(verdict.contains(&format!("({} %)", shown(&json["verdict"]["majority_share"]))), "{verdict}");
     if json["verdict"]["is_useful"] == true {
         let accuracy = &best["accuracy"];
-        let claim = format!("{} ± {} % of unseen rows", shown(&accuracy["mean"]), shown(&accuracy["ci95"]));
+        let [mean, low, high] = ["mean", "low", "high"].map(|key| shown(&accuracy[key]));
+        let claim = format!("{mean} % of unseen rows correctly (95 % interval {low}–{high} %)");
         assert!(verdict.contains(&claim), "{verdict}");
         assert!(
             verdict.contains(&format!("{} percentage points", shown(&json["verdict"]["gain"]))),

@@ -95,8 +95,8 @@ impl Demo {
     fn ending(&self, model: &Model, time: &str) -> String {
         let folder = self.output.display();
         format!(
-            "Accuracy has its 95 % interval over 5 folds; `at 30 %` is the accuracy when 30 % of the test cells\n\
-             are missing. Written in {} to {folder}{slash}:\n\
+            "Shares have their 95 % intervals; `at 30 %` is the accuracy when 30 % of the test cells are missing.\n\
+             Written in {} to {folder}{slash}:\n\
              \x20 waveform.csv, mixed.csv   the data\n\
              \x20 waveform.html, mixed.html reports to look at: open them in a browser\n\
              \x20 mixed.hgn                 a fitted model ({})\n\

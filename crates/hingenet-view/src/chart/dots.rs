@@ -14,8 +14,8 @@ pub struct DotRow<'a> {
     pub style: SeriesStyle,
     /// The large dot.
     pub value: f64,
-    /// Half-width of its interval, if there is one.
-    pub half: Option<f64>,
+    /// Ends of its interval, if there is one.
+    pub interval: Option<(f64, f64)>,
     /// Small dots, such as single folds.
     pub small: &'a [f64],
 }
@@ -47,8 +47,8 @@ pub fn dot_chart(label: &str, axis: &Axis, rows: &[DotRow], level: Option<f64>) 
                 ),
             );
         }
-        if let Some(half) = row.half {
-            let (a, b) = (area.x(axis, row.value - half), area.x(axis, row.value + half));
+        if let Some((low, high)) = row.interval {
+            let (a, b) = (area.x(axis, low), area.x(axis, high));
             put(&mut out, format_args!("<path class=\"interval\" d=\"M{a:.1} {y:.1}H{b:.1}\"/>"));
         }
         let x = area.x(axis, row.value);

@@ -80,10 +80,11 @@ fn verdict(report: &EvaluationReport) -> String {
     let best = &results[v.best];
     let always = format!("always answering “{}” ({} %)", v.majority_class, percent(v.majority_share));
     let achieved = format!(
-        "{} classifies {} ± {} % of unseen rows correctly",
+        "{} classifies {} % of unseen rows correctly (95 % interval {}–{} %)",
         best.model,
         percent(best.accuracy.mean),
-        percent(best.accuracy.ci95)
+        percent(best.accuracy.interval.low),
+        percent(best.accuracy.interval.high)
     );
     if v.gain <= 0.0 {
         return format!("No model is more accurate than {always}.");
@@ -121,13 +122,13 @@ fn names(results: &[ModelResult], list: &[usize]) -> String {
 
 fn card(h: &Headline, report: &EvaluationReport) -> Card {
     let show = |x: f64| if h.is_share { format!("{} %", percent(x)) } else { format!("{x:.4}") };
-    let half = |x: f64| if h.is_share { format!("± {}", percent(x)) } else { format!("± {x:.4}") };
+    let bare = |x: f64| if h.is_share { percent(x) } else { format!("{x:.4}") };
     let model = &report.evaluation.results[report.verdict.best].model;
     Card {
         name: format!("{} of {model}", h.name),
         value: show(h.value),
         exact: h.value.to_string(),
-        interval: h.ci95.map(half).unwrap_or_default(),
+        interval: h.interval.map(|i| format!("{}–{}", bare(i.low), bare(i.high))).unwrap_or_default(),
         about: h.about.clone(),
         baseline: h.baseline.map(|b| format!("class frequencies alone: {}", show(b))).unwrap_or_default(),
     }
@@ -156,11 +157,12 @@ fn comparison(report: &EvaluationReport, drawn: &[Drawn]) -> Section {
     section.figures.push(figures::accuracies(&report.evaluation, drawn, report.verdict.majority_share));
     section.figures.extend(figures::differences(&report.differences, drawn, report.verdict.best));
     let mut table = DataTable::new(
-        "All models; a click on a column head sorts. Log-likelihoods are comparable within one family only.",
+        "All models, with 95 % intervals; a click on a column head sorts. Log-likelihoods are comparable within one \
+         family only.",
         &[
             "model",
             "accuracy %",
-            "balanced error % (± sd)",
+            "balanced error %",
             "log-loss",
             "Brier",
             "AUC",
@@ -185,11 +187,12 @@ fn comparison(report: &EvaluationReport, drawn: &[Drawn]) -> Section {
 fn model_row(r: &ModelResult) -> Vec<Cell> {
     vec![
         Cell::text(r.model.clone()),
-        Cell::percent_interval(r.accuracy.mean, r.accuracy.ci95),
-        match r.balanced_error.sd {
-            Some(sd) => Cell::percent_interval(r.balanced_error.mean, sd),
-            None => Cell::percent(r.balanced_error.mean),
-        },
+        Cell::percent_interval(r.accuracy.mean, r.accuracy.interval.low, r.accuracy.interval.high),
+        Cell::percent_interval(
+            r.balanced_error.mean,
+            r.balanced_error.interval.low,
+            r.balanced_error.interval.high,
+        ),
         Cell::number(r.log_loss, 4),
         Cell::number(r.brier, 4),
         Cell::optional(r.auc, |a| Cell::number(a, 4)),
@@ -275,7 +278,7 @@ fn trust(drawn: &[Drawn]) -> Section {
         "probabilities",
         "Can the probabilities be trusted?",
         "Reliability diagrams: among the answers given with a probability near 80 %, about 80 % should be right. \
-         Vertical bars are exact 95 % intervals.",
+         Vertical bars are 95 % intervals.",
     );
     section.figures = drawn.iter().filter(|d| !d.is_baseline()).map(figures::reliability).collect();
     section

@@ -230,6 +230,7 @@ impl Ran<'_> {
                 value: model.value.clone()?,
                 accuracy: outcome.result.accuracy.mean,
                 ci95: outcome.result.accuracy.ci95,
+                interval: outcome.result.accuracy.interval,
                 balanced_error: outcome.result.balanced_error.mean,
                 log_loss: outcome.result.log_loss,
                 log_likelihood: outcome.result.log_likelihood,

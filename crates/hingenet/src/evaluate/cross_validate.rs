@@ -2,7 +2,7 @@
 //! is learnt on the training part of each split; splits run in parallel and are collected in order.
 
 use super::metrics::{self, Predicted};
-use super::{TestRows, folds, missing};
+use super::{TestRows, folds, interval, missing};
 use crate::model::{Dataset, FitOptions, Model, ModelSpec, Predictions, RowLikelihood, fit};
 use crate::report::{BalancedError, FoldAccuracy, MissingPoint, ModelResult, TermResult};
 use hingenet_base::control::Control;
@@ -136,8 +136,7 @@ impl<'a> Splits<'a> {
         self.train.classes.len()
     }
 
-    /// Fits and tests one model on every split. The interval of the accuracy is that over folds, or that of a binomial
-    /// proportion.
+    /// Fits and tests one model on every split.
     pub fn run(&self, spec: &ModelSpec, control: &Control) -> Result<Outcome> {
         let name = spec.to_string();
         let (parts, first) = match self.n_folds {
@@ -148,18 +147,9 @@ impl<'a> Splits<'a> {
             }
             _ => self.run_folds(spec, &name, control)?,
         };
-        let accuracy: Vec<f64> = parts.iter().map(|p| metrics::accuracy(&p.confusion)).collect();
-        let ci95 = match parts.as_slice() {
-            [part] => metrics::clopper_pearson_half_width(
-                (0..part.confusion.len()).map(|c| part.confusion[c][c]).sum(),
-                part.confusion.iter().flatten().sum(),
-            ),
-            _ => metrics::fold_interval(&accuracy),
-        };
-        let accuracy = FoldAccuracy { mean: metrics::mean(&accuracy), ci95, folds: accuracy };
         let uncalibrated: Option<Vec<&[f64]>> = parts.iter().map(|p| p.uncalibrated.as_deref()).collect();
         Ok(Outcome {
-            result: summarise(name, &self.protocol.missing, &parts, accuracy),
+            result: summarise(name, &self.protocol.missing, &parts, self.n_folds),
             log_proba: self.in_row_order(parts.iter().map(|p| p.log_proba.as_slice())),
             uncalibrated: uncalibrated.map(|lists| self.in_row_order(lists.into_iter())),
             parts,
@@ -353,8 +343,9 @@ fn uncalibrated(model: &Model, log_proba: &[f64]) -> Option<Vec<f64>> {
     Some(raw)
 }
 
-fn summarise(model: String, rates: &[f64], parts: &[Part], accuracy: FoldAccuracy) -> ModelResult {
+fn summarise(model: String, rates: &[f64], parts: &[Part], n_folds: usize) -> ModelResult {
     let over_parts = |f: &dyn Fn(&Part) -> f64| parts.iter().map(f).collect::<Vec<f64>>();
+    let accuracies = over_parts(&|p| metrics::accuracy(&p.confusion));
     let balanced = over_parts(&|p| metrics::balanced_error(&p.confusion));
     let auc: Vec<f64> = parts.iter().filter_map(|p| p.auc).collect();
     let mut confusion = parts[0].confusion.clone();
@@ -362,14 +353,14 @@ fn summarise(model: String, rates: &[f64], parts: &[Part], accuracy: FoldAccurac
         let cells = confusion.iter_mut().flatten().zip(part.confusion.iter().flatten());
         cells.for_each(|(sum, n)| *sum += n);
     }
+    let repeats = (parts.len() / n_folds) as f64;
+    let rows = confusion.iter().flatten().sum::<f64>() / repeats;
+    let share = |folds: &[f64]| interval::of_folds(folds, n_folds, rows);
     let curve = |of: &dyn Fn(&Part, usize) -> f64| -> Vec<MissingPoint> {
         let point = |(r, rate): (usize, &f64)| {
             let folds = over_parts(&|p| of(p, r));
-            MissingPoint {
-                rate: *rate,
-                accuracy: metrics::mean(&folds),
-                ci95: metrics::fold_interval(&folds),
-            }
+            let interval = share(&folds);
+            MissingPoint { rate: *rate, accuracy: metrics::mean(&folds), ci95: interval.half(), interval }
         };
         rates.iter().enumerate().map(point).collect()
     };
@@ -385,9 +376,15 @@ fn summarise(model: String, rates: &[f64], parts: &[Part], accuracy: FoldAccurac
     let chosen: Vec<BTreeMap<String, f64>> = parts.iter().map(|p| p.chosen.clone()).collect();
     ModelResult {
         model,
-        accuracy,
+        accuracy: FoldAccuracy {
+            mean: metrics::mean(&accuracies),
+            ci95: share(&accuracies).half(),
+            interval: share(&accuracies),
+            folds: accuracies,
+        },
         balanced_error: BalancedError {
             mean: metrics::mean(&balanced),
+            interval: interval::of_folds(&balanced, n_folds, metrics::balanced_rows(&confusion) / repeats),
             sd: metrics::standard_deviation(&balanced),
             folds: balanced,
         },

@@ -2,7 +2,6 @@
 //! two counts as two equal rows.
 
 use hingenet_base::numeric::log::{argmax, log_sum_exp};
-use statrs::distribution::{Beta, ContinuousCDF, StudentsT};
 
 /// Rows with their true class, weight and predicted class log-probabilities.
 #[derive(Debug, Clone, Copy)]
@@ -121,6 +120,16 @@ pub fn balanced_error(confusion: &[Vec<f64>]) -> f64 {
     mean(&errors)
 }
 
+/// Rows of a share whose variance is that of the balanced error, if all classes that occur err alike: `C² / Σ_c 1/n_c`.
+pub fn balanced_rows(confusion: &[Vec<f64>]) -> f64 {
+    let sizes: Vec<f64> = confusion.iter().map(|row| row.iter().sum()).filter(|n| *n > 0.0).collect();
+    if sizes.is_empty() {
+        0.0
+    } else {
+        (sizes.len() as f64).powi(2) / sizes.iter().map(|n| 1.0 / n).sum::<f64>()
+    }
+}
+
 /// Arithmetic mean; 0 for an empty list.
 pub fn mean(x: &[f64]) -> f64 {
     if x.is_empty() { 0.0 } else { x.iter().sum::<f64>() / x.len() as f64 }
@@ -145,47 +154,10 @@ pub fn standard_deviation(x: &[f64]) -> Option<f64> {
     (x.len() >= 2).then(|| (squares / (x.len() - 1) as f64).sqrt())
 }
 
-/// Half-width of the 95 % interval of a mean over `folds`: `t_{0.975, n-1} sd / sqrt(n)`; 0 for fewer
-/// than two folds.
-pub fn fold_interval(folds: &[f64]) -> f64 {
-    let n = folds.len() as f64;
-    let t = StudentsT::new(0.0, 1.0, n - 1.0).map(|t| t.inverse_cdf(0.975));
-    match (standard_deviation(folds), t) {
-        (Some(sd), Ok(t)) => t * sd / n.sqrt(),
-        _ => 0.0,
-    }
-}
-
-/// Half the width of the 95 % Clopper-Pearson interval of `correct` out of `total` (a total weight).
-pub fn clopper_pearson_half_width(correct: f64, total: f64) -> f64 {
-    let (low, high) = clopper_pearson(correct, total);
-    (high - low) / 2.0
-}
-
-/// The 95 % Clopper-Pearson interval of `correct` out of `total` (a total weight).
-pub fn clopper_pearson(correct: f64, total: f64) -> (f64, f64) {
-    let quantile = |a: f64, b: f64, p: f64| Beta::new(a, b).ok().map(|beta| beta.inverse_cdf(p));
-    let low = quantile(correct, total - correct + 1.0, 0.025).unwrap_or(0.0);
-    let high = quantile(correct + 1.0, total - correct, 0.975).unwrap_or(1.0);
-    (low, high)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn intervals_agree_with_tables() {
-        // t quantile 2.776445 with 4 degrees of freedom; binom.test(8, 10) gives 0.4439045 to 0.9747893
-        let folds = [0.80, 0.85, 0.82, 0.90, 0.83];
-        let sd = standard_deviation(&folds).unwrap();
-        assert!((fold_interval(&folds) - 2.776_445_105 * sd / 5f64.sqrt()).abs() < 1e-8);
-        assert!((clopper_pearson_half_width(8.0, 10.0) - (0.974_789_3 - 0.443_904_5) / 2.0).abs() < 1e-6);
-        // all correct: the upper end is 1, the lower end 0.025^(1/n)
-        assert!((clopper_pearson_half_width(10.0, 10.0) - (1.0 - 0.025f64.powf(0.1)) / 2.0).abs() < 1e-8);
-        assert!((clopper_pearson_half_width(0.0, 10.0) - (1.0 - 0.025f64.powf(0.1)) / 2.0).abs() < 1e-8);
-    }
 
     #[test]
     fn figures_of_a_small_example_by_hand() {

@@ -7,6 +7,7 @@ mod compare;
 mod cross_validate;
 mod folds;
 mod generate;
+mod interval;
 pub(crate) mod metrics;
 mod missing;
 mod study;

@@ -109,13 +109,32 @@ pub struct TermResult {
     pub missing: Vec<MissingPoint>,
 }
 
+/// Ends of a 95 % interval. That of a share is Wilson's and lies inside [0, 1]; it need not be symmetric.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Half of its width.
+    pub(crate) fn half(self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+}
+
 /// Accuracy with its 95 % interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FoldAccuracy {
     /// Mean over folds.
     pub mean: f64,
-    /// Half-width of the interval: Student's t over folds, Clopper-Pearson for a single split.
+    /// Half the width of its interval.
     pub ci95: f64,
+    /// The interval.
+    #[serde(flatten)]
+    pub interval: Interval,
     /// Each fold.
     pub folds: Vec<f64>,
 }
@@ -125,6 +144,9 @@ pub struct FoldAccuracy {
 pub struct BalancedError {
     /// Mean over folds.
     pub mean: f64,
+    /// Its 95 % interval.
+    #[serde(flatten)]
+    pub interval: Interval,
     /// Standard deviation over folds (n - 1); none for a single split.
     pub sd: Option<f64>,
     /// Each fold.
@@ -138,9 +160,11 @@ pub struct MissingPoint {
     pub rate: f64,
     /// Mean accuracy over folds.
     pub accuracy: f64,
-    /// Half-width of its 95 % interval over folds; 0 for a single split.
-    #[serde(default)]
+    /// Half the width of its interval.
     pub ci95: f64,
+    /// Its 95 % interval.
+    #[serde(flatten)]
+    pub interval: Interval,
 }
 
 /// One value of a swept option.
@@ -154,8 +178,11 @@ pub struct SweepPoint {
     pub value: String,
     /// Mean accuracy.
     pub accuracy: f64,
-    /// Half-width of its 95 % interval.
+    /// Half the width of its interval.
     pub ci95: f64,
+    /// Its 95 % interval.
+    #[serde(flatten)]
+    pub interval: Interval,
     /// Mean balanced error.
     pub balanced_error: f64,
     /// Mean log-loss.

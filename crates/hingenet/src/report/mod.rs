@@ -31,7 +31,8 @@ pub use study::{
 
 // Fields of the above that nobody needs to name.
 pub(crate) use evaluation::{
-    BalancedError, DataFacts, FailedModel, FoldAccuracy, MissingPoint, ProtocolFacts, SweepPoint, TermResult,
+    BalancedError, DataFacts, FailedModel, FoldAccuracy, Interval, MissingPoint, ProtocolFacts, SweepPoint,
+    TermResult,
 };
 pub(crate) use model::{DecisionValue, FeatureCuts, TableRow};
 pub(crate) use study::{MarginHistogram, ReliabilityBin, Reproduction, Verdict};

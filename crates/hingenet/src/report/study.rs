@@ -1,7 +1,7 @@
 //! What the evaluation report shows beside the figures of an [`Evaluation`]: the verdict, differences
 //! between models, curves, calibration, margins, findings about the data, and how to repeat it all.
 
-use super::{Curve, Evaluation, Importance, SweepPoint};
+use super::{Curve, Evaluation, Importance, Interval, SweepPoint};
 use hingenet_base::solver::SolverReport;
 use hingenet_data::table::Unseen;
 use serde::{Deserialize, Serialize};
@@ -66,8 +66,8 @@ pub struct Headline {
     pub about: String,
     /// Mean over folds.
     pub value: f64,
-    /// Half-width of the 95 % interval, if there is one.
-    pub ci95: Option<f64>,
+    /// Its 95 % interval, if there is one.
+    pub interval: Option<Interval>,
     /// The same figure of the class frequencies alone.
     pub baseline: Option<f64>,
     /// Whether the figure is a share, to be shown in per cent.
@@ -155,10 +155,9 @@ pub struct ReliabilityBin {
     pub stated: f64,
     /// Share answered correctly.
     pub correct: f64,
-    /// Exact 95 % interval of that share (Clopper-Pearson).
-    pub low: f64,
-    /// Its upper end.
-    pub high: f64,
+    /// 95 % interval of that share.
+    #[serde(flatten)]
+    pub interval: Interval,
 }
 
 /// Histogram of `log P(true class) - max log P(other class)`: above 0 the answer is right.

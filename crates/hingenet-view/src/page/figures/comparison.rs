@@ -15,37 +15,35 @@ pub fn accuracies(evaluation: &Evaluation, drawn: &[Drawn], majority: f64) -> Fi
     let result = |d: &Drawn| &evaluation.results[d.index].accuracy;
     let values = drawn.iter().flat_map(|d| {
         let a = result(d);
-        a.folds.iter().copied().chain([a.mean - a.ci95, a.mean + a.ci95])
+        a.folds.iter().copied().chain([a.interval.low, a.interval.high])
     });
-    let values: Vec<f64> = values.map(|v| v.clamp(0.0, 1.0)).collect();
+    let values: Vec<f64> = values.collect();
     let (low, high) = values.iter().fold((1.0f64, 0.0f64), |(l, h), v| (l.min(*v), h.max(*v)));
     // a level far away would squeeze everything else
     let level = Some(majority).filter(|m| low - m < 3.0 * (high - low).max(0.02));
     let axis = Axis::percent_over("accuracy, %", values.into_iter().chain(level));
     let row = |d: &Drawn| {
         let a = &evaluation.results[d.index].accuracy;
-        (d.study.model.clone(), d.style, a.mean, a.ci95, a.folds.clone())
+        DotRow {
+            label: d.study.model.clone(),
+            style: d.style,
+            value: a.mean,
+            interval: Some((a.interval.low, a.interval.high)),
+            small: if a.folds.len() > 1 { &a.folds } else { &[] },
+        }
     };
-    let owned: Vec<_> = drawn.iter().map(row).collect();
-    let rows: Vec<DotRow> = owned
+    let rows: Vec<DotRow> = drawn.iter().map(row).collect();
+    let mut table = DataTable::new("Accuracy, %", &["model", "mean", "95 % from", "95 % to", "folds"]);
+    table.rows = drawn
         .iter()
-        .map(|(label, style, value, half, folds)| DotRow {
-            label: label.clone(),
-            style: *style,
-            value: *value,
-            half: Some(*half),
-            small: if folds.len() > 1 { folds } else { &[] },
-        })
-        .collect();
-    let mut table = DataTable::new("Accuracy, %", &["model", "mean", "± 95 %", "folds"]);
-    table.rows = owned
-        .iter()
-        .map(|(label, _, mean, half, folds)| {
-            let folds: Vec<String> = folds.iter().map(|f| percent(*f)).collect();
+        .map(|d| {
+            let a = result(d);
+            let folds: Vec<String> = a.folds.iter().map(|f| percent(*f)).collect();
             vec![
-                Cell::text(label.clone()),
-                Cell::percent(*mean),
-                Cell::percent(*half),
+                Cell::text(d.study.model.clone()),
+                Cell::percent(a.mean),
+                Cell::percent(a.interval.low),
+                Cell::percent(a.interval.high),
                 Cell::text(folds.join(", ")),
             ]
         })
@@ -120,7 +118,7 @@ pub fn differences(differences: &[Difference], drawn: &[Drawn], best: usize) -> 
             label,
             style,
             value,
-            half,
+            interval: half.map(|half| (value - half, value + half)),
             small: if folds.len() > 1 { folds } else { &[] },
         })
         .collect();
@@ -221,14 +219,13 @@ pub fn trade_off(trade_off: &TradeOff, style: SeriesStyle, number: usize) -> Fig
     };
     let y = Axis::percent_over(
         "accuracy, %",
-        trade_off.points.iter().flat_map(|p| [p.accuracy - p.ci95, p.accuracy + p.ci95]),
+        trade_off.points.iter().flat_map(|p| [p.interval.low, p.interval.high]),
     );
     let points: Vec<(f64, f64)> =
         places.iter().zip(&trade_off.points).map(|(x, p)| (*x, p.accuracy)).collect();
-    let band: Vec<(f64, f64)> =
-        trade_off.points.iter().map(|p| (p.accuracy - p.ci95, p.accuracy + p.ci95)).collect();
     let mut chart = LineChart::new(format!("Trade-off of {}", trade_off.model), x, y);
-    chart.bars = places.iter().zip(&band).map(|(x, b)| ErrorBar { x: *x, low: b.0, high: b.1 }).collect();
+    let ends = trade_off.points.iter().map(|p| (p.interval.low, p.interval.high));
+    chart.bars = places.iter().zip(ends).map(|(&x, (low, high))| ErrorBar { x, low, high }).collect();
     let labels = if likelihoods.is_some() {
         trade_off.points.iter().map(|p| p.value.clone()).collect()
     } else {
@@ -245,7 +242,7 @@ pub fn trade_off(trade_off: &TradeOff, style: SeriesStyle, number: usize) -> Fig
     }];
     let mut table = DataTable::new(
         "Trade-off",
-        &[trade_off.key.as_str(), "log-likelihood", "slack", "accuracy %", "± 95 %"],
+        &[trade_off.key.as_str(), "log-likelihood", "slack", "accuracy %", "95 % from", "95 % to"],
     );
     table.rows = trade_off
         .points
@@ -256,7 +253,8 @@ pub fn trade_off(trade_off: &TradeOff, style: SeriesStyle, number: usize) -> Fig
                 Cell::optional(p.log_likelihood, |l| Cell::number(l, 4)),
                 Cell::optional(p.slack, |s| Cell::number(s, 4)),
                 Cell::percent(p.accuracy),
-                Cell::percent(p.ci95),
+                Cell::percent(p.interval.low),
+                Cell::percent(p.interval.high),
             ]
         })
         .collect();

@@ -19,7 +19,7 @@ pub fn missing(drawn: &[Drawn]) -> Figure {
     Figure::new(
         "missing",
         "Accuracy when feature cells are missing",
-        "A flat line is a model that copes with gaps; bands are 95 % intervals over folds. The same cells are \
+        "A flat line is a model that copes with gaps; bands are 95 % intervals. The same cells are \
          blanked for every model.",
         chart("Accuracy by share of missing cells", lines),
         table("model", &named),

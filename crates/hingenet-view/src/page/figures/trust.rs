@@ -19,7 +19,7 @@ pub fn reliability(drawn: &Drawn) -> Figure {
     let total: f64 = drawn.study.reliability.bins.iter().map(|b| b.weight).sum();
     for b in &drawn.study.reliability.bins {
         chart.counts.push((b.from, b.to, b.weight / total));
-        chart.bars.push(ErrorBar { x: b.stated, low: b.low, high: b.high });
+        chart.bars.push(ErrorBar { x: b.stated, low: b.interval.low, high: b.interval.high });
     }
     let mut legend = vec![LegendEntry::new(
         if before.is_some() { "after calibration" } else { "as the model states them" },
@@ -76,8 +76,8 @@ fn reliability_table(after: &Reliability, before: Option<&Reliability>) -> DataT
                 Cell::amount(b.weight),
                 Cell::percent(b.stated),
                 Cell::percent(b.correct),
-                Cell::percent(b.low),
-                Cell::percent(b.high),
+                Cell::percent(b.interval.low),
+                Cell::percent(b.interval.high),
             ]);
         }
     }

@@ -35,7 +35,7 @@ pub fn study(plan: &Plan, control: &Control) -> Result<EvaluationReport> {
     let tests = Tests::new(&ran, &evaluation);
     let differences = tests.pairs();
     let verdict = verdict::verdict(&evaluation, tests.majority, &differences, &tests.against_the_majority());
-    let headlines = verdict::headlines(&ran.outcomes[verdict.best], &pooled.class, pooled.weights.as_deref());
+    let headlines = verdict::headlines(&ran.outcomes[verdict.best], &evaluation.protocol, &pooled);
     let unseen = match plan.tested {
         TestRows::Folds(_) => findings::unseen_in_folds(&ran.splits.tested.features, &ran.splits.folds[0]),
         TestRows::Set(test) => findings::unseen_in_test(&plan.data.features, &test.features),
@@ -98,7 +98,7 @@ fn pooled(splits: &Splits) -> TestSet {
 }
 
 fn models(ran: &Ran, pooled: &TestSet) -> Vec<ModelStudy> {
-    let n_classes = ran.splits.n_classes();
+    let (n_classes, repeats) = (ran.splits.n_classes(), ran.splits.folds.len());
     let predicted = |log_proba| pooled.predicted(log_proba, n_classes);
     let answers: Vec<Vec<f64>> = ran.outcomes.iter().map(|o| o.log_proba.concat()).collect();
     let margins: Vec<Vec<(f64, f64)>> =
@@ -113,8 +113,9 @@ fn models(ran: &Ran, pooled: &TestSet) -> Vec<ModelStudy> {
             model: outcome.result.model.clone(),
             rates: rates(&outcome.result.confusion),
             classes: (0..n_classes).map(|c| curves::class_curves(&predicted, c, points)).collect(),
-            reliability: reliability::reliability(&predicted),
-            uncalibrated: uncalibrated.map(|u| reliability::reliability(&pooled.predicted(&u, n_classes))),
+            reliability: reliability::reliability(&predicted, repeats),
+            uncalibrated: uncalibrated
+                .map(|u| reliability::reliability(&pooled.predicted(&u, n_classes), repeats)),
             margins: reliability::margin_histogram(&margins[i], &edges),
             missing: missing_curve(&outcome.result),
             missing_parts: missing_parts(&outcome.result),
@@ -141,7 +142,12 @@ fn missing_curve(result: &ModelResult) -> Option<Curve> {
     }
     if points.iter().all(|p| p.rate > 0.0) {
         let accuracy = &result.accuracy;
-        points.push(MissingPoint { rate: 0.0, accuracy: accuracy.mean, ci95: accuracy.ci95 });
+        points.push(MissingPoint {
+            rate: 0.0,
+            accuracy: accuracy.mean,
+            ci95: accuracy.ci95,
+            interval: accuracy.interval,
+        });
     }
     Some(curve_of(result.model.clone(), points))
 }
@@ -152,10 +158,9 @@ fn missing_parts(result: &ModelResult) -> Vec<Curve> {
 
 fn curve_of(name: String, mut points: Vec<MissingPoint>) -> Curve {
     points.sort_by(|a, b| a.rate.total_cmp(&b.rate));
-    let band = |p: &MissingPoint| ((p.accuracy - p.ci95).max(0.0), (p.accuracy + p.ci95).min(1.0));
     Curve {
         name,
         points: points.iter().map(|p| (p.rate, p.accuracy)).collect(),
-        band: points.iter().map(band).collect(),
+        band: points.iter().map(|p| (p.interval.low, p.interval.high)).collect(),
     }
 }

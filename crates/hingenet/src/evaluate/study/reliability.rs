@@ -1,6 +1,7 @@
 //! Do stated probabilities come true, and how clear are the decisions?
 
-use crate::evaluate::metrics::{Predicted, clopper_pearson, quantile};
+use crate::evaluate::interval;
+use crate::evaluate::metrics::{Predicted, quantile};
 use crate::report::{MarginHistogram, Reliability, ReliabilityBin};
 use hingenet_base::numeric::log::argmax;
 
@@ -8,8 +9,8 @@ const BINS: usize = 10;
 const MARGIN_BINS: usize = 40;
 
 /// Bins of equal width over the probability of the answer; the error is the mean distance of stated
-/// probability and share correct, weighted by the rows.
-pub(super) fn reliability(predicted: &Predicted) -> Reliability {
+/// probability and share correct, weighted by the rows, each of which was tested `repeats` times.
+pub(super) fn reliability(predicted: &Predicted, repeats: usize) -> Reliability {
     let (mut weight, mut stated, mut correct) = ([0.0; BINS], [0.0; BINS], [0.0; BINS]);
     for (m, &truth) in predicted.truth.iter().enumerate() {
         let row = predicted.row(m);
@@ -22,17 +23,13 @@ pub(super) fn reliability(predicted: &Predicted) -> Reliability {
         correct[bin] += if answer == truth { w } else { 0.0 };
     }
     let total: f64 = weight.iter().sum();
-    let bin = |b: usize| {
-        let (low, high) = clopper_pearson(correct[b], weight[b]);
-        ReliabilityBin {
-            from: b as f64 / BINS as f64,
-            to: (b + 1) as f64 / BINS as f64,
-            weight: weight[b],
-            stated: stated[b] / weight[b],
-            correct: correct[b] / weight[b],
-            low,
-            high,
-        }
+    let bin = |b: usize| ReliabilityBin {
+        from: b as f64 / BINS as f64,
+        to: (b + 1) as f64 / BINS as f64,
+        weight: weight[b],
+        stated: stated[b] / weight[b],
+        correct: correct[b] / weight[b],
+        interval: interval::of_rows(correct[b] / weight[b], weight[b] / repeats as f64),
     };
     let bins: Vec<ReliabilityBin> = (0..BINS).filter(|&b| weight[b] > 0.0).map(bin).collect();
     let error = bins.iter().map(|b| b.weight / total * (b.stated - b.correct).abs()).sum();
@@ -89,12 +86,12 @@ mod tests {
     #[test]
     fn reliability_by_hand() {
         let p: Vec<f64> = [0.15, 0.85, 0.19, 0.81, 0.35, 0.65].iter().map(|p: &f64| p.ln()).collect();
-        let found = reliability(&predicted(&[1, 0, 1], &p));
+        let found = reliability(&predicted(&[1, 0, 1], &p), 1);
         assert_eq!(found.bins.len(), 2);
         assert!((found.bins[0].stated - 0.65).abs() < 1e-12 && found.bins[0].correct == 1.0);
         assert!((found.bins[1].stated - 0.83).abs() < 1e-12 && found.bins[1].correct == 0.5);
         assert!((found.error - (0.35 + 2.0 * 0.33) / 3.0).abs() < 1e-12);
-        assert!(found.bins.iter().all(|b| b.low <= b.correct && b.correct <= b.high));
+        assert!(found.bins.iter().all(|b| b.interval.low <= b.correct && b.correct <= b.interval.high));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What to make of a comparison: the best model, what it is better than, and by how much.
 
 use crate::evaluate::cross_validate::{Outcome, Part};
-use crate::evaluate::metrics::fold_interval;
-use crate::report::{Difference, Evaluation, Headline, Verdict};
+use crate::evaluate::{TestSet, interval};
+use crate::report::{Difference, Evaluation, Headline, Interval, ProtocolFacts, Verdict};
 
 /// Level of the test between models.
 const LEVEL: f64 = 0.05;
@@ -48,28 +48,30 @@ pub(super) struct Against {
     pub p_adjusted: Option<f64>,
 }
 
-/// Figures of one model with their intervals over folds, beside those of the class frequencies alone.
-pub(super) fn headlines(outcome: &Outcome, truth: &[usize], weights: Option<&[f64]>) -> Vec<Headline> {
+/// Figures of one model with their intervals, beside those of the class frequencies alone.
+pub(super) fn headlines(outcome: &Outcome, protocol: &ProtocolFacts, tested: &TestSet) -> Vec<Headline> {
     let result = &outcome.result;
-    let shares = class_shares(truth, weights, result.confusion.len());
+    let shares = class_shares(&tested.class, tested.weights.as_deref(), result.confusion.len());
     let present = shares.iter().filter(|p| **p > 0.0);
     let entropy: f64 = -present.clone().map(|p| p * p.ln()).sum::<f64>();
-    let several = |folds: &[f64]| (folds.len() > 1).then(|| fold_interval(folds));
-    let over = |f: fn(&Part) -> Option<f64>| several(&outcome.parts.iter().filter_map(f).collect::<Vec<_>>());
-    let headline = |name: &str, about: &str, value, ci95, baseline, is_share| Headline {
-        name: name.into(),
-        about: about.into(),
-        value,
-        ci95,
-        baseline: Some(baseline),
-        is_share,
+    let of_parts = |f: fn(&Part) -> f64| {
+        interval::of_losses(&outcome.parts.iter().map(f).collect::<Vec<_>>(), protocol.folds)
     };
+    let headline =
+        |name: &str, about: &str, value, interval: Option<Interval>, baseline, is_share| Headline {
+            name: name.into(),
+            about: about.into(),
+            value,
+            interval,
+            baseline: Some(baseline),
+            is_share,
+        };
     let mut found = vec![
         headline(
             "accuracy",
             "share of rows classified correctly",
             result.accuracy.mean,
-            Some(result.accuracy.ci95),
+            Some(result.accuracy.interval),
             shares.iter().copied().fold(0.0, f64::max),
             true,
         ),
@@ -77,7 +79,7 @@ pub(super) fn headlines(outcome: &Outcome, truth: &[usize], weights: Option<&[f6
             "balanced error",
             "error rate, every class counting the same",
             result.balanced_error.mean,
-            several(&result.balanced_error.folds),
+            Some(result.balanced_error.interval),
             1.0 - 1.0 / present.clone().count().max(1) as f64,
             true,
         ),
@@ -85,7 +87,7 @@ pub(super) fn headlines(outcome: &Outcome, truth: &[usize], weights: Option<&[f6
             "log-loss",
             "surprise at the true class; 0 is perfect",
             result.log_loss,
-            over(|p| Some(p.log_loss)),
+            of_parts(|p| p.log_loss),
             entropy,
             false,
         ),
@@ -93,14 +95,19 @@ pub(super) fn headlines(outcome: &Outcome, truth: &[usize], weights: Option<&[f6
             "Brier score",
             "squared error of the probabilities; 0 is perfect",
             result.brier,
-            over(|p| Some(p.brier)),
+            of_parts(|p| p.brier),
             1.0 - shares.iter().map(|p| p * p).sum::<f64>(),
             false,
         ),
     ];
     if let Some(auc) = result.auc {
         let about = "chance that a row of a class ranks above another row";
-        found.push(headline("AUC", about, auc, over(|p| p.auc), 0.5, false));
+        // never surer than a share of all rows; a fold that lacks a class has no area
+        let areas: Option<Vec<f64>> = outcome.parts.iter().map(|p| p.auc).collect();
+        let rows = result.confusion.iter().flatten().sum::<f64>() / protocol.repeats as f64;
+        let over = |areas: Vec<f64>| interval::of_folds(&areas, protocol.folds, rows);
+        let interval = areas.filter(|a| a.len() > 1).map(over);
+        found.push(headline("AUC", about, auc, interval, 0.5, false));
     }
     found
 }
