@@ -1,9 +1,11 @@
 //! Tables for people, at most 100 characters wide.
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
 use hingenet::report::{Evaluation, ModelResult};
 
 const WIDTH: u16 = 100;
+/// Cells of so many letters do not break: they hold a number with its interval.
+const NUMBER: usize = 20;
 
 /// One line under the header.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -14,13 +16,16 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> St
     table.load_style(STYLE);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
     table.set_header(header.iter().map(ToString::to_string));
-    rows.into_iter().for_each(|row| {
-        table.add_row(row);
-    });
+    let rows: Vec<Vec<String>> = rows.into_iter().collect();
+    table.add_rows(&rows);
     for (i, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
         if i > 0 {
             column.set_cell_alignment(CellAlignment::Right);
+            let cells = rows.iter().filter_map(|row| row.get(i).map(String::as_str));
+            if cells.chain([header[i]]).all(|cell| cell.chars().count() <= NUMBER) {
+                column.set_constraint(ColumnConstraint::ContentWidth);
+            }
         }
     }
     let text = table.to_string();

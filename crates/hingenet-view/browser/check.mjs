@@ -22,13 +22,14 @@ for (const file of pages) {
     }
   }
 }
+await lookWithoutScript(pages.find((file) => path.basename(file) === "evaluation.html"));
 await browser.close();
 faults.forEach((fault) => console.error(fault));
 console.log(`${pages.length} pages looked at, ${faults.length} faults`);
 process.exit(faults.length > 0 ? 1 : 0);
 
 async function look(file, width, colorScheme) {
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, acceptDownloads: true });
   const page = await context.newPage();
   page.setDefaultTimeout(180000); // machines that test are busy
   const url = pathToFileURL(path.resolve(file)).href;
@@ -36,7 +37,7 @@ async function look(file, width, colorScheme) {
   page.on("console", (m) => { if (m.type() === "error" || m.type() === "warning") fault(`console: ${m.text()}`); });
   page.on("pageerror", (e) => fault(`script: ${e.message}`));
   page.on("dialog", (d) => { fault(`a dialog opened: ${d.message()}`); d.dismiss(); });
-  page.on("request", (r) => { if (r.url().split("#")[0] !== url) fault(`asked for ${r.url()}`); });
+  page.on("request", (r) => { if (r.url().split("#")[0] !== url && !r.url().startsWith("blob:")) fault(`asked for ${r.url()}`); });
   await page.goto(url);
   (await page.evaluate(inspectPage, width)).forEach(fault);
   (await page.evaluate(inspectContrast)).forEach(fault);
@@ -46,10 +47,12 @@ async function look(file, width, colorScheme) {
   await checkNodes(page, fault);
   await checkFilters(page, fault);
   (await page.evaluate(inspectNetworks)).forEach(fault);
+  await checkPanel(file, page, fault);
   if (colorScheme === "light") {
     await checkNames(context, page, fault);
     await checkFocus(page, url, fault);
     await checkNumbers(file, page, fault);
+    if (width === 1280) await checkSaving(page, fault);
   }
   if (width === 1280) await checkPrint(page, fault);
   await context.close();
@@ -160,6 +163,91 @@ async function checkTabs(page, fault, width) {
   }
 }
 
+// The slider moves the table: its counts are those of the JSON, and at 50 % of two classes its intervals too.
+async function checkPanel(file, page, fault) {
+  const panel = await page.$(".threshold");
+  if (!panel) return;
+  const beside = file.replace(/\.html$/, ".json");
+  const results = existsSync(beside) ? JSON.parse(readFileSync(beside, "utf8")).results : [];
+  const [model, looked] = await panel.$$("select");
+  const slider = await panel.$("input[type=range]");
+  const cells = () => panel.$$eval("tbody tr", (list) => list.map((row) => [...row.cells].slice(1).map((c) => c.dataset.v ?? c.textContent)));
+  const names = await looked.$$eval("option", (list) => list.map((o) => o.value));
+  await looked.selectOption(names.at(-1));
+  const seen = [];
+  for (const percent of [5, 50, 95]) {
+    await slider.evaluate((s, v) => { s.value = v; s.dispatchEvent(new Event("input")); }, percent);
+    const shown = await cells();
+    seen.push(Number(shown[0][0]));
+    if (!(await panel.textContent()).includes(`at least ${percent} %`)) fault("the threshold is not told");
+    const name = await model.inputValue();
+    const wanted = results.find((r) => r.model === name)?.classes.find((c) => c.class === names.at(-1));
+    if (!wanted) continue;
+    const { true_positives: tp, false_positives: fp } = wanted.thresholds[percent - 1];
+    const { counts } = wanted;
+    const positive = counts.true_positives + counts.false_negatives, negative = counts.false_positives + counts.true_negatives;
+    const pairs = [[tp, positive], [negative - fp, negative], [tp, tp + fp], [negative - fp, negative - fp + positive - tp]];
+    const rows = pairs.map(([right, all]) => `${right} of ${all}`);
+    if (JSON.stringify(shown.map((row) => row[3])) !== JSON.stringify(rows)) fault(`at ${percent} % the rows are ${shown}, not ${rows}`);
+    if (percent === 50 && names.length === 2) {
+      const shares = ["sensitivity", "specificity", "ppv", "npv"].map((key) => wanted[key]);
+      shares.forEach((s, k) => ["value", "low", "high"].forEach((end, j) => {
+        if (Math.abs(Number(shown[k][j]) - s[end]) > 1e-9) fault(`${end} is ${shown[k][j]} in the page and ${s[end]} in the JSON`);
+      }));
+    }
+  }
+  if (!(seen[0] >= seen[1] && seen[1] >= seen[2] && seen[0] > seen[2])) fault(`sensitivities do not fall with the threshold: ${seen}`);
+  await slider.focus();
+  await page.keyboard.press("ArrowLeft");
+  if (!(await panel.textContent()).includes("at least 94 %")) fault("the arrow key does not move the slider");
+}
+
+// The buttons below a figure give it away whole: a picture that stands for itself, and all numbers.
+async function checkSaving(page, fault) {
+  const figures = await page.$$("figure");
+  for (const figure of figures) {
+    if (!(await figure.isVisible())) continue;
+    if ((await figure.$$(".save button")).length < 2) fault("a figure cannot be saved");
+  }
+  const figure = (await page.$("#accuracy")) ?? figures[0];
+  for (const button of await figure.$$(".save button")) {
+    const kind = (await button.textContent()).toLowerCase();
+    await button.focus();
+    const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
+    const bytes = readFileSync(await download.path());
+    if (!download.suggestedFilename().endsWith(`.${kind}`)) fault(`${kind} is saved as ${download.suggestedFilename()}`);
+    const text = bytes.toString("utf8");
+    const title = await figure.$eval("figcaption strong", (e) => e.textContent.slice(0, 20));
+    if (kind === "svg") {
+      const problem = await page.evaluate(({ text, title }) => {
+        const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+        if (root.localName !== "svg") return "is no SVG";
+        if (/class=|var\(|<script/.test(text)) return "needs a style sheet";
+        if (!root.textContent.includes(title)) return "has no title";
+        return root.querySelectorAll("path, rect").length > 3 ? "" : "is empty";
+      }, { text, title });
+      if (problem) fault(`the saved SVG ${problem}`);
+    }
+    if (kind === "png" && (bytes.readUInt32BE(0) !== 0x89504e47 || bytes.readUInt32BE(16) < 1000 || bytes.length < 5000)) fault("the saved PNG is no picture");
+    if (kind === "csv") {
+      const rows = await figure.$$eval(".numbers tr", (list) => list.length);
+      if (text.trimEnd().split("\n").length !== rows) fault(`the saved CSV has not ${rows} lines`);
+    }
+  }
+}
+
+// Without scripts the numbers stand all the same, and no control that would do nothing.
+async function lookWithoutScript(file) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(pathToFileURL(path.resolve(file)).href);
+  const fault = (text) => faults.push(`${path.basename(file)} without scripts: ${text}`);
+  if (!(await page.isVisible(".threshold table"))) fault("the table of the threshold is not there");
+  if ((await page.$$("button, select, input")).length > 0) fault("there are controls");
+  if (!(await page.isVisible("figure#confusion-1 svg")) && !(await page.isVisible("figure svg"))) fault("there are no figures");
+  await context.close();
+}
+
 async function checkSorting(page, fault) {
   for (const table of await page.$$("table.sortable")) {
     if (!(await table.isVisible()) || (await table.$$("tbody tr")).length < 2) continue;
@@ -197,7 +285,7 @@ async function checkNodes(page, fault) {
 
 // Filters of networks: the slider hides arcs, a chosen node leaves its neighbours, and both can be taken back.
 async function checkFilters(page, fault) {
-  for (const box of await page.$$(".filters")) {
+  for (const box of await page.$$(".filters:has(.count)")) {
     await box.scrollIntoViewIfNeeded();
     await page.mouse.move(1, 1); // pointing at a node would choose it
     const section = await box.evaluateHandle((b) => b.closest("section"));
@@ -305,7 +393,7 @@ async function checkPrint(page, fault) {
     const shown = (selector) => [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility());
     if (getComputedStyle(document.body).backgroundColor !== "rgb(255, 255, 255)") found.push("the paper is not white");
     if (getComputedStyle(document.body).color !== "rgb(0, 0, 0)") found.push("the ink is not black");
-    if (shown("nav, [role=tablist], .skip").length > 0) found.push("controls are printed");
+    if (shown("nav, [role=tablist], .skip, .save, .filters").length > 0) found.push("controls are printed");
     if (shown(".tab").length !== document.querySelectorAll(".tab").length) found.push("a tab is not printed");
     if (shown(".tab h3").length !== document.querySelectorAll(".tab").length) found.push("a tab is printed without its name");
     return found;

@@ -23,6 +23,8 @@ pub struct Cell {
     pub value: Option<String>,
     /// Stands where numbers stand.
     pub is_number: bool,
+    /// A small picture after the text.
+    pub svg: String,
 }
 
 impl DataTable {
@@ -36,12 +38,12 @@ impl DataTable {
 impl Cell {
     /// Text.
     pub fn text(text: impl Into<String>) -> Self {
-        Cell { text: text.into(), value: None, is_number: false }
+        Cell { text: text.into(), value: None, is_number: false, svg: String::new() }
     }
 
     /// A number and how it is shown.
     pub fn shown(text: String, value: f64) -> Self {
-        Cell { text, value: Some(value.to_string()), is_number: true }
+        Cell { value: Some(value.to_string()), is_number: true, ..Cell::text(text) }
     }
 
     /// A number with this many decimals.
@@ -63,6 +65,11 @@ impl Cell {
     /// A share in per cent with the ends of its interval.
     pub fn percent_interval(value: f64, low: f64, high: f64) -> Self {
         Cell::shown(format!("{} ({}–{})", percent(value), percent(low), percent(high)), value)
+    }
+
+    /// A small picture.
+    pub fn picture(svg: String) -> Self {
+        Cell { svg, ..Cell::text("") }
     }
 
     /// A number that may be absent.

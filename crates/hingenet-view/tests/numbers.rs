@@ -82,6 +82,39 @@ fn wanted(json: &Value, table: &Table) -> Option<Vec<Vec<Wanted>>> {
         ("differences", _) => difference_rows(json),
         ("models", c) if c.starts_with("All models") => results.iter().map(model_row).collect(),
         ("pairs", _) => items(&json["differences"]).iter().map(|d| pair_row(d, results)).collect(),
+        ("mistakes", c) if c.contains(": each class against the rest") => {
+            let result =
+                results.iter().find(|r| c.starts_with(&format!("{}:", r["model"].as_str().unwrap())));
+            items(&result.unwrap()["classes"]).iter().map(class_row).collect()
+        }
+        ("wrong", _) => {
+            let model = &models[number_after(id)];
+            let list = items(&model["mistakes"]);
+            assert!(list.is_sorted_by_key(|m| m["of_class"].as_f64()), "the least probable first");
+            assert!(list.len() as u64 <= model["n_mistakes"].as_u64().unwrap());
+            list.iter().map(mistake_row).collect()
+        }
+        ("thresholds", c) => {
+            let of_model = |r: &&Value| c.starts_with(&format!("{}:", r["model"].as_str().unwrap()));
+            let classes = items(&results.iter().find(of_model).unwrap()["classes"]);
+            let of_class = |k: &&Value| c.contains(&format!(": {} against", k["class"].as_str().unwrap()));
+            threshold_rows(classes.iter().find(of_class).unwrap())
+        }
+        ("decision", _) => telling(json).flat_map(|i| decision_rows(&results[i], number_after(id))).collect(),
+        ("reliability-all", _) => telling(json)
+            .flat_map(|i| {
+                let row = |b: &Value| {
+                    let shares = ["stated", "correct", "low", "high"].map(|key| percent(&b[key]));
+                    [text(&models[i]["model"]), amount(&b["weight"])].into_iter().chain(shares).collect()
+                };
+                items(&models[i]["reliability"]["bins"]).iter().map(row).collect::<Vec<_>>()
+            })
+            .collect(),
+        ("margins-all", _) => telling(json).flat_map(|i| margin_rows(&models[i])).collect(),
+        ("columns", _) => items(&json["findings"]["columns"])
+            .iter()
+            .map(|c| column_row(c, json["evaluation"]["data"]["rows"].as_f64().unwrap()))
+            .collect(),
         ("confusion", _) => confusion_rows(json, number_after(id)),
         ("missing", _) => models.iter().flat_map(|m| curve_rows(&m["missing"], &m["model"])).collect(),
         ("missing-parts", _) => {
@@ -131,6 +164,92 @@ fn wanted(json: &Value, table: &Table) -> Option<Vec<Vec<Wanted>>> {
         ("reproduce", c) if c.starts_with("Options chosen") => chosen_rows(results),
         _ => return None,
     })
+}
+
+/// Models that tell rows apart, the best first.
+fn telling(json: &Value) -> impl Iterator<Item = usize> {
+    let best = json["verdict"]["best"].as_u64().unwrap() as usize;
+    let models: Vec<bool> = items(&json["models"]).iter().map(|m| m["model"] != "majority").collect();
+    let others = (0..models.len()).filter(move |i| *i != best);
+    std::iter::once(best).chain(others).filter(move |i| models[*i])
+}
+
+fn class_row(k: &Value) -> Vec<Wanted> {
+    let share = |key: &str| match k[key].is_null() {
+        true => Wanted::Text("–".into()),
+        false => {
+            let [x, low, high] = ["value", "low", "high"].map(|end| 100.0 * k[key][end].as_f64().unwrap());
+            Wanted::Number(k[key]["value"].as_f64().unwrap(), format!("{x:.2} ({low:.2}–{high:.2})"))
+        }
+    };
+    let shares = ["sensitivity", "specificity", "ppv", "npv"].map(share);
+    let counts = ["true_positives", "false_positives", "false_negatives", "true_negatives"];
+    [text(&k["class"])].into_iter().chain(shares).chain(counts.map(|n| amount(&k["counts"][n]))).collect()
+}
+
+fn mistake_row(m: &Value) -> Vec<Wanted> {
+    assert!(m["class"] != m["answer"] && m["of_class"].as_f64() <= m["of_answer"].as_f64(), "{m}");
+    vec![
+        decimals(&m["row"], 0),
+        text(&m["class"]),
+        percent(&m["of_class"]),
+        text(&m["answer"]),
+        percent(&m["of_answer"]),
+        decimals(&m["fold"], 0),
+    ]
+}
+
+/// The shares of one class and the rows behind them.
+fn threshold_rows(k: &Value) -> Vec<Vec<Wanted>> {
+    let row = |name: &str, key: &str, right: &str, wrong: &str| {
+        let count = |key: &str| k["counts"][key].as_f64().unwrap();
+        let shares = ["value", "low", "high"].map(|end| percent(&k[key][end]));
+        let rows = format!("{} of {}", count(right), count(right) + count(wrong));
+        [Wanted::Text(name.into())].into_iter().chain(shares).chain([Wanted::Text(rows)]).collect()
+    };
+    let (tp, fp, fn_, tn) = ("true_positives", "false_positives", "false_negatives", "true_negatives");
+    vec![
+        row("sensitivity: rows of the class that are found", "sensitivity", tp, fn_),
+        row("specificity: other rows left alone", "specificity", tn, fp),
+        row("PPV: answers of the class that are right", "ppv", tp, fp),
+        row("NPV: other answers that are right", "npv", tn, fn_),
+    ]
+}
+
+fn decision_rows(result: &Value, class: usize) -> Vec<Vec<Wanted>> {
+    let points = items(&result["classes"][class]["thresholds"]).iter().skip(9).step_by(10);
+    let row = |p: &Value| {
+        let worth = [decimals(&p["net_benefit"], 4), decimals(&p["treat_all"], 4)];
+        [text(&result["model"]), percent(&p["threshold"])].into_iter().chain(worth).collect()
+    };
+    points.map(row).collect()
+}
+
+/// Shares of rows up to each edge, without the last bin, which holds all beyond it.
+fn margin_rows(model: &Value) -> Vec<Vec<Wanted>> {
+    let (edges, shares) = (items(&model["margins"]["edges"]), items(&model["margins"]["shares"]));
+    let mut sum = 0.0;
+    let row = |k: usize| {
+        sum += shares[k].as_f64().unwrap();
+        vec![text(&model["model"]), decimals(&edges[k + 1], 3), percent(&Value::from(sum))]
+    };
+    (0..shares.len() - 1).map(row).collect()
+}
+
+fn column_row(c: &Value, rows: f64) -> Vec<Wanted> {
+    let missing = Value::from(c["missing"].as_f64().unwrap() / rows);
+    let short = |x: &Value| format!("{:.4e}", x.as_f64().unwrap()).parse::<f64>().unwrap();
+    let (low, high) = (&c["range"][0], &c["range"][1]);
+    let range = if low.is_null() { "–".into() } else { format!("{} to {}", short(low), short(high)) };
+    vec![
+        text(&c["name"]),
+        Wanted::Text(if c["is_numeric"] == true { "numbers" } else { "categories" }.into()),
+        decimals(&c["distinct"], 0),
+        Wanted::Text(range),
+        decimals(&c["missing"], 0),
+        percent(&missing),
+        Wanted::Text(String::new()),
+    ]
 }
 
 fn accuracy_row(r: &Value) -> Vec<Wanted> {
@@ -319,7 +438,7 @@ fn check_headlines(json: &Value, page: &str) {
         let interval = end("low").zip(end("high")).map(|(low, high)| {
             assert!(low <= x && x <= high && low >= 0.0, "{headline}");
             let bare = |x: f64| show(x).trim_end_matches(" %").to_string();
-            format!(" {}–{}", bare(low), bare(high))
+            format!(" 95 %: {}–{}", bare(low), bare(high))
         });
         assert_eq!(card.text, format!("{}{}", show(x), interval.unwrap_or_default()));
     }
@@ -358,9 +477,22 @@ fn every_cell_of_a_cross_validation_is_the_number_of_the_json() {
     {
         assert!(seen.iter().any(|s| s == name), "{name} is not on the page: {seen:?}");
     }
-    for name in
-        ["pr-2", "reliability-2", "margins-4", "class-balance", "missing-columns", "data", "reproduce"]
-    {
+    for name in [
+        "pr-2",
+        "reliability-2",
+        "margins-4",
+        "class-balance",
+        "missing-columns",
+        "data",
+        "reproduce",
+        "mistakes",
+        "wrong-1",
+        "thresholds",
+        "decision-0",
+        "reliability-all",
+        "margins-all",
+        "columns",
+    ] {
         assert!(seen.iter().any(|s| s == name), "{name} is not on the page: {seen:?}");
     }
     assert!(report.models[2].uncalibrated.is_some(), "no model was calibrated: choose another");

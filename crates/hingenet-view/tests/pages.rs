@@ -68,6 +68,8 @@ fn all_sections_are_there_and_the_page_is_small() {
     for id in [
         "models",
         "mistakes",
+        "thresholds",
+        "columns",
         "importance",
         "robustness",
         "trade-off",

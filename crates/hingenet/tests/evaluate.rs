@@ -70,6 +70,49 @@ fn every_row_is_predicted_once_a_repeat() {
     }
 }
 
+/// The answers to single rows carry the row of the table, and everything else follows from them.
+#[test]
+fn answers_to_single_rows_make_the_figures() {
+    let data = mixed(200);
+    let weights: Vec<f64> = (0..200).map(|m| if m % 4 == 0 { 0.0 } else { 1.0 + f64::from(m % 3) }).collect();
+    let data = Dataset { weights: Some(weights.clone()), ..data };
+    let (specs, protocol) = (specs(), protocol());
+    let plan = Plan { keep_answers: true, ..Plan::new(&specs, &data, &protocol) };
+    let found = compare(&plan, &Control::default()).unwrap();
+    assert_eq!((found.format, found.data.target.as_str()), (1, "class"));
+    for result in &found.results {
+        let mut rows: Vec<usize> = result.predictions.iter().map(|p| p.row).collect();
+        rows.sort_unstable();
+        let twice = (1..=200).filter(|row| (row - 1) % 4 != 0).flat_map(|row| [row, row]);
+        assert_eq!(rows, twice.collect::<Vec<_>>());
+        let code = |name: &str| data.classes.iter().position(|c| c == name).unwrap();
+        let mut confusion = vec![vec![0.0; 3]; 3];
+        for p in &result.predictions {
+            assert_eq!(data.class.get(p.row - 1), Some(code(&p.class)), "row {}", p.row);
+            assert!((p.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            let largest = p.probabilities.iter().copied().fold(0.0, f64::max);
+            assert_eq!(p.probabilities[code(&p.answer)], largest);
+            assert!((1..=2).contains(&p.repeat.unwrap()) && (1..=3).contains(&p.fold));
+            confusion[code(&p.class)][code(&p.answer)] += weights[p.row - 1];
+        }
+        assert_eq!(confusion, result.confusion, "{}", result.model);
+        for (c, class) in result.classes.iter().enumerate() {
+            let answered: f64 = (0..3).map(|t| confusion[t][c]).sum();
+            assert_eq!(class.counts.true_positives + class.counts.false_positives, answered);
+            let share = confusion[c][c] / confusion[c].iter().sum::<f64>();
+            let found = class.sensitivity.unwrap();
+            assert!((found.value - share).abs() < 1e-12, "{class:?}");
+            assert!(0.0 <= found.interval.low && found.interval.low <= share && share <= found.interval.high);
+            let reached = result.predictions.iter().filter(|p| p.probabilities[c] >= 0.3);
+            let weight: f64 = reached.map(|p| weights[p.row - 1]).sum();
+            let point = class.thresholds[29];
+            assert_eq!(point.true_positives + point.false_positives, weight);
+        }
+        let shares = [result.accuracy.interval, result.balanced_error.interval];
+        assert!(shares.iter().all(|i| 0.0 <= i.low && i.low < i.high && i.high <= 1.0), "{shares:?}");
+    }
+}
+
 #[test]
 fn rows_of_weight_zero_are_as_good_as_absent() {
     let data = mixed(200);
@@ -89,7 +132,11 @@ fn a_test_file_gives_one_split_with_a_binomial_interval() {
     let result = compare(&plan, &Control::default()).unwrap().results.remove(0);
     assert_eq!(result.accuracy.folds.len(), 1);
     assert_eq!(result.balanced_error.sd, None);
-    assert!(result.accuracy.ci95 > 0.05 && result.accuracy.ci95 < 0.15, "{}", result.accuracy.ci95);
+    // Wilson's interval of the share of 100 rows
+    let (p, k) = (result.accuracy.mean, 1.959_963_984_540_054f64.powi(2) / 100.0);
+    for end in [result.accuracy.interval.low, result.accuracy.interval.high] {
+        assert!(((p - end).powi(2) - k * end * (1.0 - end)).abs() < 1e-12, "{:?}", result.accuracy);
+    }
 }
 
 #[test]

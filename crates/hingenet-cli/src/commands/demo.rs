@@ -95,7 +95,7 @@ impl Demo {
     fn ending(&self, model: &Model, time: &str) -> String {
         let folder = self.output.display();
         format!(
-            "Shares have their 95 % intervals; `at 30 %` is the accuracy when 30 % of the test cells are missing.\n\
+            "Accuracy has its 95 % interval; `at 30 %` is the accuracy when 30 % of the test cells are missing.\n\
              Written in {} to {folder}{slash}:\n\
              \x20 waveform.csv, mixed.csv   the data\n\
              \x20 waveform.html, mixed.html reports to look at: open them in a browser\n\
@@ -135,7 +135,7 @@ impl Part {
         if self.with_margins {
             report.add_trade_off(&trade_off(&data, &protocol, session)?);
         }
-        report.source = format!("{}.csv", self.generator);
+        report.evaluation.data.file = Some(format!("{}.csv", self.generator));
         report.reproduction.command = Some(page::command_line());
         page::evaluation(&folder.join(format!("{}.html", self.generator)), &report)?;
         let header =
@@ -144,6 +144,7 @@ impl Part {
             let mut cells = show::main_figures(r);
             let shown = r.missing.iter().filter(|p| SHOWN_RATES.contains(&p.rate));
             cells.splice(4..5, shown.map(|p| show::percent(p.accuracy)));
+            cells[2] = show::percent(r.balanced_error.mean);
             cells
         };
         Ok(format!(

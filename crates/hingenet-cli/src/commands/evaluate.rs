@@ -13,6 +13,7 @@ use hingenet::Error;
 use hingenet::evaluate::{Groups, Plan, Protocol, Sweep, TestRows, TestSet, compare, study};
 use hingenet::model::{DEFAULT_MODEL, Dataset, ModelSpec};
 use hingenet::report::Evaluation;
+use hingenet::table::Places;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -131,11 +132,17 @@ impl Evaluate {
         let data = places.locate(Dataset::new(table, &self.target, self.weights.as_deref()))?;
         self.reader.judge(&data, session)?;
         let test = self.test_set(&data, session)?;
-        let tested = test.as_ref().map_or(TestRows::Folds(groups.as_ref()), TestRows::Set);
-        let plan = Plan { models: specs, sweep, data: &data, tested, protocol };
-        let Some(path) = &self.report else { return Ok(compare(&plan, &session.control)?) };
+        let (tested, places) = match &test {
+            Some((test, places)) => (TestRows::Set(test), places),
+            None => (TestRows::Folds(groups.as_ref()), &places),
+        };
+        let (keep_answers, row_numbers) = (self.json.is_some(), places.kept());
+        let plan = Plan { models: specs, sweep, data: &data, tested, protocol, keep_answers, row_numbers };
+        let Some(path) = &self.report else {
+            return Ok(self.with_names(compare(&plan, &session.control)?));
+        };
         let mut report = study(&plan, &session.control)?;
-        report.source = page::file_name(&self.data);
+        report.evaluation = self.with_names(report.evaluation);
         report.reproduction.command = Some(page::command_line());
         session.done();
         page::evaluation(path, &report)?;
@@ -143,11 +150,17 @@ impl Evaluate {
         Ok(report.evaluation)
     }
 
-    fn test_set(&self, data: &Dataset, session: &Session) -> Result<Option<TestSet>> {
+    fn with_names(&self, mut evaluation: Evaluation) -> Evaluation {
+        evaluation.data.file = Some(page::file_name(&self.data));
+        evaluation.protocol.test_file = self.test.as_deref().map(page::file_name);
+        evaluation
+    }
+
+    fn test_set(&self, data: &Dataset, session: &Session) -> Result<Option<(TestSet, Places)>> {
         let Some(path) = &self.test else { return Ok(None) };
         let (table, places) = self.reader.test_rows(path, data, self.weights.as_deref(), session)?;
         let test = TestSet::new(table, &self.target, self.weights.as_deref(), &data.classes);
-        Ok(Some(places.locate(test)?))
+        Ok(Some((places.locate(test)?, places)))
     }
 }
 

@@ -222,10 +222,10 @@ fn what_looks_wrong_with_the_data_is_told_first() {
     for (column, problem) in [("patient", "names"), ("visit", "dates"), ("paid", "decimal commas")] {
         let line = run.stderr.lines().find(|l| l.contains(&format!("`{column}`"))).unwrap_or_default();
         assert!(line.starts_with("warning: ") && line.contains(problem), "{}", run.stderr);
-        assert!(
-            folder.text("r.html").contains(&format!("Look at this first: column `{column}`")),
-            "{column}"
-        );
+        let page = folder.text("r.html");
+        let (top, _) = page.split_once("<p class=\"verdict\">").unwrap();
+        let (_, warnings) = top.split_once("What looks wrong").expect("warnings stand above the verdict");
+        assert!(warnings.contains(&format!("<li>column `{column}`")), "{column}: {warnings}");
     }
     assert!(!run.stderr.contains("`age`"), "{}", run.stderr);
     assert!(run.stderr.contains("note: read as numbers with decimal commas: `dose`"), "{}", run.stderr);

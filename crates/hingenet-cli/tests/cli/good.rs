@@ -77,6 +77,38 @@ fn evaluate_prints_a_table_and_writes_json() {
 }
 
 #[test]
+fn the_json_of_an_evaluation_names_what_it_is_about() {
+    let test = "good,colour\nno,green\nyes,violet\nyes,red\n";
+    let folder = Folder::with(&[("toys.csv", TOYS), ("test.csv", test)]);
+    let json = |more: &str| -> serde_json::Value {
+        let run =
+            folder.run(&format!("evaluate toys.csv --target good --model nb:ml --quiet --json - {more}"));
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let folds = json("--folds 3");
+    assert_eq!((folds["format"].as_u64(), folds["data"]["target"].as_str()), (Some(1), Some("good")));
+    assert_eq!(
+        (folds["data"]["file"].as_str(), folds["protocol"].get("test_file")),
+        (Some("toys.csv"), None)
+    );
+    let rows = folds["results"][0]["predictions"].as_array().unwrap();
+    let numbers: Vec<u64> = rows.iter().map(|p| p["row"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=12).collect::<Vec<u64>>());
+    let last = TOYS.lines().nth(1).unwrap();
+    assert!(last.split(',').any(|cell| Some(cell) == rows[0]["class"].as_str()), "{last}: {}", rows[0]);
+    // rows that are left out keep their numbers
+    folder.write("toys.csv", TOYS.replacen("blue,2,2,yes", "blue,2,2,", 1).as_bytes());
+    let dropped = json("--folds 3 --drop-unlabelled");
+    let rows = dropped["results"][0]["predictions"].as_array().unwrap();
+    let numbers: Vec<u64> = rows.iter().map(|p| p["row"].as_u64().unwrap()).collect();
+    let gap = TOYS.lines().position(|line| line == "blue,2,2,yes").unwrap() as u64;
+    assert_eq!(numbers, (1..=12).filter(|row| *row != gap).collect::<Vec<u64>>());
+    let other = json("--test test.csv --drop-unlabelled");
+    assert_eq!(other["protocol"]["test_file"], "test.csv");
+    assert_eq!(other["results"][0]["predictions"].as_array().unwrap().len(), 3);
+}
+
+#[test]
 fn evaluate_on_a_test_file_has_one_split() {
     let test = "good,colour\nno,green\nyes,violet\nyes,red\n";
     let folder = Folder::with(&[("toys.csv", TOYS), ("test.csv", test)]);

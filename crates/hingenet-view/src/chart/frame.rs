@@ -44,7 +44,9 @@ pub fn x_axis(out: &mut String, area: Area, axis: &Axis) {
     for (value, label) in &axis.ticks {
         let x = area.x(axis, *value);
         put(out, format_args!("<path class=\"grid\" d=\"M{x:.1} {:.1}V{:.1}\"/>", area.top, area.bottom));
-        text(out, "tick", (x, area.bottom + 16.0), "middle", label);
+        // the label at the left end must not reach that of the other axis
+        let middle = x.max(area.left - 5.0 + text_width(label) / 2.0);
+        text(out, "tick", (middle, area.bottom + 16.0), "middle", label);
     }
     put(
         out,

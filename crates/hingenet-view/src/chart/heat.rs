@@ -19,7 +19,7 @@ pub struct Grid<'a> {
     pub rows: &'a [String],
     /// One list a row; the size sets the strength, the sign the colour. None leaves the place empty.
     pub values: Vec<Vec<Option<f64>>>,
-    /// What stands in a cell, where there is room.
+    /// What stands in a cell, a line or two, as far as there is room.
     pub texts: Vec<Vec<String>>,
     /// The value of full strength.
     pub full: f64,
@@ -143,7 +143,9 @@ impl ColumnLabels {
 }
 
 fn draw_cell(out: &mut String, grid: &Grid, (i, j): (usize, usize), frame: &Frame) {
-    let Some(value) = grid.values[i][j] else { return };
+    let is_large = grid.rows.len() * grid.columns.len() > NAMED_CELLS;
+    // most cells of a large grid hold nothing: they stay paper
+    let Some(value) = grid.values[i][j].filter(|v| !is_large || *v != 0.0) else { return };
     let (w, h) = (frame.width, frame.height);
     let (x, y) = (frame.left + w * j as f64, frame.top + h * i as f64);
     // a hair between large cells; small ones would turn into a grille
@@ -162,7 +164,7 @@ fn draw_cell(out: &mut String, grid: &Grid, (i, j): (usize, usize), frame: &Fram
         ),
     );
     let text = &grid.texts[i][j];
-    if grid.rows.len() * grid.columns.len() > NAMED_CELLS {
+    if is_large {
         out.push_str("/>\n");
     } else {
         put(
@@ -171,21 +173,22 @@ fn draw_cell(out: &mut String, grid: &Grid, (i, j): (usize, usize), frame: &Fram
                 "><title>{} / {}: {}</title></rect>",
                 escape(&grid.rows[i]),
                 escape(&grid.columns[j]),
-                escape(text)
+                escape(&text.replace('\n', ", "))
             ),
         );
     }
-    if text.chars().count() as f64 * 7.4 < w && h > 16.0 {
+    let fits = |line: &&str| line.chars().count() as f64 * 7.4 < w;
+    let rows = ((h - 2.0) / LINE) as usize;
+    let lines: Vec<&str> = text.lines().take(rows).take_while(fits).collect();
+    if !lines.is_empty() {
         // where the page turns light letters into dark ones, or the other way round, to keep them readable
         let class = if strength > 0.86 { "in-cell deep" } else { "in-cell" };
-        put(
-            out,
-            format_args!(
-                "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
-                x + w / 2.0,
-                y + h / 2.0 + 4.5,
-                escape(text)
-            ),
-        );
+        let (x, first) = (x + w / 2.0, y + h / 2.0 + 4.5 - LINE / 2.0 * (lines.len() - 1) as f64);
+        put(out, format_args!("<text class=\"{class}\" text-anchor=\"middle\">"));
+        for (k, line) in lines.iter().enumerate() {
+            let y = first + LINE * k as f64;
+            put(out, format_args!("<tspan x=\"{x:.1}\" y=\"{y:.1}\">{}</tspan>", escape(line)));
+        }
+        out.push_str("</text>\n");
     }
 }

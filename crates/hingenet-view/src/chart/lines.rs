@@ -63,6 +63,8 @@ pub struct LineChart<'a> {
     pub diagonal: bool,
     /// A level drawn for comparison.
     pub level: Option<f64>,
+    /// A place on the horizontal axis drawn for comparison.
+    pub upright: Option<f64>,
     /// Intervals, in the colour of the first line.
     pub bars: Vec<ErrorBar>,
     /// Shares of a histogram over the horizontal axis, drawn small at the bottom: (from, to, share).
@@ -102,6 +104,7 @@ impl<'a> LineChart<'a> {
             lines,
             diagonal: false,
             level: None,
+            upright: None,
             bars,
             counts,
             shade: &[],
@@ -180,6 +183,13 @@ impl<'a> LineChart<'a> {
                     area.y(&self.y, level),
                     area.right
                 ),
+            );
+        }
+        if let Some(place) = self.upright {
+            let x = area.x(&self.x, place);
+            put(
+                out,
+                format_args!("<path class=\"rule\" d=\"M{x:.1} {:.1}V{:.1}\"/>\n", area.top, area.bottom),
             );
         }
         let class = self.lines.last().map(|l| l.style.class()).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! The page of an evaluation: verdict, comparison, mistakes, trust, robustness, data, how to repeat it.
 
 use super::figures::{self, Drawn};
-use super::{Card, Detail, Page, Section, Tab};
-use crate::chart::series_styles;
+use super::{Card, Detail, Page, Section, Tab, data, mistakes, threshold};
+use crate::chart::{Figure, series_styles};
 use crate::table::{Cell, DataTable, percent};
 use hingenet::report::{EvaluationReport, Headline, ModelResult, choice_words};
 
@@ -14,26 +14,31 @@ const CLASSES: usize = 12;
 /// The report as one HTML file. An error can only come from the page's own template.
 pub fn evaluation_page(report: &EvaluationReport) -> Result<String, String> {
     let drawn = drawn(report);
-    let mut sections = vec![comparison(report, &drawn), confusion(report, &drawn)];
+    let best = best_first(&drawn, report.verdict.best);
+    let mut sections = vec![comparison(report, &drawn), mistakes::section(report, &best)];
+    let telling: Vec<Drawn> = best.into_iter().filter(|d| !d.is_baseline()).collect();
+    sections.extend(threshold::section(report, &telling, &looked_for(report)));
     let rows = "rows of the first fold, explained by the most accurate model, which was not fitted on them";
     sections.extend(report.importance.iter().filter_map(|i| super::importance::section(i, rows)));
     sections.extend(robustness(&drawn));
     sections.extend(trade_offs(report));
     sections.push(curves(report, &drawn));
-    if drawn.iter().any(|d| !d.is_baseline()) {
-        sections.push(trust(&drawn));
-        sections.push(margins(&drawn));
+    if !telling.is_empty() {
+        sections.push(trust(&telling));
+        sections.push(margins(&telling));
     }
-    sections.push(data(report));
+    sections.push(data::section(report));
+    sections.push(data::columns(report));
     sections.push(reproduction(report));
     let page = Page {
-        title: format!("Predicting {}", report.target),
+        title: format!("Predicting {}", report.evaluation.data.target),
         kind: "Evaluation report".into(),
         facts: facts(report),
         verdict: verdict(report),
-        about: report.findings.doubts.iter().map(|doubt| format!("Look at this first: {doubt}.")).collect(),
+        warnings: report.findings.doubts.iter().map(|doubt| format!("{doubt}.")).collect(),
         cards: report.headlines.iter().map(|h| card(h, report)).collect(),
         sections,
+        ..Page::default()
     };
     page.html().map_err(|e| e.to_string())
 }
@@ -53,9 +58,7 @@ fn drawn(report: &EvaluationReport) -> Vec<Drawn<'_>> {
 fn facts(report: &EvaluationReport) -> Vec<String> {
     let (data, protocol) = (&report.evaluation.data, &report.evaluation.protocol);
     let mut facts = Vec::new();
-    if !report.source.is_empty() {
-        facts.push(report.source.clone());
-    }
+    facts.extend(data.file.clone());
     facts.push(format!("{} rows", data.rows));
     facts.push(format!("{} features", data.features));
     facts.push(format!("{} classes", data.classes.len()));
@@ -128,7 +131,7 @@ fn card(h: &Headline, report: &EvaluationReport) -> Card {
         name: format!("{} of {model}", h.name),
         value: show(h.value),
         exact: h.value.to_string(),
-        interval: h.interval.map(|i| format!("{}–{}", bare(i.low), bare(i.high))).unwrap_or_default(),
+        interval: h.interval.map(|i| format!("95 %: {}–{}", bare(i.low), bare(i.high))).unwrap_or_default(),
         about: h.about.clone(),
         baseline: h.baseline.map(|b| format!("class frequencies alone: {}", show(b))).unwrap_or_default(),
     }
@@ -233,28 +236,28 @@ fn best_first<'a>(drawn: &[Drawn<'a>], best: usize) -> Vec<Drawn<'a>> {
     list
 }
 
-fn confusion(report: &EvaluationReport, drawn: &[Drawn]) -> Section {
-    let classes = &report.evaluation.data.classes;
-    let mut section =
-        Section::new("mistakes", "Mistakes", "Which classes are taken for which, over all test rows.");
-    section.tabs = best_first(drawn, report.verdict.best)
-        .iter()
-        .map(|d| Tab {
-            id: format!("mistakes-{}", d.index),
-            name: d.study.model.clone(),
-            text: Vec::new(),
-            figures: vec![figures::confusion(d, &report.evaluation.results[d.index].confusion, classes)],
-        })
-        .collect();
-    section
+/// Classes with rows, most frequent first.
+fn frequent_classes(report: &EvaluationReport) -> Vec<usize> {
+    let shares =
+        |c: usize| report.models.first().and_then(|m| m.classes.get(c)).map_or(0.0, |k| k.prevalence);
+    let mut found: Vec<usize> =
+        (0..report.evaluation.data.classes.len()).filter(|&c| shares(c) > 0.0).collect();
+    found.sort_by(|&a, &b| shares(b).total_cmp(&shares(a)).then(a.cmp(&b)));
+    found
+}
+
+/// The same, but of two classes the rarer one first: it is usually the one that is looked for.
+fn looked_for(report: &EvaluationReport) -> Vec<usize> {
+    let mut found = frequent_classes(report);
+    if found.len() == 2 {
+        found.reverse();
+    }
+    found
 }
 
 fn curves(report: &EvaluationReport, drawn: &[Drawn]) -> Section {
     let classes = &report.evaluation.data.classes;
-    let shares =
-        |c: usize| report.models.first().and_then(|m| m.classes.get(c)).map_or(0.0, |k| k.prevalence);
-    let mut shown: Vec<usize> = (0..classes.len()).filter(|&c| shares(c) > 0.0).collect();
-    shown.sort_by(|&a, &b| shares(b).total_cmp(&shares(a)).then(a.cmp(&b)));
+    let mut shown = frequent_classes(report);
     let mut text = "Each class against all others, ranked by its probability.".to_string();
     if shown.len() > CLASSES {
         text += &format!(" The {CLASSES} most frequent of {} classes.", shown.len());
@@ -266,8 +269,8 @@ fn curves(report: &EvaluationReport, drawn: &[Drawn]) -> Section {
         .map(|&c| Tab {
             id: format!("ranking-{c}"),
             name: classes[c].clone(),
-            text: Vec::new(),
             figures: vec![figures::roc(drawn, c), figures::precision_recall(drawn, c)],
+            ..Tab::default()
         })
         .collect();
     section
@@ -280,7 +283,7 @@ fn trust(drawn: &[Drawn]) -> Section {
         "Reliability diagrams: among the answers given with a probability near 80 %, about 80 % should be right. \
          Vertical bars are 95 % intervals.",
     );
-    section.figures = drawn.iter().filter(|d| !d.is_baseline()).map(figures::reliability).collect();
+    overlaid(&mut section, drawn, figures::all_reliabilities, figures::reliability);
     section
 }
 
@@ -290,8 +293,24 @@ fn margins(drawn: &[Drawn]) -> Section {
         "How clear are the decisions?",
         "The margin of a row is the log-probability of its true class less that of the best other class.",
     );
-    section.figures = drawn.iter().filter(|d| !d.is_baseline()).map(figures::margins).collect();
+    overlaid(&mut section, drawn, figures::all_margins, figures::margins);
     section
+}
+
+/// All models in one figure, then each in one of its own.
+fn overlaid(section: &mut Section, drawn: &[Drawn], all: fn(&[Drawn]) -> Figure, one: fn(&Drawn) -> Figure) {
+    if drawn.len() == 1 {
+        section.figures = drawn.iter().map(one).collect();
+        return;
+    }
+    section.figures.push(all(drawn));
+    let tab = |d: &Drawn| Tab {
+        id: format!("{}-of-{}", section.id, d.index),
+        name: d.study.model.clone(),
+        figures: vec![one(d)],
+        ..Tab::default()
+    };
+    section.tabs = drawn.iter().map(tab).collect();
 }
 
 fn robustness(drawn: &[Drawn]) -> Option<Section> {
@@ -333,75 +352,6 @@ fn trade_offs(report: &EvaluationReport) -> Option<Section> {
         .map(|(k, (t, style))| figures::trade_off(t, style, k))
         .collect();
     Some(section)
-}
-
-fn data(report: &EvaluationReport) -> Section {
-    let f = &report.findings;
-    let mut section = Section::new("data", "About the data", "");
-    section.text.clear();
-    section.text.extend(findings(report));
-    section.figures.push(figures::class_balance(f));
-    section.figures.extend(figures::missing_columns(f));
-    if !f.patterns.is_empty() {
-        let mut table =
-            DataTable::new("Columns that are missing together, most frequent first", &["columns", "rows"]);
-        table.rows =
-            f.patterns.iter().map(|(p, n)| vec![Cell::text(listed(p)), Cell::number(*n as f64, 0)]).collect();
-        section.tables.push(table);
-    }
-    section
-}
-
-/// What is worth knowing, a sentence each.
-fn findings(report: &EvaluationReport) -> Vec<String> {
-    let f = &report.findings;
-    let mut text = Vec::new();
-    if !f.constant.is_empty() {
-        text.push(format!("Constant columns, which cannot help: {}.", listed(&f.constant)));
-    }
-    if !f.duplicates.is_empty() {
-        let pairs: Vec<String> = f.duplicates.iter().map(|(a, b)| format!("{a} repeats {b}")).collect();
-        text.push(format!("Repeated columns, which count twice in naive Bayes: {}.", listed(&pairs)));
-    }
-    if !f.id_like.is_empty() {
-        let names: Vec<String> = f.id_like.iter().map(|(c, n)| format!("{c} ({n} values)")).collect();
-        text.push(format!(
-            "Columns that look like names or numbers of rows; leave them out with --ignore: {}.",
-            listed(&names)
-        ));
-    }
-    if !f.unseen.is_empty() {
-        let names: Vec<String> = f
-            .unseen
-            .iter()
-            .map(|u| format!("{} ({} cells, for example “{}”)", u.column, u.cells, u.first))
-            .collect();
-        text.push(format!(
-            "Categories of test rows that the fit had not seen, counted as missing: {}.",
-            listed(&names)
-        ));
-    }
-    if f.repeated_rows > 0 {
-        text.push(format!(
-            "{} rows have the same features as another row, {} of them with another class: no model can get all of those right.",
-            f.repeated_rows, f.contradicting_rows
-        ));
-    }
-    if !f.missing.is_empty() {
-        let rows = report.evaluation.data.rows;
-        text.push(format!("{} of {rows} rows have no missing cell.", f.complete_rows));
-    }
-    if text.is_empty() {
-        text.push("No constant, repeated or id-like columns, no missing cells, no repeated rows.".into());
-    }
-    text
-}
-
-/// The first names, and how many there are.
-fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 12;
-    let first = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    if names.len() > SHOWN { format!("{first} and {} more", names.len() - SHOWN) } else { first }
 }
 
 fn reproduction(report: &EvaluationReport) -> Section {

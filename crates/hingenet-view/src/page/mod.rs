@@ -1,13 +1,16 @@
 //! Pages: one self-contained HTML file each. A page is a head (verdict or facts) and a list of sections;
 //! the template turns them into markup and escapes every text.
 
+mod data;
 mod digest;
 mod evaluation;
 mod figures;
 mod importance;
+mod mistakes;
 mod model;
 mod network;
 mod terms;
+mod threshold;
 
 pub use evaluation::evaluation_page;
 pub use model::model_page;
@@ -19,10 +22,16 @@ use digest::content_hash;
 use hingenet::report::Origin;
 use minijinja::{Environment, context};
 use serde::Serialize;
+use threshold::Panel;
 
 const TEMPLATE: &str = include_str!("templates/page.html");
 const STYLE: &str = include_str!("templates/page.css");
-const SCRIPT: &str = concat!(include_str!("templates/page.js"), include_str!("templates/network.js"));
+const SCRIPT: &str = concat!(
+    include_str!("templates/page.js"),
+    include_str!("templates/network.js"),
+    include_str!("templates/threshold.js"),
+    include_str!("templates/save.js")
+);
 
 /// A page before it is markup.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -32,6 +41,8 @@ struct Page {
     kind: String,
     /// What the page is about, as short facts.
     facts: Vec<String>,
+    /// What looks wrong, told before anything else.
+    warnings: Vec<String>,
     /// The answer in a sentence or two.
     verdict: String,
     /// What the page is about, a sentence each.
@@ -66,6 +77,8 @@ struct Section {
     tables: Vec<DataTable>,
     /// Row `i` of its tables has the anchor `{row_anchor}{i}`; none if empty.
     row_anchor: String,
+    /// A table that follows a threshold.
+    panel: Option<Panel>,
     /// Alternatives, of which one is shown at a time.
     tabs: Vec<Tab>,
     /// Things to open one by one.
@@ -73,12 +86,13 @@ struct Section {
 }
 
 /// One of several alternatives.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 struct Tab {
     id: String,
     name: String,
     text: Vec<String>,
     figures: Vec<Figure>,
+    tables: Vec<DataTable>,
 }
 
 /// Something to open.

@@ -38,10 +38,9 @@ pub fn model_page(report: &ModelReport) -> Result<String, String> {
             .take(4)
             .map(|(name, value)| format!("{name}: {value}"))
             .collect(),
-        verdict: String::new(),
         about: report.about.clone(),
-        cards: Vec::new(),
         sections,
+        ..Page::default()
     };
     page.html().map_err(|e| e.to_string())
 }

@@ -33,9 +33,8 @@ pub fn network_page(report: &NetworkReport) -> Result<String, String> {
         kind: "Sparse Gaussian networks".into(),
         facts: about,
         verdict: verdict(report),
-        about: Vec::new(),
-        cards: Vec::new(),
         sections: parts,
+        ..Page::default()
     };
     page.html().map_err(|e| e.to_string())
 }

@@ -55,7 +55,8 @@ fn table(markup: &str, id: String) -> Table {
 fn cell(markup: &str) -> Cell {
     let (tag, rest) = markup.split_once('>').unwrap();
     let value = tag.split_once("data-v=\"").map(|(_, v)| before(v, "\"").parse().unwrap());
-    Cell { text: plain(before(rest, "</t")), value }
+    // a small picture is no text
+    Cell { text: plain(before(before(rest, "</t"), "<svg")), value }
 }
 
 /// The headline figures.

@@ -3,7 +3,7 @@
 use super::cross_validate::{Outcome, Splits};
 use super::{Protocol, TestSet};
 use crate::model::{Dataset, ModelSpec};
-use crate::report::{DataFacts, Evaluation, FailedModel, ModelResult, ProtocolFacts, SweepPoint};
+use crate::report::{DataFacts, Evaluation, FORMAT, FailedModel, ModelResult, ProtocolFacts, SweepPoint};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require};
 use hingenet_data::rows::categories_of;
@@ -23,6 +23,10 @@ pub struct Plan<'a> {
     pub tested: TestRows<'a>,
     /// Folds, repeats, seed and blanked cells.
     pub protocol: &'a Protocol,
+    /// Whether the results have the answer to every tested row.
+    pub keep_answers: bool,
+    /// Which row of its file, from 0, each row is that may be tested; none if they are all rows of it.
+    pub row_numbers: Option<&'a [usize]>,
 }
 
 /// Which rows are tested.
@@ -121,7 +125,15 @@ pub struct Swept {
 impl<'a> Plan<'a> {
     /// Models on folds of the rows.
     pub fn new(models: &'a [ModelSpec], data: &'a Dataset, protocol: &'a Protocol) -> Self {
-        Plan { models, sweep: None, data, tested: TestRows::Folds(None), protocol }
+        Plan {
+            models,
+            sweep: None,
+            data,
+            tested: TestRows::Folds(None),
+            protocol,
+            keep_answers: false,
+            row_numbers: None,
+        }
     }
 
     fn swept(&self) -> Result<Vec<Swept>> {
@@ -163,7 +175,8 @@ pub(super) fn run<'a>(plan: &Plan<'a>, control: &Control) -> Result<Ran<'a>> {
     if plan.protocol.max_time.is_some() && !plan.models.iter().any(|spec| spec.info().can_be_timed()) {
         return Err(Error::parameter("max_time", "given", "a rule with margins among the models"));
     }
-    let splits = Splits::new(plan.data, plan.tested, plan.protocol)?;
+    let mut splits = Splits::new(plan.data, plan.tested, plan.protocol)?;
+    plan.row_numbers.map_or(Ok(()), |numbers| splits.name_rows(plan, numbers))?;
     let mut order: Vec<usize> = (0..models.len()).collect();
     order.sort_by_key(|&k| models[k].spec.info().cost());
     let (mut ran, mut failed) = (Vec::new(), Vec::new());
@@ -214,12 +227,21 @@ impl Ran<'_> {
                 features: plan.data.features.n_columns(),
                 classes: plan.data.classes.clone(),
                 missing_cells: plan.data.features.n_missing(),
+                target: plan.data.target.clone(),
+                file: None,
             },
+            format: FORMAT,
             protocol: protocol_facts(plan),
-            results: self.outcomes.iter().map(|o| o.result.clone()).collect(),
+            results: self.outcomes.iter().map(|o| self.result(o, plan)).collect(),
             failed: self.failed.clone(),
             sweep: plan.sweep.map_or(Vec::new(), |sweep| self.sweep_points(&sweep.key)),
         }
+    }
+
+    fn result(&self, outcome: &Outcome, plan: &Plan) -> ModelResult {
+        let predictions =
+            if plan.keep_answers { self.splits.predictions(outcome, &plan.data.classes) } else { Vec::new() };
+        ModelResult { predictions, ..outcome.result.clone() }
     }
 
     fn sweep_points(&self, key: &str) -> Vec<SweepPoint> {
@@ -248,5 +270,5 @@ fn protocol_facts(plan: &Plan) -> ProtocolFacts {
         TestRows::Set(test) => (1, 1, None, Some(test.class.len())),
     };
     let max_time = protocol.max_time.map(|time| time.as_secs_f64());
-    ProtocolFacts { folds, repeats, seed: protocol.seed, groups, test_rows, max_time }
+    ProtocolFacts { folds, repeats, seed: protocol.seed, groups, test_rows, test_file: None, max_time }
 }

@@ -2,12 +2,12 @@
 //! is learnt on the training part of each split; splits run in parallel and are collected in order.
 
 use super::metrics::{self, Predicted};
-use super::{TestRows, folds, interval, missing};
+use super::{Plan, TestRows, classes, folds, interval, missing};
 use crate::model::{Dataset, FitOptions, Model, ModelSpec, Predictions, RowLikelihood, fit};
-use crate::report::{BalancedError, FoldAccuracy, MissingPoint, ModelResult, TermResult};
+use crate::report::{BalancedError, FoldAccuracy, MissingPoint, ModelResult, RowPrediction, TermResult};
 use hingenet_base::control::Control;
-use hingenet_base::error::{Error, Result, require};
-use hingenet_base::numeric::log::log_normalise;
+use hingenet_base::error::{Error, Result, require, require_len};
+use hingenet_base::numeric::log::{argmax, log_normalise};
 use hingenet_base::numeric::random::Random;
 use hingenet_base::solver::SolverReport;
 use hingenet_data::rows::{categories_of, check_weights, split_weights};
@@ -62,6 +62,8 @@ pub(super) struct Splits<'a> {
     protocol: &'a Protocol,
     /// Name of each row: its position in content order, or in the file.
     ids: Vec<usize>,
+    /// Row of the file that each tested row is, from 0.
+    pub rows: Vec<usize>,
 }
 
 /// What one model achieved.
@@ -103,6 +105,7 @@ impl<'a> Splits<'a> {
                 n_folds: 1,
                 protocol,
                 ids: (0..test.class.len()).collect(),
+                rows: (0..test.class.len()).collect(),
             }),
         }
     }
@@ -128,12 +131,29 @@ impl<'a> Splits<'a> {
         let mut ids = vec![0; order.len()];
         order.iter().enumerate().for_each(|(rank, &m)| ids[m] = rank);
         let tested = TestSet { features: train.features.clone(), class, weights: train.weights.clone() };
-        Ok(Splits { train, tested: Cow::Owned(tested), folds, n_folds: protocol.folds, protocol, ids })
+        let (tested, n_folds) = (Cow::Owned(tested), protocol.folds);
+        Ok(Splits { train, tested, folds, n_folds, protocol, ids, rows: kept })
+    }
+
+    /// Tells which rows of their file the rows are that may be tested.
+    pub fn name_rows(&mut self, plan: &Plan, numbers: &[usize]) -> Result<()> {
+        let n_rows = match plan.tested {
+            TestRows::Folds(_) => plan.data.n_rows(),
+            TestRows::Set(test) => test.class.len(),
+        };
+        require_len("row_numbers", n_rows, numbers.len())?;
+        self.rows.iter_mut().for_each(|row| *row = numbers[*row]);
+        Ok(())
     }
 
     /// Number of classes K.
     pub fn n_classes(&self) -> usize {
         self.train.classes.len()
+    }
+
+    /// Their names.
+    pub fn classes(&self) -> &[String] {
+        &self.train.classes
     }
 
     /// Fits and tests one model on every split.
@@ -148,13 +168,35 @@ impl<'a> Splits<'a> {
             _ => self.run_folds(spec, &name, control)?,
         };
         let uncalibrated: Option<Vec<&[f64]>> = parts.iter().map(|p| p.uncalibrated.as_deref()).collect();
+        let log_proba = self.in_row_order(parts.iter().map(|p| p.log_proba.as_slice()));
+        let mut result = summarise(name, &self.protocol.missing, &parts, self.n_folds);
+        let repeats: Vec<Predicted> =
+            log_proba.iter().map(|l| self.tested.predicted(l, self.n_classes())).collect();
+        result.classes = classes::against_the_rest(&self.train.classes, &result.confusion, &repeats);
         Ok(Outcome {
-            result: summarise(name, &self.protocol.missing, &parts, self.n_folds),
-            log_proba: self.in_row_order(parts.iter().map(|p| p.log_proba.as_slice())),
+            result,
+            log_proba,
             uncalibrated: uncalibrated.map(|lists| self.in_row_order(lists.into_iter())),
             parts,
             first,
         })
+    }
+
+    /// The answer to every tested row, repeat by repeat.
+    pub fn predictions(&self, outcome: &Outcome, classes: &[String]) -> Vec<RowPrediction> {
+        let several = self.folds.len() > 1;
+        let one = |repeat: usize, m: usize, row: &[f64]| RowPrediction {
+            row: self.rows[m] + 1,
+            repeat: several.then_some(repeat + 1),
+            fold: self.folds[repeat][m] + 1,
+            class: classes[self.tested.class[m]].clone(),
+            answer: classes[argmax(row)].clone(),
+            probabilities: row.iter().map(|l| l.exp()).collect(),
+        };
+        let rows = |(repeat, list): (usize, &'_ Vec<f64>)| {
+            list.chunks(classes.len()).enumerate().map(|(m, row)| one(repeat, m, row)).collect::<Vec<_>>()
+        };
+        outcome.log_proba.iter().enumerate().flat_map(rows).collect()
     }
 
     /// The rows that the first split tests.
@@ -399,6 +441,8 @@ fn summarise(model: String, rates: &[f64], parts: &[Part], n_folds: usize) -> Mo
         missing: curve(&|p, r| p.accuracy_at[r]),
         terms: names.map(term).collect(),
         confusion,
+        classes: Vec::new(),
+        predictions: Vec::new(),
     }
 }
 

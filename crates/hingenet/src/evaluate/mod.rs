@@ -3,6 +3,7 @@
 //! A [`Protocol`] says which rows are tested when; [`compare`] and [`study`] fit and test the models of a [`Plan`];
 //! [`generate`] makes data with known answers. Results are plain data in [`crate::report`].
 
+mod classes;
 mod compare;
 mod cross_validate;
 mod folds;

@@ -3,11 +3,16 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Version of the JSON of an [`Evaluation`]: it rises when a field changes its meaning or goes, not when one is added.
+pub(crate) const FORMAT: u32 = 1;
+
 /// The comparison of models on one data set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// What was evaluated on.
     pub data: DataFacts,
+    /// Version of this form: 1.
+    pub format: u32,
     /// How.
     pub protocol: ProtocolFacts,
     /// One entry a model, in the order asked for.
@@ -40,6 +45,11 @@ pub struct DataFacts {
     pub classes: Vec<String>,
     /// Feature cells that are missing.
     pub missing_cells: usize,
+    /// Name of the column that is predicted.
+    pub target: String,
+    /// Name of the file that was read, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 /// How models were evaluated.
@@ -57,6 +67,9 @@ pub struct ProtocolFacts {
     /// Rows of the test file, when there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_rows: Option<usize>,
+    /// Its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_file: Option<String>,
     /// Seconds that each fit of a rule with margins was given, if there was a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_time: Option<f64>,
@@ -98,6 +111,86 @@ pub struct ModelResult {
     pub terms: Vec<TermResult>,
     /// Total weight of test rows by true class (outer) and predicted class (inner), all folds.
     pub confusion: Vec<Vec<f64>>,
+    /// Each class against the rest, over all tested rows.
+    pub classes: Vec<ClassResult>,
+    /// The answer to every tested row, where it was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub predictions: Vec<RowPrediction>,
+}
+
+/// One class against the rest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassResult {
+    /// Name of the class.
+    pub class: String,
+    /// Rows of the class and of the rest by the answer: the class, or another.
+    pub counts: Counts,
+    /// Share of the rows of the class that are answered so; none where there are no such rows, as below.
+    pub sensitivity: Option<Proportion>,
+    /// Share of the rows of other classes that are answered otherwise.
+    pub specificity: Option<Proportion>,
+    /// Positive predictive value: share of the answers of the class that are right.
+    pub ppv: Option<Proportion>,
+    /// Negative predictive value: share of the other answers whose rows are of another class.
+    pub npv: Option<Proportion>,
+    /// The same counts if the class is answered where its probability reaches a threshold, 0.01 to 0.99.
+    pub thresholds: Vec<ThresholdPoint>,
+}
+
+/// Weight of tested rows, all repeats together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Of the class, answered so.
+    pub true_positives: f64,
+    /// Of another class, answered as the class.
+    pub false_positives: f64,
+    /// Of the class, answered otherwise.
+    pub false_negatives: f64,
+    /// Of another class, answered otherwise.
+    pub true_negatives: f64,
+}
+
+/// A share of rows with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Proportion {
+    /// The share.
+    pub value: f64,
+    /// Its interval.
+    #[serde(flatten)]
+    pub interval: Interval,
+}
+
+/// What comes of answering a class where its probability is at least the threshold t.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ThresholdPoint {
+    /// t.
+    pub threshold: f64,
+    /// Weight of rows of the class that reach it.
+    pub true_positives: f64,
+    /// Weight of rows of other classes that reach it.
+    pub false_positives: f64,
+    /// Net benefit (true positives − false positives t / (1 − t)) / rows: the point of the decision curve.
+    pub net_benefit: f64,
+    /// The same if every row is answered with the class; never answering it has 0.
+    pub treat_all: f64,
+}
+
+/// The answer to one tested row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RowPrediction {
+    /// Row of the tested file, from 1.
+    pub row: usize,
+    /// Repeat of the cross-validation, from 1, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<usize>,
+    /// Fold in which the row was tested, from 1.
+    pub fold: usize,
+    /// Its class.
+    pub class: String,
+    /// The most probable class.
+    pub answer: String,
+    /// Probability of each class.
+    pub probabilities: Vec<f64>,
 }
 
 /// What one term of a pool would achieve alone.

@@ -31,8 +31,10 @@ pub use study::{
 
 // Fields of the above that nobody needs to name.
 pub(crate) use evaluation::{
-    BalancedError, DataFacts, FailedModel, FoldAccuracy, Interval, MissingPoint, ProtocolFacts, SweepPoint,
-    TermResult,
+    BalancedError, ClassResult, Counts, DataFacts, FORMAT, FailedModel, FoldAccuracy, Interval, MissingPoint,
+    Proportion, ProtocolFacts, RowPrediction, SweepPoint, TermResult, ThresholdPoint,
 };
 pub(crate) use model::{DecisionValue, FeatureCuts, TableRow};
-pub(crate) use study::{MarginHistogram, ReliabilityBin, Reproduction, Verdict};
+pub(crate) use study::{
+    ColumnBin, ColumnFacts, MarginHistogram, Mistake, ReliabilityBin, Reproduction, Verdict,
+};

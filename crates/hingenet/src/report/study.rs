@@ -9,10 +9,6 @@ use serde::{Deserialize, Serialize};
 /// Everything on the page of an evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EvaluationReport {
-    /// Name of the column that is predicted.
-    pub target: String,
-    /// What was read, such as a file name.
-    pub source: String,
     /// The figures, as in the JSON.
     pub evaluation: Evaluation,
     /// What to make of them.
@@ -109,13 +105,35 @@ pub struct ModelStudy {
     pub uncalibrated: Option<Reliability>,
     /// How clear its decisions are.
     pub margins: MarginHistogram,
-    /// Accuracy against the share of blanked cells, with the 95 % interval over folds.
+    /// Rows that were answered wrongly (in the first repeat), those first whose true class was given the least probability; not
+    /// all, if there are many.
+    pub mistakes: Vec<Mistake>,
+    /// How many there are.
+    pub n_mistakes: usize,
+    /// Accuracy against the share of blanked cells, with its 95 % interval.
     pub missing: Option<Curve>,
     /// The same for the parts of a composed model, each alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_parts: Vec<Curve>,
     /// How the solver ended in each fold, where one ran.
     pub solvers: Vec<SolverReport>,
+}
+
+/// A row that was answered wrongly.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Mistake {
+    /// Row of the tested file, from 1.
+    pub row: usize,
+    /// Fold in which it was tested, from 1.
+    pub fold: usize,
+    /// Its class.
+    pub class: String,
+    /// Probability that its class was given.
+    pub of_class: f64,
+    /// The most probable class.
+    pub answer: String,
+    /// Its probability.
+    pub of_answer: f64,
 }
 
 /// Curves of one class against the rest, thinned to at most 200 points.
@@ -209,6 +227,34 @@ pub struct DataFindings {
     /// What looks wrong, with what mends it, a sentence each.
     #[serde(default)]
     pub doubts: Vec<String>,
+    /// Every feature column.
+    pub columns: Vec<ColumnFacts>,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ColumnFacts {
+    /// Its name.
+    pub name: String,
+    /// Smallest and largest number; none for categories, and without any number.
+    pub range: Option<(f64, f64)>,
+    /// Whether it holds numbers.
+    pub is_numeric: bool,
+    /// Different values.
+    pub distinct: usize,
+    /// Missing cells.
+    pub missing: usize,
+    /// Its rows by value: intervals of equal width, or categories (the most frequent, then all others together).
+    pub bins: Vec<ColumnBin>,
+}
+
+/// Rows with values in one interval or of one category.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ColumnBin {
+    /// The interval or category.
+    pub name: String,
+    /// Weight of the rows of each class.
+    pub classes: Vec<f64>,
 }
 
 /// How often a class occurs, or how many cells of a column are missing.

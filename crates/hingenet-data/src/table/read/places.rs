@@ -10,6 +10,8 @@ pub struct Places {
     pub file: String,
     /// Lines of its rows.
     pub(super) rows: Lines,
+    /// Which rows of the file these are, from 0, where others were left out.
+    pub(super) kept: Option<Vec<usize>>,
 }
 
 /// Number of rows, and their places as runs of rows on consecutive lines: (first row, its line).
@@ -55,7 +57,13 @@ impl Places {
     pub fn rows(&self, rows: &[usize]) -> Places {
         let mut kept = Lines { are_rows: self.rows.are_rows, ..Lines::default() };
         rows.iter().filter_map(|&row| self.rows.of(row)).for_each(|line| kept.push(line));
-        Places { file: self.file.clone(), rows: kept }
+        let number = |&row: &usize| self.kept.as_ref().map_or(row, |kept| kept[row]);
+        Places { file: self.file.clone(), rows: kept, kept: Some(rows.iter().map(number).collect()) }
+    }
+
+    /// Which rows of the file these are, from 0; none if they are all of them.
+    pub fn kept(&self) -> Option<&[usize]> {
+        self.kept.as_deref()
     }
 
     /// The result of work on the table as it was read; an error about its rows or columns gets file and line.
@@ -86,12 +94,14 @@ mod tests {
         let mut rows = Lines::default();
         lines.iter().for_each(|line| rows.push(*line));
         assert_eq!((rows.n_rows, rows.runs.len()), (6, 3), "three runs of rows");
-        let places = Places { file: "d.csv".into(), rows };
+        let places = Places { file: "d.csv".into(), rows, kept: None };
         for (m, line) in lines.iter().enumerate() {
             let error = places.locate::<()>(Err(Error::row(m, "is odd", ""))).unwrap_err();
             assert_eq!(error.to_string(), format!("d.csv, line {line}: is odd"));
         }
         let error = places.rows(&[1, 3, 5]).locate::<()>(Err(Error::row(1, "is odd", ""))).unwrap_err();
         assert_eq!(error.to_string(), "d.csv, line 7: is odd");
+        let twice = places.rows(&[1, 3, 5]).rows(&[0, 2]);
+        assert_eq!((places.kept(), twice.kept()), (None, Some(&[1, 5][..])));
     }
 }

@@ -159,5 +159,11 @@ pub(super) fn finish(
         typed.extend(column.finish(context, free_commas, &mut notes)?);
     }
     let table = if typed.is_empty() { Table::without_columns(rows.n_rows) } else { Table::new(typed)? };
-    Ok(ReadResult { table, notes, delimiter, skipped, places: Places { file: context.file.into(), rows } })
+    Ok(ReadResult {
+        table,
+        notes,
+        delimiter,
+        skipped,
+        places: Places { file: context.file.into(), rows, kept: None },
+    })
 }

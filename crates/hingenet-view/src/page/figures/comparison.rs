@@ -161,7 +161,10 @@ pub fn confusion(drawn: &Drawn, confusion: &[Vec<f64>], classes: &[String]) -> F
         columns: &names,
         rows: &names,
         values: values.iter().map(|row| row.iter().map(|r| Some(*r)).collect()).collect(),
-        texts: values.iter().map(|row| row.iter().map(|r| format!("{:.1}", 100.0 * r)).collect()).collect(),
+        texts: shown
+            .iter()
+            .map(|&c| of_shown(&confusion[c]).into_iter().zip(of_shown(&rates[c])).map(cell_text).collect())
+            .collect(),
         full: 1.0,
     };
     let mut header = vec!["true class".to_string()];
@@ -176,20 +179,22 @@ pub fn confusion(drawn: &Drawn, confusion: &[Vec<f64>], classes: &[String]) -> F
     let rows = shown.iter().map(row).collect();
     let table = DataTable { caption: "Test rows by true class and answer, all folds".into(), header, rows };
     let mut reading =
-        "Each row is a true class and adds up to 100 %; a strong diagonal means few mistakes.".to_string();
+        "Numbers of test rows and, below, their share of the rows of that true class; a strong diagonal \
+                       means few mistakes."
+            .to_string();
     if shown.len() < classes.len() {
-        reading = format!(
-            "Each row is a true class, in per cent of its rows; a strong diagonal means few mistakes. The {} most \
-             frequent of {} classes.",
-            shown.len(),
-            classes.len()
-        );
+        reading += &format!(" The {} most frequent of {} classes.", shown.len(), classes.len());
     }
     Figure::new(format!("confusion-{}", drawn.index), "Confusion matrix", reading, heat_map(&grid), table)
 }
 
+/// Rows and their share.
+fn cell_text((rows, share): (f64, f64)) -> String {
+    format!("{}\n{:.1} %", Cell::amount(rows).text, 100.0 * share)
+}
+
 /// Classes of a confusion matrix, in their order: all, or those with the most rows.
-fn most_frequent(confusion: &[Vec<f64>]) -> Vec<usize> {
+pub fn most_frequent(confusion: &[Vec<f64>]) -> Vec<usize> {
     let total = |c: usize| confusion[c].iter().sum::<f64>();
     let mut order: Vec<usize> = (0..confusion.len()).collect();
     order.sort_by(|&a, &b| total(b).total_cmp(&total(a)).then(a.cmp(&b)));

@@ -1,6 +1,6 @@
 //! What the rows look like: classes and missing cells.
 
-use crate::chart::{Bar, Figure, SeriesStyle, bar_chart};
+use crate::chart::{Bar, Figure, SeriesStyle, bar_chart, stacked_bars};
 use crate::table::{Cell, DataTable, percent};
 use hingenet::report::{DataFindings, Share};
 
@@ -34,6 +34,35 @@ pub fn class_balance(findings: &DataFindings) -> Figure {
         bar_chart("Share of each class", &bars, SeriesStyle { colour: 0, marker: 0 }),
         table,
     )
+}
+
+/// What each of the first `most` columns holds: type, range or categories, missing cells, values by class.
+pub fn columns(findings: &DataFindings, most: usize) -> DataTable {
+    let mut table = DataTable::new(
+        "Feature columns of the data",
+        &["column", "type", "different values", "range", "missing cells", "missing %", "values by class"],
+    );
+    let rows = findings.classes.iter().map(|c| c.count).sum::<usize>().max(1) as f64;
+    table.rows = findings
+        .columns
+        .iter()
+        .take(most)
+        .map(|c| {
+            let bins: Vec<&[f64]> = c.bins.iter().map(|b| b.classes.as_slice()).collect();
+            let short = |x: f64| Cell::digits(x).text;
+            let range = c.range.map(|(low, high)| format!("{} to {}", short(low), short(high)));
+            vec![
+                Cell::text(c.name.clone()),
+                Cell::text(if c.is_numeric { "numbers" } else { "categories" }),
+                Cell::number(c.distinct as f64, 0),
+                Cell { is_number: true, ..Cell::text(range.unwrap_or("–".into())) },
+                Cell::number(c.missing as f64, 0),
+                Cell::percent(c.missing as f64 / rows),
+                Cell::picture(stacked_bars(&format!("Values of {} by class", c.name), &bins)),
+            ]
+        })
+        .collect();
+    table
 }
 
 /// Where cells are missing.

@@ -2,15 +2,17 @@
 
 mod comparison;
 mod data;
+mod decision;
 mod missing;
 mod ranking;
 mod trust;
 
-pub use comparison::{accuracies, confusion, differences, trade_off};
-pub use data::{class_balance, missing_columns};
+pub use comparison::{accuracies, confusion, differences, most_frequent, trade_off};
+pub use data::{class_balance, columns, missing_columns};
+pub use decision::decision_curve;
 pub use missing::{missing, missing_parts};
 pub use ranking::{precision_recall, roc};
-pub use trust::{margins, reliability};
+pub use trust::{all_margins, all_reliabilities, margins, reliability};
 
 use crate::chart::{BASELINE, LegendEntry, Line, Markers, SeriesStyle};
 use crate::table::Cell;

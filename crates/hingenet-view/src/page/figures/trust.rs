@@ -1,9 +1,44 @@
 //! Whether probabilities come true, and how clear decisions are.
 
-use super::{Drawn, line};
+use super::{Drawn, legend, line};
 use crate::chart::{Axis, ErrorBar, Figure, LegendEntry, Line, LineChart, Markers, SeriesStyle, histogram};
 use crate::table::{Cell, DataTable};
 use hingenet::report::Reliability;
+
+/// Stated probabilities of all models against what came true.
+pub fn all_reliabilities(drawn: &[Drawn]) -> Figure {
+    let points = |d: &Drawn| d.study.reliability.bins.iter().map(|b| (b.stated, b.correct)).collect();
+    let curves: Vec<Vec<(f64, f64)>> = drawn.iter().map(points).collect();
+    let [x, y] = ["stated probability of the answer, %", "answers that were right, %"]
+        .map(|label| Axis::percent(label, 0.0, 1.0));
+    let mut chart = LineChart::new("Reliability of all models", x, y);
+    chart.diagonal = true;
+    let lines = drawn.iter().zip(&curves);
+    chart.lines = lines.map(|(d, points)| Line { markers: Markers::All, ..line(d, points) }).collect();
+    let mut table = DataTable::new(
+        "Stated probability of the answer and share of right answers",
+        &["model", "rows", "mean stated %", "right %", "95 % from", "95 % to"],
+    );
+    for (d, b) in drawn.iter().flat_map(|d| d.study.reliability.bins.iter().map(move |b| (d, b))) {
+        table.rows.push(vec![
+            Cell::text(d.study.model.as_str()),
+            Cell::amount(b.weight),
+            Cell::percent(b.stated),
+            Cell::percent(b.correct),
+            Cell::percent(b.interval.low),
+            Cell::percent(b.interval.high),
+        ]);
+    }
+    Figure::new(
+        "reliability-all",
+        "All models",
+        "On the dashed diagonal stated probabilities come true; below it a model is too sure. Points of few rows jump; the \
+         pictures of single models show how many there are.",
+        chart.svg(),
+        table,
+    )
+    .with_legend(legend(drawn))
+}
 
 /// Stated probability against what came true.
 pub fn reliability(drawn: &Drawn) -> Figure {
@@ -82,6 +117,41 @@ fn reliability_table(after: &Reliability, before: Option<&Reliability>) -> DataT
         }
     }
     table
+}
+
+/// How clear the decisions of all models are: the share of rows whose margin is at most so large.
+pub fn all_margins(drawn: &[Drawn]) -> Figure {
+    let cumulated = |d: &Drawn| {
+        let m = &d.study.margins;
+        let sums = m.shares.iter().scan(0.0, |sum, share| {
+            *sum += share;
+            Some(*sum)
+        });
+        // the outer bins hold all beyond them, so the curve ends before the last edge
+        m.edges[1..].iter().copied().zip(sums).take(m.shares.len().saturating_sub(1)).collect()
+    };
+    let curves: Vec<Vec<(f64, f64)>> = drawn.iter().map(cumulated).collect();
+    let x = Axis::over("log P(true class) − largest other", curves.iter().flatten().map(|p| p.0));
+    let y = Axis::percent("rows with at most this margin, %", 0.0, 1.0);
+    let mut chart = LineChart::new("Margins of all models", x, y);
+    chart.upright = Some(0.0);
+    chart.lines = drawn.iter().zip(&curves).map(|(d, points)| line(d, points)).collect();
+    let mut table = DataTable::new("Rows with at most this margin", &["model", "margin", "rows %"]);
+    for (d, points) in drawn.iter().zip(&curves) {
+        let row = |p: &(f64, f64)| {
+            vec![Cell::text(d.study.model.as_str()), Cell::number(p.0, 3), Cell::percent(p.1)]
+        };
+        table.rows.extend(points.iter().map(row));
+    }
+    Figure::new(
+        "margins-all",
+        "All models",
+        "At the dashed line a curve has reached the share of wrong answers; right of it, the lower a curve, the more of its \
+         right answers are clear.",
+        chart.svg(),
+        table,
+    )
+    .with_legend(legend(drawn))
 }
 
 /// How clear the decisions are.

@@ -1,11 +1,6 @@
 // Filters of drawn networks: arcs from a size or a support on, and the neighbours of a node. Without this script all
 // arcs are there.
 const FEW_ARCS = 30, FIRST_ARCS = 100;
-function element(tag, properties, ...children) {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
-}
 function slider(name, most, change) {
   const input = element("input", { type: "range", min: "0", max: String(most), step: String(most / 200), value: "0" });
   const shown = element("output", {});

@@ -1,4 +1,9 @@
 "use strict";
+function element(tag, properties, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+}
 // Sorting of tables: a click on a column head, or Enter on it.
 function sortable(table) {
   const heads = table.tHead.rows[0].cells;

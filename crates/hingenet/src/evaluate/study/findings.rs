@@ -28,6 +28,7 @@ pub(super) fn findings(data: &Dataset, unseen: Vec<Unseen>) -> DataFindings {
         repeated_rows,
         contradicting_rows,
         doubts: doubts(data).iter().map(Doubt::to_string).collect(),
+        columns: columns.iter().map(|c| super::columns::column_facts(c, data)).collect(),
     }
 }
 

@@ -2,9 +2,11 @@
 //! and at the rows. Only the report's page shows all of this; the figures themselves are those of
 //! [`compare`](super::compare).
 
+mod columns;
 mod curves;
 mod difference;
 mod findings;
+mod mistakes;
 mod paired;
 mod reliability;
 mod verdict;
@@ -46,8 +48,6 @@ pub fn study(plan: &Plan, control: &Control) -> Result<EvaluationReport> {
     let importance = |model: &Model| Importance::of(model, &tested, plan.protocol.seed, control);
     let importance = ran.outcomes[verdict.best].first.as_ref().map(importance).transpose()?;
     Ok(EvaluationReport {
-        target: plan.data.target.clone(),
-        source: String::new(),
         importance,
         models: models(&ran, &pooled),
         trade_offs: trade_offs(&evaluation),
@@ -106,6 +106,8 @@ fn models(ran: &Ran, pooled: &TestSet) -> Vec<ModelStudy> {
     let edges = reliability::margin_edges(&margins);
     let curves = (ran.outcomes.len() * n_classes).max(1);
     let points = (curves::MAX_POINTS * FULL_CURVES / curves).clamp(30, curves::MAX_POINTS);
+    let mistakes: Vec<Vec<usize>> = (0..ran.outcomes.len()).map(|i| mistakes::wrong(ran, i)).collect();
+    let listed = (mistakes::MOST / ran.outcomes.len().max(1)).clamp(20, 100);
     let model = |i: usize| {
         let (outcome, predicted) = (&ran.outcomes[i], predicted(&answers[i]));
         let uncalibrated = outcome.uncalibrated.as_ref().map(|u| u.concat());
@@ -117,6 +119,8 @@ fn models(ran: &Ran, pooled: &TestSet) -> Vec<ModelStudy> {
             uncalibrated: uncalibrated
                 .map(|u| reliability::reliability(&pooled.predicted(&u, n_classes), repeats)),
             margins: reliability::margin_histogram(&margins[i], &edges),
+            n_mistakes: mistakes[i].len(),
+            mistakes: mistakes::worst(ran, i, &mistakes[i], listed),
             missing: missing_curve(&outcome.result),
             missing_parts: missing_parts(&outcome.result),
             solvers: outcome.parts.iter().filter_map(|p| p.solver.clone()).collect(),
