@@ -40,7 +40,7 @@ pub struct Reader {
     #[arg(long)]
     no_header: bool,
     /// Texts that stand for a missing cell, instead of ?, NA, NaN, null; an empty cell is always missing
-    #[arg(long, value_name = "TOKEN,...", value_delimiter = ',')]
+    #[arg(long, value_name = "TOKEN,...", value_delimiter = ',', allow_hyphen_values = true)]
     na: Option<Vec<String>>,
     /// Refuse data that look wrong (names of rows, dates, a column that gives the class away, rows unlike those of
     /// training ...) instead of warning

@@ -24,7 +24,10 @@ impl DensityClassifier {
 
     fn sizes_fit(&self) -> bool {
         let outputs = self.base.len();
+        let declared = self.n_classes.saturating_add(self.absent.len());
         self.n_classes >= 2
+            && self.absent.windows(2).all(|w| w[0] < w[1])
+            && self.absent.iter().all(|c| *c < declared)
             && (outputs == self.n_classes || (outputs == 1 && self.n_classes == 2))
             && (!self.variant.is_generative() || outputs == self.n_classes)
             && self.lines.len() == self.units.used().len()

@@ -29,6 +29,10 @@ pub struct DensityClassifier {
     /// For each class the places of its pairs in `pairs`: the edges of its forest in generative variants.
     pub(crate) class_pairs: Vec<Vec<usize>>,
     pub(crate) calibration: Calibration,
+    /// Codes of declared classes that had no rows, ascending: they take no part and are never answered. `n_classes` does
+    /// not count them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) absent: Vec<usize>,
     /// Facts of the fit.
     pub summary: Summary,
 }
@@ -51,10 +55,31 @@ pub struct Summary {
 }
 
 impl DensityClassifier {
+    /// The model of `present` classes, by their codes, as one of all `n_classes` declared ones.
+    pub fn among(mut self, n_classes: usize, present: &[usize]) -> Self {
+        self.absent = (0..n_classes).filter(|c| !present.contains(c)).collect();
+        self
+    }
+
+    /// Codes of the classes that take part.
+    pub(crate) fn codes(&self) -> Vec<usize> {
+        (0..self.n_classes + self.absent.len()).filter(|c| !self.absent.contains(c)).collect()
+    }
+
+    /// Values of the classes that take part, and `other` for those that do not, by code.
+    pub(crate) fn by_code(&self, mut values: Vec<f64>, other: f64) -> Vec<f64> {
+        self.absent.iter().for_each(|&c| values.insert(c, other));
+        values
+    }
+
     /// Pairs of table columns in use, and for each the classes that use it.
     pub fn pairs(&self) -> Vec<((usize, usize), Vec<usize>)> {
         let used = self.units.used();
-        let classes = |p: usize| (0..self.n_classes).filter(|&y| self.class_pairs[y].contains(&p)).collect();
+        let codes = self.codes();
+        let classes = |p: usize| {
+            let own = (0..self.n_classes).filter(|&y| self.class_pairs[y].contains(&p));
+            own.map(|y| codes[y]).collect()
+        };
         let columns = |t: &PairTable| (used[t.pair.0], used[t.pair.1]);
         self.pairs.iter().enumerate().map(|(p, t)| (columns(t), classes(p))).collect()
     }
@@ -90,7 +115,7 @@ impl DensityClassifier {
 
 impl Classifier for DensityClassifier {
     fn n_classes(&self) -> usize {
-        self.n_classes
+        self.n_classes.saturating_add(self.absent.len())
     }
 
     fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
@@ -101,7 +126,11 @@ impl Classifier for DensityClassifier {
             log_normalise(&mut prior);
             Ok(prior)
         })?;
-        Ok(scores)
+        if self.absent.is_empty() {
+            return Ok(scores);
+        }
+        let row = |scores: &[f64]| self.by_code(scores.to_vec(), f64::NEG_INFINITY);
+        Ok(scores.chunks_exact(self.n_classes).flat_map(row).collect())
     }
 
     fn terms(&self, row: &Table) -> Result<ScoreTerms> {

@@ -87,7 +87,7 @@ impl DensityClassifier {
                 let t = self.log_densities_at(line, x);
                 let mut out = vec![0.0; line.centre.len()];
                 line.add(x, &t, &mut out);
-                scores.push(relative(&out, &line.centre));
+                scores.push(self.by_code(relative(&out, &line.centre), 0.0));
                 density.push(mixture(&t));
             }
             let (column, positions) = (used[i], self.original(i, positions));
@@ -113,7 +113,7 @@ impl DensityClassifier {
             for (&y, other) in second.iter().zip(&along) {
                 let mut out = vec![0.0; table.centre.len()];
                 table.add(x, y, &mut out);
-                scores.push(relative(&out, &table.centre));
+                scores.push(self.by_code(relative(&out, &table.centre), 0.0));
                 // a class that does not use the pair takes the two features as independent
                 let mut t: Vec<f64> = alone.iter().zip(other).map(|(a, b)| a + b).collect();
                 table.layers.iter().enumerate().for_each(|(l, layer)| {

@@ -9,11 +9,11 @@ use hingenet_data::table::Table;
 use std::sync::OnceLock;
 
 /// Terms of a row: additive if it is complete, each measured from its training mean and stretched by the factor that
-/// calibrates the row; else what each observed feature changes.
+/// calibrates the row; else, and where a class is impossible, what each observed feature changes.
 pub(crate) fn terms(model: &DensityClassifier, row: &Table) -> Result<ScoreTerms> {
     let cells = model.units.encode(row)?;
     let used = model.units.used();
-    if cells.iter().any(|c| c[0].is_nan()) {
+    if cells.iter().any(|c| c[0].is_nan()) || !model.absent.is_empty() {
         return leave_one_out(model, row, used.iter().copied());
     }
     let mut scratch = Scratch::new(&model.lines, model.n_classes);

@@ -51,6 +51,8 @@ const PARTS: [Part; 2] = [
     },
 ];
 
+/// Rows of the file to predict.
+const NEW_ROWS: usize = 12;
 /// One model of each kind that is quick enough to watch.
 const MODELS: [&str; 6] = ["majority", "nb:ml", "tan:ml", "aode:ml", "sgbn:search", "pool"];
 /// The one that is kept and explained: a single network is the easiest to look at.
@@ -73,6 +75,7 @@ impl Run for Demo {
             output::write_text(None, &text)?;
         }
         let model = self.fit(&SHOWN.parse()?, session)?;
+        self.write_new_rows(session)?;
         let text = self.ending(&model, &show::seconds(start.elapsed().as_secs_f64()));
         output::write_text(None, &as_called(&text))
     }
@@ -92,6 +95,14 @@ impl Demo {
         Ok(model)
     }
 
+    /// Rows of the mixed kind as they come later: without the class and without one of the columns.
+    fn write_new_rows(&self, session: &Session) -> Result<()> {
+        let (_, rows) =
+            generate(PARTS[1].generator, Some(NEW_ROWS), session.seed.wrapping_add(1))?.split_off("class")?;
+        let known: Vec<usize> = (1..rows.n_columns()).collect();
+        output::write_table(Some(&self.output.join("new.csv")), &rows.select(&known), session)
+    }
+
     fn ending(&self, model: &Model, time: &str) -> String {
         let folder = self.output.display();
         format!(
@@ -100,7 +111,8 @@ impl Demo {
              \x20 waveform.csv, mixed.csv   the data\n\
              \x20 waveform.html, mixed.html reports to look at: open them in a browser\n\
              \x20 mixed.hgn                 a fitted model ({})\n\
-             \x20 mixed-model.html          its network, tables and three decisions\n\n\
+             \x20 mixed-model.html          its network, tables and three decisions\n\
+             \x20 new.csv                   rows of the same kind that lack the class and a column\n\n\
              Next, see why the model decides as it does, then try your own data:\n\
              \x20 hingenet explain {} {} --row 1\n\
              \x20 hingenet evaluate DATA.csv --target COLUMN\n",

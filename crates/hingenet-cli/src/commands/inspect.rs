@@ -224,7 +224,7 @@ fn cuts(model: &Model, feature: usize) -> String {
         _ => return String::new(),
     };
     match &coders[feature] {
-        FeatureCoder::Cuts { cuts } if cuts.is_empty() => ", not cut: the class does not depend on it".into(),
+        FeatureCoder::Cuts { cuts } if cuts.is_empty() => ", not cut and so not used".into(),
         FeatureCoder::Cuts { cuts } => {
             let cuts: Vec<String> = cuts.iter().map(f64::to_string).collect();
             format!(", cut at {}", cuts.join(", "))

@@ -1,11 +1,13 @@
 //! The program as a user meets it: whole output of good and bad runs, exit codes, files, signals.
 
+mod awkward;
 mod bad;
 mod good;
 mod interrupt;
 mod limits;
 mod models;
 mod network;
+mod newcomer;
 mod outputs;
 mod support;
 mod threads;

@@ -184,3 +184,24 @@ fn unusual_columns_are_kept_as_isolated_nodes() {
         Folder::with(&[("d.csv", "x,same,twin,c\n1,5,1,a\n2,5,2,b\n3,5,3,a\n4,5,4,b\n?,5,6,a\n5,5,?,b\n")]);
     assert_snapshot!(folder.succeeds("network d.csv"));
 }
+
+/// Categories of one column exclude each other, which is no dependence to draw.
+#[test]
+fn no_arc_runs_between_indicators_of_one_column() {
+    let row = |m: usize| {
+        format!("{},{},{}\n", ["low", "mid", "high", "top"][m * 7 % 4], m * 13 % 10, m * 5 % 7 + m % 4)
+    };
+    let text: String = std::iter::once("level,x,y\n".to_string()).chain((0..200).map(row)).collect();
+    let folder = Folder::with(&[("d.csv", &text)]);
+    for method in ["search", "or", "h"] {
+        folder.succeeds(&format!("network d.csv --method {method} -o net.json"));
+        let text = folder.text("net.json");
+        assert!(text.starts_with("{\n  \"format\": 1,"), "{text}");
+        let ends: Vec<&str> =
+            text.lines().filter(|l| l.contains("\"from\":") || l.contains("\"to\":")).collect();
+        assert!(
+            ends.chunks(2).all(|arc| !arc.iter().all(|end| end.contains("level="))),
+            "{method}: {ends:?}"
+        );
+    }
+}

@@ -56,20 +56,24 @@ impl Folder {
         self.run_with_input(line, "")
     }
 
+    /// Runs `hingenet` with these words, which may hold spaces.
+    pub fn run_words(&self, words: &[String]) -> Run {
+        finished(self.command_of(words), "", words.join(" "))
+    }
+
     /// The same with text on standard input.
     pub fn run_with_input(&self, line: &str, input: &str) -> Run {
-        let mut child = self.command(line).spawn().unwrap();
-        // the program may stop reading early, which is no failure of the test
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Run { code: status.code(), stdout: text(stdout), stderr: text(stderr), line: line.into() }
+        finished(self.command(line), input, line.into())
     }
 
     /// The program with piped streams, not started yet.
     pub fn command(&self, line: &str) -> Command {
+        self.command_of(&line.split_whitespace().map(String::from).collect::<Vec<_>>())
+    }
+
+    fn command_of(&self, words: &[String]) -> Command {
         let mut command = Command::new(PathBuf::from(env!("CARGO_BIN_EXE_hingenet")));
-        command.args(line.split_whitespace()).current_dir(self.path());
+        command.args(words).current_dir(self.path());
         // as after an installation, not as `cargo run` starts it
         command.env_remove("CARGO_PKG_NAME");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -94,6 +98,16 @@ impl Folder {
         assert_eq!(run.code, Some(0), "{}", run.show());
         run.show()
     }
+}
+
+/// Runs a program to its end.
+fn finished(mut command: Command, input: &str, line: String) -> Run {
+    let mut child = command.spawn().unwrap();
+    // the program may stop reading early, which is no failure of the test
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Run { code: status.code(), stdout: text(stdout), stderr: text(stderr), line }
 }
 
 impl Run {

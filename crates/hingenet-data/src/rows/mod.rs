@@ -153,6 +153,17 @@ impl<'a> Rows<'a> {
         (0..counts.len()).filter(|&c| counts[c] > 0).collect()
     }
 
+    /// The same rows without the classes that have none, for fits in which every class takes part; `None` if all have.
+    pub fn without_empty_classes(&self) -> Option<Rows<'static>> {
+        let present = self.present();
+        if present.len() == self.n_classes() {
+            return None;
+        }
+        let classes: Vec<String> = present.iter().map(|&c| self.classes()[c].clone()).collect();
+        let class = self.class().recode(self.classes(), &classes);
+        Some(Rows { data: Cow::Owned(Dataset { classes, class, ..self.dataset().clone() }) })
+    }
+
     /// Refuses a class with fewer than `needed` rows (a weight of 2 is a row given twice); `why` says what needs them.
     pub fn require_class_rows(&self, c: usize, needed: f64, why: &str) -> Result<()> {
         let rows = (self.class_counts()[c] as f64).max(self.class_totals()[c].floor());

@@ -204,6 +204,8 @@ fn decimal_commas_are_numbers_where_they_can_be_nothing_else() {
     assert_eq!(cells(&found.table, "size"), ["1.234", "2.5", "0.125"], "one cell says what the comma is");
     assert_eq!(found.notes[0], Note::DecimalCommas { columns: names(&["dose", "size"]) });
     assert!(!found.notes[0].is_warning() && found.notes[0].to_string().contains("--decimal ."));
+    let other = csv("dose;size\n51,3;1,234\n7;2,500\n");
+    assert_eq!(cells(&other.table, "size"), ["1.234", "2.5"], "another column says what the comma is");
     // thousands, a mixture with points, lists, cells parted by commas, the target: categories as before
     for text in [
         "a;b\n1,234;1\n12,000;2\n",

@@ -46,6 +46,7 @@ pub fn fit(rows: &Rows<'_>, params: &Params, control: &Control) -> Result<Fit<De
         pairs: compiled.pairs,
         class_pairs,
         calibration: exact.calibration,
+        absent: Vec::new(),
         summary,
     };
     Ok(Fit { model, reports: exact.reports, chosen })

@@ -3,7 +3,7 @@
 //! Nothing here is certain, so nothing is changed: each doubt says what mends it.
 
 use super::Dataset;
-use hingenet_data::table::{Categorical, Column, ColumnData, ID_ROWS};
+use hingenet_data::table::{Categorical, Column, ColumnData, ID_ROWS, parse_number};
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::fmt;
@@ -19,6 +19,10 @@ const LEAK_ROWS_PER_VALUE: usize = 5;
 const FEW_ROWS: usize = 5;
 /// Targets with at least this many different numbers are doubted.
 const MANY_NUMBERS: usize = 20;
+/// Longest unit, in characters.
+const UNIT_LENGTH: usize = 6;
+/// Fewer different numbers with one ending are names of categories (`5th`, `6th`).
+const UNIT_VALUES: usize = 8;
 /// Columns or classes that a doubt names.
 const NAMED: usize = 5;
 
@@ -61,13 +65,15 @@ enum Kind {
     Leak,
     Date,
     DecimalComma,
+    Unit,
     Id,
     Code,
     Constant,
 }
 
 impl Kind {
-    const ALL: [Kind; 6] = [Kind::Constant, Kind::Date, Kind::DecimalComma, Kind::Id, Kind::Leak, Kind::Code];
+    const ALL: [Kind; 7] =
+        [Kind::Constant, Kind::Date, Kind::DecimalComma, Kind::Unit, Kind::Id, Kind::Leak, Kind::Code];
 
     fn fits(self, column: &Column, data: &Dataset) -> bool {
         let texts = |looks: fn(&str) -> bool| column.as_categorical().is_some_and(|c| most_look(c, looks));
@@ -75,6 +81,7 @@ impl Kind {
             Kind::Constant => distinct(column) <= 1,
             Kind::Date => texts(is_date),
             Kind::DecimalComma => texts(is_decimal_comma),
+            Kind::Unit => column.as_categorical().is_some_and(has_unit),
             Kind::Id => is_id_like(column),
             Kind::Leak => decides(column, data),
             Kind::Code => is_code(column),
@@ -104,6 +111,11 @@ impl Kind {
                 "holds numbers with decimal commas, which are read as categories",
                 "hold numbers with decimal commas, which are read as categories",
                 "read text files with --decimal , or write the numbers with decimal points".into(),
+            ),
+            Kind::Unit => (
+                "holds numbers with a unit, which are read as categories",
+                "hold numbers with a unit, which are read as categories",
+                format!("write the numbers alone, or leave out with --ignore {option}"),
             ),
             Kind::Id => (
                 "names or numbers the rows and tells nothing about new ones",
@@ -210,6 +222,20 @@ fn is_decimal_comma(text: &str) -> bool {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     unsigned.split_once(',').is_some_and(|(whole, fraction)| digits(whole) && digits(fraction))
+}
+
+/// Numbers of which most have the same few letters or signs behind them: `12 %`, `3.5kg`.
+fn has_unit(column: &Categorical) -> bool {
+    let unit = |text: &String| {
+        let number = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+        let unit = text[number.len()..].trim();
+        let is_number = parse_number(number).is_some() || is_decimal_comma(number);
+        (is_number && (1..=UNIT_LENGTH).contains(&unit.chars().count())).then(|| unit.to_string())
+    };
+    let texts = column.categories();
+    let Some(first) = texts.iter().find_map(unit) else { return false };
+    let alike = texts.iter().filter(|text| unit(text).as_ref() == Some(&first)).count();
+    alike >= UNIT_VALUES && alike as f64 >= ALIKE * texts.len() as f64
 }
 
 /// Many whole numbers of the same five digits or more that come again and again, as post codes do.
@@ -327,6 +353,8 @@ mod tests {
             (texts("born", |m| format!("19{:02}-0{}-1{}", m % 37, m % 9 + 1, m % 9)), "dates"),
             (texts("seen", |m| format!("{}.{}.2020 10:00", m % 28 + 1, m % 12 + 1)), "dates"),
             (texts("size", |m| format!("{},{}", m * 7 % 23, m % 10)), "decimal commas"),
+            (texts("mass", |m| format!("{}.5 kg", m * 7 % 23)), "numbers with a unit"),
+            (texts("share", |m| format!("{}%", m * 7 % 23)), "numbers with a unit"),
             (texts("name", |m| format!("Mr {m}")), "names or numbers the rows"),
             (numbers("row", |m| m as f64 + 1.0), "names or numbers the rows"),
             (numbers("zip", |m| 10_000.0 + 997.0 * (spread(m) / 2.0).floor()), "codes"),

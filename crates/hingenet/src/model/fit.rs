@@ -129,8 +129,11 @@ pub(super) fn fit_rows(
             fit_averaged(rows, discrete::ALPHA.of(spec), rule, control)?.map(Fitted::Averaged)
         }
         Recipe::Density(variant) => {
-            let params = density::params(variant, spec, rows, options)?;
-            hingenet_density::fit(rows, &params, control)?.map(Fitted::Density)
+            let dense = rows.without_empty_classes();
+            let learnt = dense.as_ref().unwrap_or(rows);
+            let params = density::params(variant, spec, learnt, options)?;
+            let fitted = hingenet_density::fit(learnt, &params, control)?;
+            fitted.map(|model| Fitted::Density(model.among(rows.n_classes(), &rows.present())))
         }
         Recipe::Gaussian { structure, learning, fisher } => {
             let params = gaussian::params(structure, learning, fisher, spec, options);

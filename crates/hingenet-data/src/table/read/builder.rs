@@ -277,18 +277,38 @@ impl ColumnBuilder {
         context.cell(place, &self.name, text, problem, hint)
     }
 
-    /// The typed column; `None` if it was skipped. `free_commas`: a comma may mark decimals.
+    /// Whether its numbers have commas that can mark nothing but decimals, which then holds for the whole file.
+    /// `free_commas`: no comma parts cells.
+    pub(super) fn has_decimal_commas(&self, free_commas: bool) -> bool {
+        match &self.store {
+            Store::Nothing => false,
+            Store::Numbers(_) => self.seen.comma.is_some(),
+            Store::Coded(coded) => {
+                free_commas
+                    && self.may_have_commas()
+                    && coded.comma_values().is_some_and(|(_, is_clear)| is_clear)
+            }
+        }
+    }
+
+    /// Whether the type is open and some texts are no numbers with points.
+    fn may_have_commas(&self) -> bool {
+        self.role == Role::Infer && self.seen.n_texts > 0 && self.seen.infinite.is_none()
+    }
+
+    /// The typed column; `None` if it was skipped. `decimal_commas`: what commas in numbers are has been decided.
     pub(super) fn finish(
         self,
         context: &Context<'_>,
-        free_commas: bool,
+        decimal_commas: bool,
         notes: &mut Vec<Note>,
     ) -> Result<Option<Column>> {
+        let open = self.may_have_commas() && decimal_commas;
         let ColumnBuilder { name, role, store, mut seen } = self;
         let column = match store {
             Store::Nothing => return Ok(None),
             Store::Numbers(mut values) => {
-                seen.check_commas(&values, &name, context)?;
+                seen.check_commas(&values, decimal_commas, &name, context)?;
                 values.shrink_to_fit();
                 Column::numeric(name, values)
             }
@@ -297,11 +317,9 @@ impl ColumnBuilder {
                 if let Some((place, value)) = seen.infinite.as_ref().filter(|_| inferred) {
                     return Err(infinite(context, *place, &name, value.as_bytes()));
                 }
-                let commas =
-                    role == Role::Infer && seen.n_texts > 0 && seen.infinite.is_none() && free_commas;
                 if inferred {
                     Column::numeric(name, coded.values())
-                } else if let Some(values) = commas.then(|| coded.comma_values()).flatten() {
+                } else if let Some((values, _)) = open.then(|| coded.comma_values()).flatten() {
                     seen.comma = seen.text.take();
                     Column::numeric(name, values)
                 } else {
@@ -318,17 +336,19 @@ impl ColumnBuilder {
 const WHICH_COMMA: &str = "if the comma marks decimals, say so with `--decimal ,`; else write numbers without marks between thousands";
 
 impl Seen {
-    /// Refuses commas that may part thousands unless another cell has one that cannot, and numbers of which some have
-    /// decimal commas and others points.
-    fn check_commas(&self, values: &[f64], name: &str, context: &Context<'_>) -> Result<()> {
-        let Some((place, value)) = &self.comma else {
-            return match &self.thousands {
-                Some((place, value)) => {
-                    Err(context.cell(*place, name, value.as_bytes(), "is not a number", WHICH_COMMA))
-                }
-                None => Ok(()),
-            };
-        };
+    /// Refuses commas that may part thousands unless other cells of the file decide what they are, and numbers of which some
+    /// have decimal commas and others points.
+    fn check_commas(
+        &self,
+        values: &[f64],
+        decimal_commas: bool,
+        name: &str,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let Some((place, value)) = self.comma.as_ref().or(self.thousands.as_ref()) else { return Ok(()) };
+        if !decimal_commas {
+            return Err(context.cell(*place, name, value.as_bytes(), "is not a number", WHICH_COMMA));
+        }
         let fractions = values.iter().filter(|x| !x.is_nan() && x.fract() != 0.0).count();
         if fractions > self.n_comma_fractions {
             let problem = "has a decimal comma where other cells have decimal points";
@@ -355,7 +375,7 @@ fn add_notes(column: &Column, role: &Role, seen: Seen, notes: &mut Vec<Note>) {
         notes.push(Note::AllMissing { column: column.name().into() });
     }
     let Some(numeric) = column.as_numeric() else { return };
-    if seen.comma.is_some() {
+    if seen.comma.as_ref().or(seen.thousands.as_ref()).is_some() {
         let name = column.name().to_string();
         match notes.iter_mut().find_map(|note| match note {
             Note::DecimalCommas { columns } => Some(columns),
@@ -426,8 +446,8 @@ impl Coded {
         self.codes.iter().map(|code| code.map_or(f64::NAN, |c| self.numbers[c])).collect()
     }
 
-    /// The cells as numbers with decimal commas, if each is one and a comma of some cell can be nothing else.
-    fn comma_values(&self) -> Option<Vec<f64>> {
+    /// The cells as numbers with decimal commas, if each is one, and whether a comma can be nothing else.
+    fn comma_values(&self) -> Option<(Vec<f64>, bool)> {
         let texts = self.dictionary.by_code().into_iter().take(self.numbers.len());
         let mut is_clear = false;
         let number = |(_, text): (u16, String)| {
@@ -438,7 +458,8 @@ impl Coded {
             }
         };
         let numbers = texts.map(number).collect::<Option<Vec<f64>>>()?;
-        is_clear.then(|| self.codes.iter().map(|code| code.map_or(f64::NAN, |c| numbers[c])).collect())
+        let value = |code: Option<usize>| code.map_or(f64::NAN, |c| numbers[c]);
+        Some((self.codes.iter().map(value).collect(), is_clear))
     }
 
     fn categorical(self, name: String, role: &Role, seen: &Seen, notes: &mut Vec<Note>) -> Column {

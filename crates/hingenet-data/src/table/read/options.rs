@@ -67,7 +67,7 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// Decimal mark of text files, `.` or `,`. `None`: the point; commas too where they can be nothing else, which is in
     /// cells such as `51,3` of a column that holds numbers only, and of one whose type is open if cells are not
-    /// parted by commas.
+    /// parted by commas. What the comma is in one column, it is in all.
     pub decimal: Option<u8>,
     /// Whether the first line of CSV is a row: the columns are then named `c1`, `c2` and so on.
     pub no_header: bool,

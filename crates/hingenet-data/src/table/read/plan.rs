@@ -106,7 +106,13 @@ fn check_options(
             }
             let known = did_you_mean(name, header.iter().map(String::as_str));
             let problem = format!("there is no column `{name}` (named by {who}){known}");
-            let hint = format!("the columns are: {list}");
+            let hint = match header {
+                [only] if line.is_some() => format!(
+                    "the first line has one name, `{only}`: if that is no name but a title, remove the line; if cells are \
+                     parted by another character than comma, semicolon or tab, give it with `--delimiter`"
+                ),
+                _ => format!("the columns are: {list}"),
+            };
             return Err(context.file(line, problem, or_header_missing(header, &hint)));
         }
     }
@@ -151,12 +157,13 @@ pub(super) fn finish(
         ));
     }
     let free_commas = context.decimal.is_none() && delimiter.is_some_and(|d| d != b',');
+    let decimal_commas = columns.iter().any(|column| column.has_decimal_commas(free_commas));
     let (mut notes, mut typed, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
     for column in columns {
         if column.role == Role::Skip {
             skipped.push(column.name.clone());
         }
-        typed.extend(column.finish(context, free_commas, &mut notes)?);
+        typed.extend(column.finish(context, decimal_commas, &mut notes)?);
     }
     let table = if typed.is_empty() { Table::without_columns(rows.n_rows) } else { Table::new(typed)? };
     Ok(ReadResult {
