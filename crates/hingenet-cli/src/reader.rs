@@ -32,8 +32,7 @@ pub struct Reader {
     /// Cell delimiter of text files: one character or `tab`; found out from the header if not given
     #[arg(long, value_name = "C", value_parser = delimiter)]
     delimiter: Option<u8>,
-    /// Decimal mark of text files, `.` or `,`; if not given, the point, and the comma where cells such as 51,3 are not
-    /// parted by commas
+    /// Decimal mark of text files, `.` or `,`; if not given, the point, and also the comma where it can be nothing else
     #[arg(long, value_name = "C", value_parser = decimal)]
     decimal: Option<u8>,
     /// The first line of a CSV file is a row, not names: the columns are c1, c2, ...
@@ -217,7 +216,7 @@ impl Reader {
             let other = similar(name, found.skipped.iter().map(String::as_str))?;
             Some(format!("is `{other}` of the file meant to be `{name}`?"))
         };
-        let remedy = absent.iter().find_map(meant).unwrap_or("add what is known of them".into());
+        let remedy = absent.iter().find_map(meant).unwrap_or("add them if you have them".into());
         self.tell(vec![Doubt { problem, remedy }], session)
     }
 
