@@ -82,7 +82,7 @@ fn an_own_table_leads_to_a_report_without_a_misleading_number() {
         let warned =
             |line: &str| line.starts_with("warning:") && line.contains(&told) && line.contains("--ignore");
         assert!(first.stderr.lines().any(warned), "{}", first.stderr);
-        assert!(folder.text("first.html").contains(&format!("Look at this first: {told}")), "{column}");
+        assert!(folder.text("first.html").contains(&format!("<li>{told}")), "{column}");
     }
     assert!(!first.stderr.contains("`dose` hold") && !first.stderr.contains("`age`"), "{}", first.stderr);
 
@@ -95,7 +95,7 @@ fn an_own_table_leads_to_a_report_without_a_misleading_number() {
     let mended = evaluate("own.csv", "mended", &format!("--ignore {} --strict", ignored.join(",")));
     assert_eq!(mended.code, Some(0), "{}", mended.show());
     assert!(!mended.stderr.contains("warning:"), "{}", mended.stderr);
-    assert!(!folder.text("mended.html").contains("Look at this first"));
+    assert!(!folder.text("mended.html").contains("What looks wrong with the data"));
     assert_eq!(evaluate("clean.csv", "clean", "--strict").code, Some(0));
     assert_eq!(
         figures(&folder, "mended.json"),
