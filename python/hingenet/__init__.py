@@ -11,7 +11,7 @@ from ._engine import HingenetError, __version__
 from ._explanation import Explanation, ShapleyValues
 from ._gaussian import FisherVectorTransformer, GaussianNetwork, GaussianNetworkClassifier
 from ._imputer import NetworkImputer
-from ._input import HingenetWarning
+from ._input import DataWarning, HingenetWarning
 from ._io import load
 from ._network import Network
 from ._pool import HingenetClassifier
@@ -20,6 +20,7 @@ __all__ = [
     "BayesNetClassifier",
     "BeeswarmDisplay",
     "CurveDisplay",
+    "DataWarning",
     "Explanation",
     "FisherVectorTransformer",
     "GaussianNetwork",

@@ -19,8 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 from . import _engine
 from ._docs import documented
 from ._explanation import Explanation, ShapleyValues
-from ._frames import cells_of, some_columns
+from ._frames import cells_of, is_frame, some_columns
 from ._input import (
+    DataWarning,
     HingenetWarning,
     check_features,
     check_labels,
@@ -79,6 +80,9 @@ class EngineEstimator(Run, BaseEstimator, metaclass=ABCMeta):
         names = feature_names(self)
         target = target if isinstance(target, str) and target not in names else free_name("class", names)
         texts = texts_of(labels.tolist())
+        if is_frame(X):
+            for text in _engine.doubts(features, names, codes, texts, target, weights=weights):
+                warnings.warn(text, DataWarning, stacklevel=3)
         spec = spec_of(self, self._name() + self._class_option(labels, codes), self._options)
         return fit(spec, features, names, codes, texts, target, weights=weights, **run_options(self)), labels
 
@@ -92,8 +96,17 @@ class EngineEstimator(Run, BaseEstimator, metaclass=ABCMeta):
         class_weight = getattr(self, "class_weight", None)
         if class_weight is None:
             return sample_weight
-        by_class = compute_class_weight(
-            class_weight, classes=labels, y=labels[codes], sample_weight=sample_weight
+        counts = np.ones(len(codes), dtype=bool) if sample_weight is None else sample_weight > 0
+        # rows of weight zero are as if they were not there, and so are classes that have no others
+        occurs = np.bincount(codes[counts], minlength=len(labels)) > 0
+        if class_weight != "balanced":
+            occurs[:] = True
+        by_class = np.zeros(len(labels))
+        by_class[occurs] = compute_class_weight(
+            class_weight,
+            classes=labels[occurs],
+            y=labels[codes[occurs[codes]]],
+            sample_weight=None if sample_weight is None else sample_weight[occurs[codes]],
         )
         return by_class[codes] * (1.0 if sample_weight is None else sample_weight)
 
@@ -150,6 +163,13 @@ def tell(texts: list[str], solver: dict[str, Any] | None) -> None:
         warnings.warn(text, category, stacklevel=4)
 
 
+def tell_unseen(unseen: list[tuple[str, int, str]]) -> None:
+    """Warns of categories that training has not seen."""
+    for column, cells, first in unseen:
+        text = f"column {column!r}: {cells} cells with categories unseen in training (first {first!r}) count as missing"
+        warnings.warn(text, HingenetWarning, stacklevel=4)
+
+
 @documented
 class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
     """A classifier of the engine."""
@@ -158,13 +178,24 @@ class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
         'dict, "balanced" or None', "Factors of the weights of the rows of each class.", default=None
     )
 
+    calibrate_sets: float | None = parameter(
+        "float or None",
+        "Share of the training rows, such as 0.25, to hold back from the fit for ``predict_set`` (5000 rows at most).",
+        default=None,
+    )
+
+    absent_columns: str = parameter(
+        '{"error", "missing"}',
+        "What to do with a frame to predict that lacks columns of training: refuse it, as scikit-learn asks, or find columns "
+        "by name and count the others as missing, with a warning.",
+        default="error",
+    )
+
     def _proba(self, X: Any, log: bool = True) -> np.ndarray:
         """(Log) probabilities in the engine's order of the classes."""
         features = self._features(X)
         proba, unseen = self._model.proba(features, log=log, threads=threads_of(self.n_jobs))
-        for column, cells, first in unseen:
-            text = f"column {column!r}: {cells} cells with categories unseen in training (first {first!r}) count as missing"
-            warnings.warn(text, HingenetWarning, stacklevel=3)
+        tell_unseen(unseen)
         return proba
 
     def predict(self, X: Any) -> np.ndarray:
@@ -197,6 +228,27 @@ class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
         {proba}
         """
         return self._proba(X, log=False)[:, self._columns]
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+        """Classes among which the true one is with a probability asked for (split conformal prediction).
+
+        If rows are exchangeable with those held back and cells are missing at random, the set of a row holds its class with
+        probability ``coverage`` or more, at every share of missing cells. A set may be empty: the row is stranger than that share
+        of rows. The model must have been fitted with ``calibrate_sets``.
+
+        {rows}
+        coverage : float, default=0.9
+            Probability, above 0 and below 1.
+
+        Returns
+        -------
+        sets : ndarray of bool of shape (n_samples, n_classes)
+            Whether each class, in the order of ``classes_``, belongs to the set.
+        """
+        features = self._features(X)
+        belongs, unseen = self._model.sets(features, coverage, threads=threads_of(self.n_jobs))
+        tell_unseen(unseen)
+        return belongs[:, self._columns]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Log-odds of the second class (two classes), or log probabilities (more).

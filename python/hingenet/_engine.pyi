@@ -35,6 +35,9 @@ class Model:
     def proba(
         self, features: Features, log: bool = True, threads: int = 1
     ) -> tuple[NDArray[np.float64], list[tuple[str, int, str]]]: ...
+    def sets(
+        self, features: Features, coverage: float, threads: int = 1
+    ) -> tuple[NDArray[np.bool_], list[tuple[str, int, str]]]: ...
     def terms(self, features: Features, threads: int = 1) -> dict[str, Any]: ...
     def shapley(
         self, features: Features, evaluations: int, seed: int = 0, threads: int = 1
@@ -67,8 +70,17 @@ def fit(
     threads: int = 1,
     progress: Progress | None = None,
     max_time: float | None = None,
+    calibrate_sets: float | None = None,
 ) -> Model: ...
 
+def doubts(
+    features: Features,
+    names: list[str],
+    y: NDArray[np.int64],
+    classes: list[str],
+    target: str,
+    weights: NDArray[np.float64] | None = None,
+) -> list[str]: ...
 def models() -> str: ...
 def read_header(path: str) -> str: ...
 def mdl_cuts(

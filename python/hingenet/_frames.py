@@ -27,6 +27,23 @@ def frame_columns(X: Any) -> list[Column]:
     return [_series_column(frame[:, j], name, known) for j, name in enumerate(frame.columns)]
 
 
+def missing_column(n_rows: int) -> Column:
+    """A column of which every cell is missing."""
+    return np.full(n_rows, np.nan)
+
+
+def known_columns(X: Any, names: list[str]) -> tuple[list[Column], list[str]]:
+    """The named columns of a data frame in this order, all missing where the frame lacks them, and those it lacks."""
+    frame = nw.from_native(X, eager_only=True)
+    unknown = [name for name in frame.columns if name not in set(names)]
+    if unknown:
+        raise ValueError(f"The feature names should be among those of training; unknown: {', '.join(map(str, unknown))}")
+    present = [name for name in names if name in set(frame.columns)]
+    columns = dict(zip(present, frame_columns(frame.select(present).to_native()), strict=True)) if present else {}
+    absent = [name for name in names if name not in columns]
+    return [columns[name] if name in columns else missing_column(len(frame)) for name in names], absent
+
+
 def array_columns(X: np.ndarray) -> list[Column]:
     """The columns of an array of objects or texts."""
     if X.dtype.kind == "O":
@@ -82,6 +99,8 @@ def _series_column(series: nw.Series, name: Any, known: dict[Any, list[Any]]) ->
     dtype = series.dtype
     if dtype.is_numeric():
         return _numbers(series)
+    if series.null_count() == len(series) and dtype not in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
+        return missing_column(len(series))
     if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
         return _category_column(series, known)
     if dtype == nw.Object:

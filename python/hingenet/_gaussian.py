@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from . import _engine
@@ -191,13 +191,13 @@ class FisherVectorTransformer(_ClassNetworks, TransformerMixin, _Structure, Engi
 
 
 @documented
-class GaussianNetwork(Run, BaseEstimator):
+class GaussianNetwork(OneToOneFeatureMixin, TransformerMixin, Run, BaseEstimator):
     """Sparse directed Gaussian network of all rows, without classes.
 
     Every feature is a linear regression on its parents; which arcs there are is learnt. The precision matrix
     of the network is sparse, as that of :class:`sklearn.covariance.GraphicalLasso`, and the arcs have
     directions where the data determine them. Missing cells (NaN) are filled in by expectation when fitting
-    and integrated out when scoring.
+    and integrated out when scoring; as a step of a pipeline it completes rows (:meth:`transform`).
 
     {parameters}
 
@@ -341,6 +341,18 @@ class GaussianNetwork(Run, BaseEstimator):
         """
         network = self._network()
         return network.completed(check_numbers(self, X, reset=False), threads=threads_of(self.n_jobs))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The same as :meth:`impute`, for pipelines.
+
+        {numbers}
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            Complete rows.
+        """
+        return self.impute(X)
 
     def sample(
         self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None

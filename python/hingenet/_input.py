@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -21,11 +22,15 @@ from sklearn.utils.validation import (
 from sklearn.utils.multiclass import check_classification_targets
 
 from . import _engine
-from ._frames import array_columns, frame_columns, is_frame, label_codes
+from ._frames import array_columns, frame_columns, is_frame, known_columns, label_codes
 
 
 class HingenetWarning(UserWarning):
     """A stated rule was applied to unusual data."""
+
+
+class DataWarning(HingenetWarning):
+    """Something looks wrong with the columns or the classes of a data frame to learn from; nothing was changed."""
 
 
 def check_features(
@@ -33,6 +38,14 @@ def check_features(
 ) -> np.ndarray | list:
     """Features for the engine: a float64 matrix, or a list of columns; sets or checks names and counts."""
     if is_frame(X):
+        names = getattr(estimator, "feature_names_in_", None)
+        if not reset and names is not None and _takes_absent_columns(estimator):
+            _require_size(X, 0)
+            columns, absent = known_columns(X, list(names))
+            if absent:
+                text = f"{len(absent)} of {len(names)} columns are absent and count as missing: {', '.join(absent)}"
+                warnings.warn(text, HingenetWarning, stacklevel=5)
+            return columns
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         _require_size(X, min_features)
         return frame_columns(X)
@@ -42,6 +55,13 @@ def check_features(
     if X.dtype.kind in "OUS":
         return array_columns(X)
     return check_array(X, dtype=np.float64, ensure_all_finite="allow-nan", input_name="X")
+
+
+def _takes_absent_columns(estimator: Any) -> bool:
+    choice = getattr(estimator, "absent_columns", "error")
+    if choice not in ("error", "missing"):
+        raise ValueError(f"absent_columns = {choice!r}: expected 'error' or 'missing'")
+    return choice == "missing"
 
 
 def check_numbers(estimator: BaseEstimator, X: Any, *, reset: bool, **least: int) -> np.ndarray:
@@ -153,14 +173,14 @@ def threads_of(n_jobs: int | None) -> int:
 
 
 def run_options(estimator: Any) -> dict[str, Any]:
-    """Seed, threads and progress of a fit, from the constructor parameters all estimators have, and the time of those
-    that can be timed."""
-    limit = getattr(estimator, "max_time", None)
+    """Seed, threads and progress of a fit, from the constructor parameters all estimators have, the time of those
+    that can be timed, and the rows to hold back."""
+    limits = {name: getattr(estimator, name, None) for name in ("max_time", "calibrate_sets")}
     return {
         "seed": seed_of(estimator.random_state),
         "threads": threads_of(estimator.n_jobs),
         "progress": print_progress if estimator.verbose else None,
-        **({} if limit is None else {"max_time": float(limit)}),
+        **{name: float(limit) for name, limit in limits.items() if limit is not None},
     }
 
 

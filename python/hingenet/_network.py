@@ -159,8 +159,12 @@ class NetworkMixin:
 
     @property
     def network_(self) -> Network:
-        """Network : the graph with its strengths, files and pictures."""
-        return Network._all(self._fitted())[0]
+        """Network : the graph with its strengths, files and pictures; models that average several have none."""
+        try:
+            return Network._all(self._fitted())[0]
+        except _engine.HingenetError as error:
+            # so that hasattr says no
+            raise AttributeError(str(error)) from error
 
 
 @documented

@@ -25,6 +25,8 @@ KINDS = [NB, SLB, FOREST, SEARCH, FISHER, POOL]
 VARIANTS = [
     BayesNetClassifier("kdb2", "ml", alpha=0.5),
     BayesNetClassifier("aode", "ml"),
+    BayesNetClassifier("tan", "ml", class_weight="balanced"),
+    HingenetClassifier(fast=True, class_weight="balanced"),
     BayesNetClassifier("nb", "mcl", iterations=20),
     BayesNetClassifier("nb", "mm", scale=0.1, kappa=0.5),
     BayesNetClassifier("nb", "bn-svm", lambda_=1.0, norm="l2"),

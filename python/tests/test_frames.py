@@ -1,5 +1,7 @@
 """Data frames: types, missing cells, names."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,7 +9,10 @@ import pytest
 from estimators import KINDS, name_of
 from sklearn.base import clone
 
-from hingenet import BayesNetClassifier, HingenetWarning
+from hingenet import BayesNetClassifier, DataWarning, HingenetWarning
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::hingenet.DataWarning")
 
 
 @pytest.fixture
@@ -199,3 +204,61 @@ def test_labels_of_every_kind(labels):
         model = BayesNetClassifier("nb", "ml").fit(X, y)
         assert model.classes_.tolist() == labels
         np.testing.assert_array_equal(model.predict(X), plain)
+
+
+def test_absent_columns_are_refused_unless_they_may_count_as_missing(pets):
+    X, y = pets
+    part = X[["weight", "legs"]]
+    strict = BayesNetClassifier("nb", "ml").fit(X, y)
+    with pytest.raises(ValueError, match="feature names"):
+        strict.predict(part)
+    model = BayesNetClassifier("nb", "ml", absent_columns="missing").fit(X, y)
+    blank = X.assign(colour=None, size=None, swims=None, age=np.nan)
+    with pytest.warns(HingenetWarning, match="4 of 6 columns are absent and count as missing: colour, size, swims, age"):
+        found = model.predict_proba(part)
+    np.testing.assert_array_equal(found, strict.predict_proba(blank))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(model.predict_proba(X[X.columns[::-1]]), strict.predict_proba(X))
+    with pytest.raises(ValueError, match="unknown: wings"):
+        model.predict(part.assign(wings=1))
+    with pytest.raises(ValueError, match="absent_columns = 'ignore': expected 'error' or 'missing'"):
+        model.set_params(absent_columns="ignore").predict(X)
+
+
+def test_columns_without_a_type_are_all_missing(pets, model):
+    X, y = pets
+    nothing = X.assign(legs=np.nan, colour=None)
+    wanted = model.predict_proba(nothing)
+    frame = pl.from_pandas(X.astype({"size": str}))
+    typeless = frame.with_columns(legs=pl.lit(None), colour=pl.lit(None))
+    assert typeless["legs"].dtype == typeless["colour"].dtype == pl.Null
+    np.testing.assert_array_equal(model.predict_proba(typeless), wanted)
+    np.testing.assert_array_equal(model.predict_proba(typeless.to_arrow()), wanted)
+    np.testing.assert_array_equal(
+        BayesNetClassifier("nb", "ml").fit(typeless, y).predict(typeless),
+        BayesNetClassifier("nb", "ml").fit(nothing, y).predict(nothing),
+    )
+
+
+def test_booleans_and_zero_or_one_are_the_same(pets, model):
+    X, y = pets
+    as_numbers = X.assign(swims=X["swims"].astype("Float64"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(model.predict_proba(as_numbers), model.predict_proba(X))
+    other = BayesNetClassifier("nb", "ml").fit(as_numbers, y)
+    np.testing.assert_array_equal(other.predict_proba(X), other.predict_proba(as_numbers))
+
+
+def test_data_that_look_wrong_are_told_for_frames_and_not_for_arrays(pets):
+    X, y = pets
+    odd = X.assign(number=np.arange(len(X)), same=1.0)
+    with pytest.warns(DataWarning, match="same.*leave") as told:
+        BayesNetClassifier("nb", "ml").fit(odd, y)
+    texts = [str(warning.message) for warning in told]
+    assert any("number" in text for text in texts) and not any("--" in text for text in texts), texts
+    assert issubclass(DataWarning, HingenetWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        BayesNetClassifier("nb", "ml").fit(odd[["weight", "number", "same"]].to_numpy(), y)

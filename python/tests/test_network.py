@@ -16,6 +16,8 @@ from sklearn.base import clone
 from sklearn.covariance import empirical_covariance
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 from hingenet import BayesNetClassifier, GaussianNetwork, GaussianNetworkClassifier, LogDensityClassifier
 
@@ -212,8 +214,10 @@ def test_samples_follow_the_network(model):
 
 def test_an_average_of_networks_is_no_network(weather):
     model = BayesNetClassifier("aode", "ml").fit(*weather)
-    with pytest.raises(ValueError, match="network.*\nhint: "):
+    assert not hasattr(model, "network_")
+    with pytest.raises(AttributeError, match="network.*\nhint: "):
         model.network_
+    assert hasattr(BayesNetClassifier("tan", "ml").fit(*weather), "network_")
 
 
 @pytest.fixture(scope="module")
@@ -315,3 +319,16 @@ def test_weights_of_rows_equal_repetition_in_a_network_without_classes():
     one = GaussianNetwork(rounds=3).fit(X, sample_weight=weight)
     other = GaussianNetwork(rounds=3).fit(np.repeat(X, weight, axis=0)[::-1])
     np.testing.assert_array_equal(one.weights_, other.weights_)
+
+
+def test_a_network_imputes_inside_a_pipeline(cancer):
+    X, y = cancer
+    frame = pd.DataFrame(X[:, :5], columns=list("abcde"))
+    imputer = GaussianNetwork().set_output(transform="pandas").fit(frame)
+    filled = imputer.transform(frame)
+    assert list(filled.columns) == list(imputer.get_feature_names_out()) == list("abcde")
+    assert not filled.isna().any().any()
+    np.testing.assert_array_equal(filled[frame.notna()], frame)
+    np.testing.assert_array_equal(filled, imputer.impute(frame))
+    pipeline = make_pipeline(GaussianNetwork(), LogisticRegression(max_iter=5000))
+    assert pipeline.fit(X[:, :5], y).score(X[:, :5], y) > 0.85

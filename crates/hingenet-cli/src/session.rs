@@ -5,7 +5,7 @@ use crate::options::Common;
 use crate::output;
 use anyhow::{Context, Result};
 use hingenet::Control;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use signal_hook::consts::SIGINT;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -86,7 +86,15 @@ fn stop_flag() -> Result<Arc<AtomicBool>> {
 }
 
 /// Time passed and left stand before the words, which may be cut. What is left is known once a step is done.
-const STYLE: &str = "{bar:30} {pos}/{len} {elapsed} (left {eta}) {wide_msg}";
+const STYLE: &str = "{bar:30} {pos}/{len} {elapsed}{left} {wide_msg}";
+/// The time left, once a step is done.
+fn time_left(state: &ProgressState, out: &mut dyn std::fmt::Write) {
+    if (1..state.len().unwrap_or(0)).contains(&state.pos()) {
+        // a bar that cannot be written is not drawn
+        let _ = write!(out, " ({} left)", HumanDuration(state.eta()));
+    }
+}
+
 /// How often the bar is drawn again while no step is done, so that the time shows that work goes on.
 const TICK: Duration = Duration::from_millis(500);
 
@@ -102,7 +110,7 @@ impl Speaker {
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target);
         if let Ok(style) = ProgressStyle::with_template(STYLE) {
-            bar.set_style(style);
+            bar.set_style(style.with_key("left", time_left));
         }
         bar.finish_and_clear(); // until there is something to show
         Speaker { quiet, bar, said: Mutex::default() }

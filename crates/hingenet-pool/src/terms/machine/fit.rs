@@ -12,6 +12,7 @@ use hingenet_base::numeric::random::Random;
 use hingenet_base::optimise::squared_hinge::{KernelRows, SquaredHinge, SquaredHingeSolution};
 use hingenet_base::solver::SolverReport;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Most rows for the finite Newton method, which keeps the whole kernel matrix (288 MB at this size).
 pub(crate) const NEWTON_ROWS: usize = 6000;
@@ -99,6 +100,7 @@ impl MachineFit<'_> {
         control: &Control,
     ) -> Result<FittedMachine> {
         let part = self.part(rows);
+        control.progress("kernel machine", rows.len(), self.rows.len())?;
         let starts = start.map(|machine| self.starts(machine, rows));
         let gram = if rows.len() <= NEWTON_ROWS {
             Gram::stored(kernel, &part.points)
@@ -174,9 +176,11 @@ impl MachineFit<'_> {
         control: &Control,
     ) -> Result<(MachineChoice, Machine)> {
         let part = self.part(subset);
+        let (done, total) = (AtomicUsize::new(0), candidates.len() * ridges.len());
+        let tell = || control.progress("choosing the kernel", done.fetch_add(1, Ordering::Relaxed), total);
         let tried = candidates
             .par_iter()
-            .map(|&(informed, gamma)| part.try_ridges(informed, gamma, ridges, control))
+            .map(|&(informed, gamma)| part.try_ridges(informed, gamma, ridges, &tell, control))
             .collect::<Result<Vec<_>>>()?;
         let best = least("kernel machine", tried.into_iter().flatten())?;
         let kernel = self.kernel(best.choice.informed, best.choice.gamma);
@@ -249,12 +253,14 @@ impl Part<'_> {
         informed: bool,
         gamma: f64,
         ridges: &[f64],
+        tell: &impl Fn() -> Result<()>,
         control: &Control,
     ) -> Result<Vec<(f64, Candidate)>> {
         let gram = Gram::stored(&self.fit.kernel(informed, gamma), &self.points);
         let mut starts: Option<Vec<Vec<usize>>> = None;
         let mut candidates = Vec::new();
         for &ridge in ridges.iter().rev() {
+            tell()?;
             let (solutions, (scale, loss)) = self.solve(&gram, ridge, starts.take(), control)?;
             starts = Some(solutions.iter().map(|s| s.active.clone()).collect());
             let beta = solutions.into_iter().map(|s| s.beta).collect();
