@@ -79,7 +79,7 @@ impl LabelledReader {
     pub fn labelled(&self, data: &Path, target: &str, session: &Session) -> Result<Rows> {
         let options = ReadOptions { target: Some(target.into()), ..self.plain.options() };
         let ReadResult { table, places, .. } = self.plain.read(data, &options, session)?;
-        Ok(self.with_class((table, places), target, session)?)
+        self.with_class((table, places), target, session)
     }
 
     /// Tells what looks wrong with the rows, or refuses them.

@@ -35,6 +35,9 @@ pub struct GaussianBeliefs<'a> {
     deviations: Vec<Vec<f64>>,
 }
 
+/// A list of nodes for each row or class.
+type Lists = Vec<Vec<f64>>;
+
 impl GaussianClassifier {
     /// Takes the known cells of the only row of a table (as in training), likelihoods over the states of categorical
     /// columns, and one over the classes.
@@ -68,7 +71,7 @@ impl GaussianClassifier {
     }
 
     /// Means and deviations of the nodes in each class; the rows miss the same cells.
-    fn conditionals(&self, rows: &Table) -> Result<(Vec<Vec<f64>>, Vec<Vec<f64>>)> {
+    fn conditionals(&self, rows: &Table) -> Result<(Lists, Lists)> {
         let x = self.features.encode(rows)?;
         let missing: Vec<bool> = x.row(0).iter().map(|v| v.is_nan()).collect();
         let prepared: Vec<Conditional<'_>> =
