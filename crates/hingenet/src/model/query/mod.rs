@@ -38,7 +38,7 @@ pub enum Known {
 /// use hingenet::Control;
 /// let data = Dataset::new(generate("corral", Some(200), 1)?, "class", None)?;
 /// let model = fit(&"tan:ml".parse()?, &data, FitOptions::default(), &Control::default())?;
-/// let known = vec![("a0".to_string(), Known::Value("1".into())), ("class".to_string(), Known::Not("0".into()))];
+/// let known = vec![("a0".to_string(), Known::Value("t".into())), ("class".to_string(), Known::Not("0".into()))];
 /// let answer = model.query(&Query { known, ..Query::default() })?;
 /// assert!(answer.posterior.iter().all(|(column, _)| column != "a0"));
 /// # Ok::<(), hingenet::Error>(())
