@@ -22,3 +22,10 @@ pub struct Normal {
     /// Standard deviation; 0 where the number is certain.
     pub sd: f64,
 }
+
+/// Mean and standard deviation of a mixture.
+pub fn moments(normals: &[Normal]) -> (f64, f64) {
+    let mean = normals.iter().map(|n| n.weight * n.mean).sum::<f64>();
+    let variance = normals.iter().map(|n| n.weight * (n.sd * n.sd + (n.mean - mean).powi(2))).sum::<f64>();
+    (mean, variance.sqrt())
+}

@@ -87,10 +87,10 @@ impl<N: CodedScores> CodedClassifier<N> {
         self.network.log_joint(&self.code(rows)?)
     }
 
-    /// `P(x_j = s | observed cells) = Σ_c P(c | observed) P(s | c, observed)` of the given rows of a table, state by state;
+    /// `P(x_j = s | observed cells) = Σ_c P(c | observed) P(s | c, observed)` of the given rows of coded columns, state by state;
     /// zeros for a row that no class allows.
-    pub fn column_probabilities(&self, table: &Table, j: usize, rows: &[usize]) -> Result<Vec<f64>> {
-        let mut codes: Vec<Codes> = self.code(table)?.iter().map(|c| c.rows(rows)).collect();
+    pub fn column_probabilities(&self, codes: &[Codes], j: usize, rows: &[usize]) -> Result<Vec<f64>> {
+        let mut codes: Vec<Codes> = codes.iter().map(|c| c.rows(rows)).collect();
         let (k, r) = (self.n_classes(), self.coders[j].n_states());
         let joint = self.network.log_joint(&codes)?;
         let posterior = self.log_posteriors(joint.clone())?;

@@ -5,7 +5,7 @@ use super::{Fitted, Model};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::log::argmax;
-use hingenet_data::belief::Belief;
+use hingenet_data::belief::{Belief, moments};
 use hingenet_data::encode::FeatureCoder;
 use hingenet_data::table::{Codes, Column, FeatureKind, FeatureSpec, Table, UnseenPolicy};
 use hingenet_gaussian::GaussianClassifier;
@@ -60,6 +60,11 @@ impl Model {
                 "fit a generative model such as tan:ml, aode:ml or sgbn:or",
             )
         })?;
+        let codes = match &self.fitted {
+            Fitted::Discrete(model) => model.code(rows)?,
+            Fitted::Averaged(model) => model.code(rows)?,
+            _ => Vec::new(),
+        };
         let column = |j: usize| {
             control.progress("completing columns", j, coders.len())?;
             let missing: Vec<usize> = (0..rows.n_rows()).filter(|&m| rows.column(j).is_missing(m)).collect();
@@ -67,8 +72,8 @@ impl Model {
                 return Ok(Vec::new());
             }
             let probabilities = match &self.fitted {
-                Fitted::Discrete(model) => model.column_probabilities(rows, j, &missing)?,
-                Fitted::Averaged(model) => model.column_probabilities(rows, j, &missing)?,
+                Fitted::Discrete(model) => model.column_probabilities(&codes, j, &missing)?,
+                Fitted::Averaged(model) => model.column_probabilities(&codes, j, &missing)?,
                 _ => Vec::new(),
             };
             let each = probabilities.chunks_exact(coders[j].n_states());
@@ -137,10 +142,8 @@ fn filled_from(belief: &Belief, classes: usize) -> Filled {
             Filled::Category(best, states.get(best).copied().unwrap_or(0.0))
         }
         Belief::Number(normals) => {
-            let mean = normals.iter().map(|n| n.weight * n.mean).sum::<f64>();
-            let variance =
-                normals.iter().map(|n| n.weight * (n.sd * n.sd + (n.mean - mean).powi(2))).sum::<f64>();
-            Filled::Number(mean, variance.sqrt())
+            let (mean, sd) = moments(normals);
+            Filled::Number(mean, sd)
         }
     }
 }

@@ -198,14 +198,6 @@ impl<'a> Findings<'a> {
     pub fn conflict(
         &self,
         log_evidence: f64,
-        alone: impl Fn(&[Option<Finding>]) -> Result<f64>,
-    ) -> Result<Option<f64>> {
-        self.conflict_of_each(log_evidence, |one| alone(&one.likelihood))
-    }
-
-    pub fn conflict_of_each(
-        &self,
-        log_evidence: f64,
         alone: impl Fn(&Findings<'_>) -> Result<f64>,
     ) -> Result<Option<f64>> {
         let known: Vec<usize> =

@@ -150,8 +150,9 @@ impl Model {
             answer.next = findings.measurements(gain)?;
         }
         answer.log_evidence = Some(log_evidence);
-        answer.conflict = findings
-            .conflict(log_evidence, |alone| Ok(Beliefs::new(members, alone)?.log_joint(&[])?.table[0]))?;
+        answer.conflict = findings.conflict(log_evidence, |alone| {
+            Ok(Beliefs::new(members, &alone.all())?.log_joint(&[])?.table[0])
+        })?;
         answer.most_probable = self.most_probable_states(&beliefs, &scale, findings)?;
         Ok(answer)
     }
@@ -193,8 +194,7 @@ impl Model {
         softmax(&mut class);
         let mut answer = self.assembled(findings, &class, |j| all.column(j - 1))?;
         answer.log_evidence = Some(all.log_evidence());
-        answer.conflict =
-            findings.conflict_of_each(all.log_evidence(), |one| Ok(beliefs(one)?.log_evidence()))?;
+        answer.conflict = findings.conflict(all.log_evidence(), |one| Ok(beliefs(one)?.log_evidence()))?;
         let (class, row) = all.most_probable()?;
         let cell = |j: usize| (findings.name(j + 1).to_string(), row.column(j).text(0).unwrap_or_default());
         answer.most_probable = vec![(self.target.clone(), self.classes[class].clone())];

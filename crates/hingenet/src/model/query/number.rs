@@ -2,7 +2,7 @@
 
 use super::Posterior;
 use hingenet_base::numeric::log::log_sum_exp;
-use hingenet_data::belief::Normal;
+use hingenet_data::belief::{Normal, moments};
 use statrs::distribution::{ContinuousCDF, Normal as Distribution};
 
 /// Probabilities of the quantiles that are told.
@@ -14,9 +14,7 @@ const POINTS: usize = 64;
 
 /// Moments and quantiles of a mixture.
 pub(super) fn posterior(normals: &[Normal]) -> Posterior {
-    let mean = normals.iter().map(|n| n.weight * n.mean).sum::<f64>();
-    let second = |n: &Normal| n.weight * (n.sd * n.sd + (n.mean - mean).powi(2));
-    let sd = normals.iter().map(second).sum::<f64>().sqrt();
+    let (mean, sd) = moments(normals);
     Posterior::Number { mean, sd, quantiles: QUANTILES.map(|p| quantile(normals, p)) }
 }
 
