@@ -3,12 +3,19 @@
 use crate::failure::usage;
 use crate::output;
 use anyhow::{Result, anyhow};
+use hingenet::explore::Explorer;
+use hingenet::model::Model;
 use hingenet::report::{EvaluationReport, ModelReport};
+use hingenet::table::Table;
 use hingenet_data::file::{self, Target};
+use hingenet_view::explorer::Exploration;
 use std::path::{Path, PathBuf};
 
 /// Shares of test cells blanked for the robustness curve of a report when none were asked for.
 pub const RATES: [f64; 6] = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9];
+
+/// Rows that a page of a model has to pick from.
+pub const ROWS: usize = 1000;
 
 /// Writes the page of an evaluation.
 pub fn evaluation(path: &PathBuf, report: &EvaluationReport) -> Result<()> {
@@ -28,10 +35,18 @@ pub fn check_name(path: &Path) -> Result<()> {
     Err(usage(problem, "let the name end in .html; a browser can print the page to PDF"))
 }
 
-/// Writes the page of a model, to stdout if no file is given.
-pub fn model(path: Option<&PathBuf>, report: &ModelReport) -> Result<()> {
-    let html = hingenet_view::model_page(report).map_err(|e| anyhow!("the page failed: {e}"))?;
+/// Writes the page of a model, to stdout if no file is given; with an explorer of the model where there is one.
+pub fn model(path: Option<&PathBuf>, report: &ModelReport, exploration: Option<&Exploration>) -> Result<()> {
+    let html = hingenet_view::model_page(report, exploration).map_err(|e| anyhow!("the page failed: {e}"))?;
     output::write(path, html.as_bytes())
+}
+
+/// The explorer of a page that needs nothing else, with the first of these rows to pick from; `None` for a model that only
+/// the program itself can ask.
+pub fn exploration(model: &Model, rows: Option<&Table>) -> Result<Option<Exploration>> {
+    let explorer = Explorer::new(model)?;
+    let rows = rows.map(|table| explorer.rows(table, ROWS)).transpose()?;
+    Ok(Exploration::offline(&explorer, rows)?)
 }
 
 /// What the program was called with, to be pasted into a shell.

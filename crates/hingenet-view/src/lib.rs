@@ -3,6 +3,7 @@
 
 pub mod chart;
 mod escape;
+pub mod explorer;
 pub mod network;
 mod page;
 mod table;

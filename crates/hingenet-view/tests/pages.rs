@@ -122,7 +122,7 @@ fn the_model_page_has_network_tables_cuts_and_decisions() {
         full: 1.0,
     });
     report.importance = Some(Importance::of(&model, &data.features, 1, &Control::default()).unwrap());
-    let html = model_page(&report).unwrap();
+    let html = model_page(&report, None).unwrap();
     for id in ["network", "decisions", "importance", "terms", "tables", "cuts", "facts"] {
         assert!(html.contains(&format!("<section id=\"{id}\"")), "{id}");
     }
@@ -150,7 +150,7 @@ fn report_of(name: &str, data: &Dataset) -> ModelReport {
 fn gaussian_models_have_a_network_for_each_class_and_their_difference() {
     let data = Dataset::new(generate("ringnorm", Some(120), 1).unwrap(), "class", None).unwrap();
     let report = report_of("sgbn:or,lambda1=20", &data);
-    let html = model_page(&report).unwrap();
+    let html = model_page(&report, None).unwrap();
     assert!(html.contains("<section id=\"network\""));
     let pictures = html.matches("class=\"network").count();
     // one a class, the difference, one matrix a class
@@ -161,7 +161,7 @@ fn gaussian_models_have_a_network_for_each_class_and_their_difference() {
 fn density_models_have_curves_bars_and_maps() {
     let data = data(300);
     let report = report_of("kde-forest", &data);
-    let html = model_page(&report).unwrap();
+    let html = model_page(&report, None).unwrap();
     assert!(!html.contains("<img") && html.len() < 2_000_000);
     assert_eq!(report.networks.len(), 1);
     assert!(!report.networks[0].is_directed && report.networks[0].arcs.iter().all(|a| a.strength > 0.0));
@@ -192,9 +192,9 @@ fn the_pool_shows_its_weights_and_says_that_it_keeps_rows() {
     let weights = &report.curves[0];
     assert_eq!(weights.curves.len(), 4);
     assert!(weights.curves.iter().all(|c| c.points.len() == 5 && c.points.iter().all(|p| p.1 >= 0.0)));
-    let html = model_page(&report).unwrap();
+    let html = model_page(&report, None).unwrap();
     assert!(html.contains("It keeps training rows") && html.contains("kernel machine"));
-    assert!(!model_page(&report_of("nb:ml", &data)).unwrap().contains("It keeps training rows"));
+    assert!(!model_page(&report_of("nb:ml", &data), None).unwrap().contains("It keeps training rows"));
 }
 
 #[test]
@@ -228,6 +228,6 @@ fn a_page_of_networks_keeps_names_as_text_and_tells_changes_without_colour() {
 fn a_model_without_network_has_a_page_too() {
     let data = data(60);
     let model = fit(&specs(&["majority"])[0], &data, FitOptions::default(), &Control::default()).unwrap();
-    let html = model_page(&ModelReport::of(&model, &data.features, &[0]).unwrap()).unwrap();
+    let html = model_page(&ModelReport::of(&model, &data.features, &[0]).unwrap(), None).unwrap();
     assert!(html.contains("<section id=\"facts\""));
 }

@@ -8,6 +8,7 @@
 //! interfaces may change with every version.
 
 pub mod evaluate;
+pub mod explore;
 pub mod model;
 pub mod report;
 

@@ -91,7 +91,8 @@ impl Demo {
         session.done();
         let rows: Vec<usize> = (0..3).collect();
         let report = ModelReport::of(&model, &data.features, &rows)?;
-        page::model(Some(&self.output.join("mixed-model.html")), &report)?;
+        let exploration = page::exploration(&model, Some(&data.features))?;
+        page::model(Some(&self.output.join("mixed-model.html")), &report, exploration.as_ref())?;
         Ok(model)
     }
 

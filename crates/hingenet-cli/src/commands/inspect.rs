@@ -98,7 +98,9 @@ impl Inspect {
             }
             Format::Html => {
                 let model = Model::load(&self.model)?;
-                return page::model(self.output.as_ref(), &self.report(&model, session)?);
+                let (report, rows) = self.report(&model, session)?;
+                let exploration = page::exploration(&model, rows.as_ref())?;
+                return page::model(self.output.as_ref(), &report, exploration.as_ref());
             }
             Format::Bif => Model::load(&self.model)?.network()?.to_bif(),
             Format::Xmlbif => Model::load(&self.model)?.network()?.to_xmlbif(),
@@ -112,8 +114,11 @@ impl Inspect {
         Ok(rows)
     }
 
-    fn report(&self, model: &Model, session: &Session) -> Result<ModelReport> {
-        let Some(data) = &self.data else { return Ok(ModelReport::of(model, &Table::default(), &[])?) };
+    /// The report, and the rows it was made with.
+    fn report(&self, model: &Model, session: &Session) -> Result<(ModelReport, Option<Table>)> {
+        let Some(data) = &self.data else {
+            return Ok((ModelReport::of(model, &Table::default(), &[])?, None));
+        };
         let (table, places) = self.rows(data, model, session)?;
         let n = table.n_rows();
         if let Some(row) = self.rows.iter().find(|&&row| row == 0 || row > n) {
@@ -129,7 +134,7 @@ impl Inspect {
         };
         let mut report = places.locate(ModelReport::of(model, &table, &chosen))?;
         report.importance = Some(Importance::of(model, &table, session.seed, &session.control)?);
-        Ok(report)
+        Ok((report, Some(table)))
     }
 
     /// What the decisions about the rows of `--data` rest on.

@@ -141,7 +141,7 @@ fn page(model: &Model, rows: &Table) -> Result<Option<Problem>> {
     };
     let shown: Vec<usize> = [0, 1].into_iter().filter(possible).collect();
     let report = ModelReport::of(model, rows, &shown)?;
-    Ok(hingenet_view::model_page(&report).map_or_else(|e| Some(e.to_string()), |text| words(&text)))
+    Ok(hingenet_view::model_page(&report, None).map_or_else(|e| Some(e.to_string()), |text| words(&text)))
 }
 
 /// Numbers that are none, as a text shows them. The ends of the outer intervals of a feature are infinite.

@@ -32,8 +32,10 @@ pub const BOX_HEIGHT: f64 = 26.0;
 pub const LABEL_CHARS: usize = 18;
 
 const GAP: f64 = 14.0;
-const ROW_HEIGHT: f64 = 74.0;
-const SUB_ROW_HEIGHT: f64 = 44.0;
+/// Between layers, where arcs run.
+const LAYER_GAP: f64 = 48.0;
+/// Between rows of one layer.
+const ROW_GAP: f64 = 18.0;
 const MARGIN: f64 = 16.0;
 const MAX_ROW: f64 = 1000.0;
 const SWEEPS: usize = 12;
@@ -50,9 +52,19 @@ pub fn layout_within(picture: &NetworkPicture, max_row: f64) -> Layout {
     if !picture.is_directed {
         return ring(picture, &widths);
     }
+    place_rows(&layers(picture), &widths, &vec![BOX_HEIGHT; widths.len()], max_row)
+}
+
+/// Cards of one width and of the given heights: layers for arcs, rows in the given order if there are none between features.
+pub fn layout_cards(picture: &NetworkPicture, width: f64, heights: &[f64], max_row: f64) -> Layout {
+    place_rows(&layers(picture), &vec![width; heights.len()], heights, max_row)
+}
+
+/// Nodes in layers, each layer in an order with few crossings.
+fn layers(picture: &NetworkPicture) -> Vec<Vec<usize>> {
     let mut layers = into_layers(&layer_numbers(picture));
     reduce_crossings(&mut layers, picture);
-    place_rows(&layers, &widths, max_row)
+    layers
 }
 
 /// Width of the box around a label.
@@ -102,6 +114,35 @@ fn walk(picture: &NetworkPicture) -> Vec<usize> {
         order.push(i);
     }
     order
+}
+
+/// Arcs `(from, to, strength)`, the strongest first, without those that would close a cycle.
+pub fn without_cycles(mut arcs: Vec<(usize, usize, f64)>, nodes: usize) -> Vec<(usize, usize)> {
+    arcs.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes];
+    let mut kept = Vec::new();
+    for (from, to, _) in arcs {
+        if !children[from].contains(&to) && !leads_to(&children, to, from) {
+            children[from].push(to);
+            kept.push((from, to));
+        }
+    }
+    kept
+}
+
+/// Whether a path runs from one node to another.
+fn leads_to(children: &[Vec<usize>], from: usize, to: usize) -> bool {
+    let mut seen = vec![false; children.len()];
+    let mut open = vec![from];
+    while let Some(v) = open.pop() {
+        if v == to {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[v], true) {
+            open.extend(&children[v]);
+        }
+    }
+    false
 }
 
 /// Longest path from a root; the class has layer 0 and everything else is below it.
@@ -170,7 +211,7 @@ fn reduce_crossings(layers: &mut [Vec<usize>], picture: &NetworkPicture) {
 }
 
 /// Rows of boxes, each row centred; a layer wider than the page becomes several rows.
-fn place_rows(layers: &[Vec<usize>], widths: &[f64], max_row: f64) -> Layout {
+fn place_rows(layers: &[Vec<usize>], widths: &[f64], heights: &[f64], max_row: f64) -> Layout {
     let mut rows: Vec<(Vec<usize>, bool)> = Vec::new();
     for layer in layers {
         let mut first = true;
@@ -189,16 +230,18 @@ fn place_rows(layers: &[Vec<usize>], widths: &[f64], max_row: f64) -> Layout {
     let row_width = |row: &[usize]| row.iter().map(|&i| widths[i] + GAP).sum::<f64>() - GAP;
     let width = rows.iter().map(|(row, _)| row_width(row)).fold(0.0, f64::max) + 2.0 * MARGIN;
     let mut places = vec![Place { x: 0.0, y: 0.0, width: 0.0 }; widths.len()];
-    let mut y = MARGIN + BOX_HEIGHT / 2.0;
+    let mut y = MARGIN;
     for (k, (row, first)) in rows.iter().enumerate() {
         if k > 0 {
-            y += if *first { ROW_HEIGHT } else { SUB_ROW_HEIGHT };
+            y += if *first { LAYER_GAP } else { ROW_GAP };
         }
+        let height = row.iter().map(|&i| heights[i]).fold(0.0, f64::max);
         let mut x = (width - row_width(row)) / 2.0;
         for &i in row {
-            places[i] = Place { x: x + widths[i] / 2.0, y, width: widths[i] };
+            places[i] = Place { x: x + widths[i] / 2.0, y: y + height / 2.0, width: widths[i] };
             x += widths[i] + GAP;
         }
+        y += height;
     }
-    Layout { places, width, height: y + BOX_HEIGHT / 2.0 + MARGIN }
+    Layout { places, width, height: y + MARGIN }
 }

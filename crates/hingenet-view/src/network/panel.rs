@@ -1,13 +1,13 @@
 //! Networks over the same nodes, drawn side by side in one layout: the arcs of each class, and how two classes differ.
 //! Kinds of arcs are told apart by dashes and a sign on the arc as well as by colour.
 
-use super::layout::{BOX_HEIGHT, Layout, Place, layout_within};
+use super::layout::{BOX_HEIGHT, Layout, Place, layout_within, without_cycles};
 use super::place::layout_at;
 use super::svg::shorten;
 use crate::escape;
 use hingenet::report::{
-    ArcChange, Change, ClassNetwork, NetworkArc, NetworkDifference, NetworkPicture, NetworkReport,
-    PictureArc, PictureNode,
+    ArcChange, Change, ClassNetwork, NetworkDifference, NetworkPicture, NetworkReport, PictureArc,
+    PictureNode,
 };
 use std::fmt::Write;
 
@@ -91,34 +91,10 @@ fn reading_order(layout: &Layout) -> Vec<usize> {
     order
 }
 
-/// Arcs of all networks, the strongest first, without those that would close a cycle: what the layers follow.
+/// Arcs of all networks that the layers follow.
 fn common_arcs(report: &NetworkReport) -> Vec<(usize, usize)> {
-    let mut arcs: Vec<&NetworkArc> = report.networks.iter().flat_map(|n| &n.arcs).collect();
-    arcs.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
-    let mut children: Vec<Vec<usize>> = vec![Vec::new(); report.nodes.len()];
-    let mut pairs = Vec::new();
-    for arc in arcs {
-        if !children[arc.tail].contains(&arc.head) && !leads_to(&children, arc.head, arc.tail) {
-            children[arc.tail].push(arc.head);
-            pairs.push((arc.tail, arc.head));
-        }
-    }
-    pairs
-}
-
-/// Whether a path runs from one node to another.
-fn leads_to(children: &[Vec<usize>], from: usize, to: usize) -> bool {
-    let mut seen = vec![false; children.len()];
-    let mut open = vec![from];
-    while let Some(v) = open.pop() {
-        if v == to {
-            return true;
-        }
-        if !std::mem::replace(&mut seen[v], true) {
-            open.extend(&children[v]);
-        }
-    }
-    false
+    let arcs = report.networks.iter().flat_map(|n| &n.arcs).map(|a| (a.tail, a.head, a.weight));
+    without_cycles(arcs.collect(), report.nodes.len())
 }
 
 /// Uses the whole width: the nodes of a row stand at equal distances, nodes alone in their row left and right in turn,

@@ -17,11 +17,13 @@ pub use model::model_page;
 pub use network::network_page;
 
 use crate::chart::Figure;
+use crate::explorer;
 use crate::table::{Cell, DataTable};
 use digest::content_hash;
 use hingenet::report::Origin;
 use minijinja::{Environment, context};
 use serde::Serialize;
+use std::borrow::Cow;
 use threshold::Panel;
 
 const TEMPLATE: &str = include_str!("templates/page.html");
@@ -48,6 +50,10 @@ struct Page {
     /// What the page is about, a sentence each.
     about: Vec<String>,
     cards: Vec<Card>,
+    /// What the explorer is given, as JSON that may stand in a page.
+    explorer: Option<String>,
+    /// Whether the page asks the program that serves it.
+    is_served: bool,
     sections: Vec<Section>,
 }
 
@@ -130,14 +136,22 @@ impl Section {
 impl Page {
     /// The page as HTML; an error means that the template itself is wrong.
     fn html(&self) -> Result<String, minijinja::Error> {
+        let script = match &self.explorer {
+            Some(_) => Cow::from(SCRIPT.to_string() + &explorer::script()),
+            None => Cow::from(SCRIPT),
+        };
+        let style = match &self.explorer {
+            Some(_) => Cow::from(STYLE.to_string() + explorer::STYLE),
+            None => Cow::from(STYLE),
+        };
         let mut environment = Environment::new();
         environment.add_template("page.html", TEMPLATE)?;
         environment.get_template("page.html")?.render(context! {
             page => self,
-            style => STYLE,
-            script => SCRIPT,
-            style_hash => content_hash(STYLE),
-            script_hash => content_hash(SCRIPT),
+            style => style,
+            script => script,
+            style_hash => content_hash(&style),
+            script_hash => content_hash(&script),
             version => env!("CARGO_PKG_VERSION"),
         })
     }

@@ -2,6 +2,7 @@
 
 use super::{Detail, Page, Section, terms};
 use crate::chart::{Figure, SeriesStyle, series_styles, waterfall};
+use crate::explorer::Exploration;
 use crate::network::network_fragment;
 use crate::table::{Cell, DataTable, percent};
 use hingenet::report::{Decision, ModelReport, NetworkPicture, NodeTable};
@@ -11,8 +12,9 @@ const STATES: usize = 25;
 /// Nodes whose tables are on the page.
 const TABLES: usize = 300;
 
-/// The model as one HTML file. An error can only come from the page's own template.
-pub fn model_page(report: &ModelReport) -> Result<String, String> {
+/// The model as one HTML file, with an explorer of it where one is given. An error can only come from the page's own
+/// template.
+pub fn model_page(report: &ModelReport, exploration: Option<&Exploration>) -> Result<String, String> {
     let mut sections = Vec::new();
     sections.extend(networks(report));
     sections.extend(report.class_networks.iter().flat_map(super::network::sections));
@@ -39,6 +41,8 @@ pub fn model_page(report: &ModelReport) -> Result<String, String> {
             .map(|(name, value)| format!("{name}: {value}"))
             .collect(),
         about: report.about.clone(),
+        explorer: exploration.map(Exploration::json),
+        is_served: exploration.is_some_and(Exploration::is_served),
         sections,
         ..Page::default()
     };

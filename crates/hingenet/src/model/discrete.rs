@@ -6,7 +6,7 @@ use super::options::{
 };
 use super::registry::{Graph, Rule};
 use super::spec::unescaped;
-use super::{Dataset, ModelSpec};
+use super::{Dataset, Model, ModelSpec};
 use hingenet_base::error::Result;
 use hingenet_discrete::margin::bn_svm::Norm;
 use hingenet_discrete::margin::conditional::{ConditionalParams, Form, Objective};
@@ -214,6 +214,14 @@ fn written_arc(text: &str) -> Option<(String, String)> {
     let (from, to) = text.split_once(ARROW)?;
     Some((unescaped(from.trim())?, unescaped(to.trim())?))
         .filter(|(from, to)| !from.is_empty() && !to.is_empty())
+}
+
+impl Model {
+    /// The log margin that training asked of every row, on the scale of the probabilities; `None` where it asked for none.
+    pub(crate) fn asked_margin(&self) -> Option<f64> {
+        let asked = GAMMA.of(&self.spec).or_else(|| self.facts.chosen.get("gamma").copied())?;
+        Some(asked / self.temperature().unwrap_or(1.0))
+    }
 }
 
 #[cfg(test)]

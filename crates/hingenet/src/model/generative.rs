@@ -159,7 +159,7 @@ impl Model {
         Ok((0..rows.n_rows()).map(|m| RowLikelihood { features: density[m], joint: joint(m) }).collect())
     }
 
-    fn known_classes(&self, table: &Table) -> Vec<Option<usize>> {
+    pub(crate) fn known_classes(&self, table: &Table) -> Vec<Option<usize>> {
         let Some(at) = table.position(&self.target) else { return Vec::new() };
         let (names, codes) = categories_of(table.column(at));
         let code = |name: &String| self.classes.iter().position(|c| c == name);

@@ -256,7 +256,7 @@ fn one(r: usize, state: usize) -> Finding {
 impl Model {
     /// The class and the features as they can be asked for: discrete models have intervals for numbers, the others keep
     /// them as numbers, without states.
-    fn query_variables(&self) -> Vec<Variable> {
+    pub(crate) fn query_variables(&self) -> Vec<Variable> {
         if let Some(coders) = self.coders() {
             return self.variables(coders);
         }
@@ -269,11 +269,19 @@ impl Model {
     }
 
     /// The states of the features of discrete models.
-    pub(in crate::model) fn coders(&self) -> Option<&[FeatureCoder]> {
+    pub(crate) fn coders(&self) -> Option<&[FeatureCoder]> {
         match &self.fitted {
             Fitted::Discrete(m) => Some(m.coders()),
             Fitted::Averaged(m) => Some(m.coders()),
             _ => None,
+        }
+    }
+    /// The states of the cells of rows as in training, by column, where numbers are cut into intervals.
+    pub(crate) fn coded(&self, rows: &Table) -> Result<Option<Vec<Codes>>> {
+        match &self.fitted {
+            Fitted::Discrete(m) => m.code(rows).map(Some),
+            Fitted::Averaged(m) => m.code(rows).map(Some),
+            _ => Ok(None),
         }
     }
 }

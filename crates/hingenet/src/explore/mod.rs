@@ -1,0 +1,34 @@
+//! A model to be asked by clicks: what its page has to know of it, and the answers to the page's questions. Everything
+//! goes in and out as JSON, because the other side is a page; `types.d.ts` of `hingenet-view` says what it looks like.
+
+mod facts;
+
+use crate::model::Model;
+use hingenet_base::error::Result;
+
+/// A model as an explorer page asks it.
+///
+/// ```
+/// use hingenet::explore::Explorer;
+/// use hingenet::{Tan, model::Dataset, evaluate::generate};
+/// let model = Tan::ml().fit(&Dataset::new(generate("corral", Some(200), 1)?, "class", None)?)?;
+/// let facts = Explorer::new(&model)?.facts()?;
+/// assert_eq!(facts["columns"][0]["name"], "class");
+/// # Ok::<(), hingenet::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Explorer<'a> {
+    model: &'a Model,
+}
+
+impl<'a> Explorer<'a> {
+    /// Prepares what all questions share.
+    pub fn new(model: &'a Model) -> Result<Self> {
+        Ok(Explorer { model })
+    }
+
+    /// The model as flat arrays that a page evaluates without this program; `None` where there is no such form.
+    pub fn program(&self) -> Result<Option<serde_json::Value>> {
+        Ok(None)
+    }
+}
