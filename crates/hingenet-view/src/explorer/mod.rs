@@ -10,10 +10,26 @@ use hingenet::explore::Explorer;
 use hingenet::report::{NetworkPicture, PictureArc};
 use serde_json::{Value, json};
 
+/// A file of the script with its name.
+macro_rules! module {
+    ($name:literal) => {
+        ($name, include_str!($name))
+    };
+}
+
 pub(crate) const STYLE: &str = include_str!("explorer.css");
 
-/// The parts of the page's script, each after those it uses.
-const MODULES: [(&str, &str); 1] = [("app/main.js", include_str!("app/main.js"))];
+/// The parts of the page's script, each after those it uses when it starts.
+const MODULES: [(&str, &str); 8] = [
+    module!("app/evidence.js"),
+    module!("app/distribution.js"),
+    module!("app/charts.js"),
+    module!("app/reasons.js"),
+    module!("app/cards.js"),
+    module!("app/panels.js"),
+    module!("app/rows.js"),
+    module!("app/main.js"),
+];
 
 /// Width of a card.
 const CARD_WIDTH: f64 = 168.0;

@@ -58,6 +58,8 @@ export interface Facts {
   rows: number;
   seed: number;
   warnings: string[];
+  /** What a missing cell looks like in a file. */
+  missing: string[];
 }
 
 /** A network as it stands in the page: where nodes are, and what joins them. */

@@ -5,6 +5,7 @@ use crate::model::{Fitted, Model, Variable};
 use crate::report::{NetworkPicture, PictureArc, PictureNode};
 use hingenet_base::error::Result;
 use hingenet_data::encode::FeatureCoder;
+use hingenet_data::table::read::MISSING_TOKENS;
 use hingenet_data::table::{Codes, Table, UnseenPolicy};
 use hingenet_gaussian::GaussianClassifier;
 use hingenet_gaussian::network::GaussianNetwork;
@@ -47,6 +48,7 @@ impl Explorer<'_> {
             "rows": model.facts.rows,
             "seed": model.facts.seed,
             "warnings": model.facts.warnings,
+            "missing": MISSING_TOKENS,
         }))
     }
 
