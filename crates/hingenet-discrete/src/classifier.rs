@@ -81,10 +81,15 @@ impl<N: CodedScores> CodedClassifier<N> {
 
     /// `log P(c, observed cells)`, K values a row.
     pub fn log_joint(&self, rows: &Table) -> Result<Vec<f64>> {
+        self.log_joint_coded(&self.code(rows)?, rows.n_rows())
+    }
+
+    /// [`Self::log_joint`] of `n` rows whose states are known.
+    pub fn log_joint_coded(&self, codes: &[Codes], n: usize) -> Result<Vec<f64>> {
         if self.coders.is_empty() {
-            return Ok(self.network.log_prior()?.repeat(rows.n_rows()));
+            return Ok(self.network.log_prior()?.repeat(n));
         }
-        self.network.log_joint(&self.code(rows)?)
+        self.network.log_joint(codes)
     }
 
     /// `P(x_j = s | observed cells) = Σ_c P(c | observed) P(s | c, observed)` of the given rows of coded columns, state by state;

@@ -5,7 +5,7 @@
 //! `Σ s_m log P(c_m, observed) + Σ α/(r_i H_i) w^i_{j|h}` never falls.
 
 use super::counts::{self, require_alpha};
-use super::inference::Expectation;
+use super::inference::{Expectation, impossible};
 use super::{Network, Samples, Structure};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
@@ -128,8 +128,11 @@ impl<'a> EmRows<'a> {
                 let evidence: Vec<Option<usize>> = self.samples.columns().iter().map(|c| c.get(m)).collect();
                 let weight = self.samples.weight(m);
                 if weight > 0.0 {
-                    log_likelihood +=
-                        weight * expectation.add(&evidence, weight, &mut scratch, &mut counts)?;
+                    let log_evidence = expectation.add(&evidence, weight, &mut scratch, &mut counts)?;
+                    if log_evidence == f64::NEG_INFINITY {
+                        return Err(impossible());
+                    }
+                    log_likelihood += weight * log_evidence;
                 }
             }
             Ok::<_, Error>((counts, log_likelihood))

@@ -75,16 +75,22 @@ fn tables_and_most_probable_assignments_are_those_of_the_sum_over_everything() {
         let findings = findings(&mut random);
         let beliefs = Beliefs::new(&networks, &findings).unwrap();
         let all = everything(&networks, &findings);
-        for vars in [vec![], vec![0], vec![2], vec![0, 3], vec![1, 2, 4]] {
-            let table = beliefs.log_joint(&vars).unwrap().table;
-            let size: usize = vars.iter().map(|&v| CARD[v]).product();
-            let mut wanted = vec![0.0; size];
-            for (x, p) in &all {
-                wanted[vars.iter().fold(0, |h, &v| h * CARD[v] + x[v])] += p;
-            }
-            assert_eq!(table.len(), size);
-            for (l, p) in table.iter().zip(&wanted) {
-                assert!((l.exp() - p).abs() < 1e-12 * (1.0 + p), "{vars:?}: {} {p}", l.exp());
+        let columns = beliefs.columns().unwrap();
+        let classes = beliefs.log_classes().unwrap();
+        for (c, (log, same)) in columns.log_classes.iter().zip(&classes).enumerate() {
+            let of_class: f64 = all.iter().filter(|(x, _)| x[0] == c).map(|(_, p)| p).sum();
+            assert!((log.exp() - of_class).abs() < 1e-12 * (1.0 + of_class), "{} {of_class}", log.exp());
+            assert!((same.exp() - of_class).abs() < 1e-12 * (1.0 + of_class), "{} {of_class}", same.exp());
+            for (v, r) in CARD.iter().enumerate() {
+                for j in 0..*r {
+                    let p: f64 = all.iter().filter(|(x, _)| x[0] == c && x[v] == j).map(|(_, p)| p).sum();
+                    let own = columns.given_class[v][c * r + j];
+                    assert!(
+                        (own * of_class - p).abs() < 1e-12,
+                        "class {c}, variable {v}: {own} {p} {of_class}"
+                    );
+                    assert!(own == 0.0 || of_class > 0.0);
+                }
             }
         }
         for class in 0..CARD[0] {

@@ -47,6 +47,28 @@ impl GaussianClassifier {
         likelihoods: &[(usize, Vec<f64>)],
         of_class: &[f64],
     ) -> Result<GaussianBeliefs<'_>> {
+        let (rows, log_weights, log_evidence) = self.weighed(known, likelihoods, of_class)?;
+        let (means, deviations) = self.conditionals(&rows)?;
+        Ok(GaussianBeliefs { model: self, rows, log_weights, log_evidence, means, deviations })
+    }
+
+    /// `ln p(known)` alone, see [`GaussianBeliefs::log_evidence`].
+    pub fn log_evidence(
+        &self,
+        known: &Table,
+        likelihoods: &[(usize, Vec<f64>)],
+        of_class: &[f64],
+    ) -> Result<f64> {
+        Ok(self.weighed(known, likelihoods, of_class)?.2)
+    }
+
+    /// The known cells with each combination of open states, `ln P(class, combination | known)`, `ln p(known)`.
+    fn weighed(
+        &self,
+        known: &Table,
+        likelihoods: &[(usize, Vec<f64>)],
+        of_class: &[f64],
+    ) -> Result<(Table, Vec<f64>, f64)> {
         let (rows, log_likelihood) = combinations(known, likelihoods)?;
         let k = self.prior.len();
         let posterior = self.log_proba(known)?;
@@ -66,8 +88,7 @@ impl GaussianClassifier {
         }
         log_weights.iter_mut().for_each(|w| *w -= seen);
         let log_evidence = self.log_density(known)?[0] + seen;
-        let (means, deviations) = self.conditionals(&rows)?;
-        Ok(GaussianBeliefs { model: self, rows, log_weights, log_evidence, means, deviations })
+        Ok((rows, log_weights, log_evidence))
     }
 
     /// Means and deviations of the nodes in each class; the rows miss the same cells.

@@ -4,14 +4,14 @@
 //! A likelihood is the observation of a child of its own: a node with two states and `P(seen | state) = likelihood /
 //! largest likelihood`. Everything that exact inference does with observations it does with likelihoods, too.
 
-use super::elimination::{eliminate, order_of, sum_out};
-use super::factor::walk;
-use super::{Factor, Inference, impossible};
+use super::elimination::{eliminate, order_of};
+use super::{Expectation, Inference, impossible};
 use crate::{Network, Structure};
 use hingenet_base::error::{Result, require, require_len};
 use hingenet_base::graph::Dag;
 use hingenet_base::numeric::log::{argmax, log_sum_exp, softmax};
 use hingenet_base::numeric::random::Random;
+use hingenet_data::table::Codes;
 use rayon::prelude::*;
 
 /// What is known of one variable: how probable what was seen is in each of its states. A single state above 0 is an
@@ -33,8 +33,15 @@ pub struct Beliefs {
 struct Member {
     network: Network,
     evidence: Vec<Option<usize>>,
-    /// In which variables are eliminated.
-    order: Vec<usize>,
+}
+
+/// What follows for all variables at once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Columns {
+    /// `log P(c, everything known)`.
+    pub log_classes: Vec<f64>,
+    /// `P(state | c, everything known)` of every variable, class by class; zeros in a class that is impossible.
+    pub given_class: Vec<Vec<f64>>,
 }
 
 /// State of an observed child.
@@ -58,16 +65,38 @@ impl Beliefs {
         Ok(Beliefs { members, card, log_factor })
     }
 
-    /// `log P(vars, everything known)` over all states of the variables, which are given in ascending order.
-    pub fn log_joint(&self, vars: &[usize]) -> Result<Factor> {
-        let tables: Vec<Vec<f64>> =
-            self.members.iter().map(|m| m.log_joint(vars, &self.card)).collect::<Result<_>>()?;
-        let shift = self.log_factor - (self.members.len() as f64).ln();
-        let entry = |k: usize| {
-            let terms: Vec<f64> = tables.iter().map(|t| t[k]).collect();
-            log_sum_exp(&terms) + shift
-        };
-        Ok(Factor { vars: vars.to_vec(), table: (0..tables[0].len()).map(entry).collect() })
+    /// `log P(c, everything known)`.
+    pub fn log_classes(&self) -> Result<Vec<f64>> {
+        let members: Vec<Vec<f64>> = self.members.iter().map(Member::log_classes).collect::<Result<_>>()?;
+        let of = |c: usize| members.iter().map(|m| m[c]).collect::<Vec<f64>>();
+        Ok((0..self.card[0]).map(|c| self.averaged(&of(c))).collect())
+    }
+
+    /// All variables: every member passes its messages up and down once for each class.
+    pub fn columns(&self) -> Result<Columns> {
+        let k = self.card[0];
+        let mut given_class: Vec<Vec<f64>> = self.card.iter().map(|r| vec![0.0; k * r]).collect();
+        let passes = self.members.par_iter().map(Member::passes).collect::<Result<Vec<_>>>()?;
+        let mut log_classes = Vec::with_capacity(k);
+        for c in 0..k {
+            let mut share: Vec<f64> = passes.iter().map(|member| member[c].0).collect();
+            log_classes.push(self.averaged(&share));
+            if softmax(&mut share) == f64::NEG_INFINITY {
+                continue;
+            }
+            for ((_, marginals), share) in passes.iter().map(|m| &m[c]).zip(&share).filter(|(_, s)| **s > 0.0)
+            {
+                for ((column, r), own) in given_class.iter_mut().zip(&self.card).zip(marginals) {
+                    column[c * r..].iter_mut().zip(own).for_each(|(p, q)| *p += share * q);
+                }
+            }
+        }
+        Ok(Columns { log_classes, given_class })
+    }
+
+    /// The mean of the members' probabilities, with the factors of the likelihoods.
+    fn averaged(&self, logs: &[f64]) -> f64 {
+        log_sum_exp(logs) - (logs.len() as f64).ln() + self.log_factor
     }
 
     /// The most probable states of all variables in class `class`, with the logarithm of their probability together
@@ -78,7 +107,7 @@ impl Beliefs {
         for member in &self.members {
             let Some(state) = member.most_probable(class)? else { continue };
             let logs: Vec<f64> = self.members.iter().map(|m| m.log_probability(&state)).collect();
-            let log = log_sum_exp(&logs) - (self.members.len() as f64).ln() + self.log_factor;
+            let log = self.averaged(&logs);
             if best.as_ref().is_none_or(|(_, other)| log > *other) {
                 best = Some((state[..self.card.len()].to_vec(), log));
             }
@@ -127,29 +156,49 @@ impl Member {
             w.extend(finding.iter().flat_map(row));
         }
         let network = Network::new(Structure::new(card, Dag::new(parents)?)?, w)?;
-        let order = order_of(&network);
-        Ok(Member { network, evidence, order })
+        Ok(Member { network, evidence })
     }
 
-    fn log_joint(&self, vars: &[usize], card: &[usize]) -> Result<Vec<f64>> {
-        let open = sum_out(&self.network, &self.evidence, vars, &self.order)?.kept;
-        // Observed variables are not in the table of the elimination: all their other states are impossible.
-        let seen: Vec<Option<usize>> = vars.iter().map(|&v| self.evidence[v]).collect();
-        let strides = open.strides_along(vars, self.network.structure().card());
-        let mut full = Vec::new();
-        let mut state = vec![0; vars.len()];
-        walk(vars, card, &[strides], |at| {
-            let fits = seen.iter().zip(&state).all(|(seen, j)| seen.is_none_or(|seen| seen == *j));
-            full.push(if fits { open.table[at[0]] } else { f64::NEG_INFINITY });
-            for d in (0..vars.len()).rev() {
-                state[d] += 1;
-                if state[d] < card[vars[d]] {
-                    break;
-                }
-                state[d] = 0;
+    /// As the classifier scores a row, so that both say the same.
+    fn log_classes(&self) -> Result<Vec<f64>> {
+        let card = self.network.structure().card();
+        if card.len() == 1 {
+            return Ok(self.given_class_seen(self.network.row(0, 0).to_vec()));
+        }
+        let cell = |(r, seen): (&usize, &Option<usize>)| Codes::from_options(*r, [*seen].into_iter());
+        let row: Vec<Codes> = card.iter().zip(&self.evidence).skip(1).map(cell).collect();
+        Ok(self.given_class_seen(Inference::new(&self.network).log_joint_rows(&row)?))
+    }
+
+    fn given_class_seen(&self, mut scores: Vec<f64>) -> Vec<f64> {
+        let other = |c: usize| self.evidence[0].is_some_and(|seen| seen != c);
+        scores.iter_mut().enumerate().filter(|(c, _)| other(*c)).for_each(|(_, s)| *s = f64::NEG_INFINITY);
+        scores
+    }
+
+    /// `log P(c, known)` and `P(state | c, known)` of every variable, for each class: the expected counts of one row.
+    fn passes(&self) -> Result<Vec<(f64, Vec<Vec<f64>>)>> {
+        let s = self.network.structure();
+        let expectation = Expectation::new(&self.network);
+        let mut scratch = expectation.scratch();
+        let mut pass = |class: usize| {
+            if self.evidence[0].is_some_and(|seen| seen != class) {
+                return Ok((f64::NEG_INFINITY, Vec::new()));
             }
-        });
-        Ok(full)
+            let mut evidence = self.evidence.clone();
+            evidence[0] = Some(class);
+            let mut counts = vec![0.0; s.n_entries()];
+            let log = expectation.add(&evidence, 1.0, &mut scratch, &mut counts)?;
+            let marginal = |i: usize| {
+                let mut states = vec![0.0; s.card()[i]];
+                for row in counts[s.table(i)].chunks_exact(states.len()) {
+                    states.iter_mut().zip(row).for_each(|(p, q)| *p += q);
+                }
+                states
+            };
+            Ok((log, (0..s.n_nodes()).map(marginal).collect()))
+        };
+        (0..s.n_classes()).map(&mut pass).collect()
     }
 
     /// Every variable leaves by its largest entry; then the states are read backwards.
@@ -161,7 +210,8 @@ impl Member {
         evidence[0] = Some(class);
         let all = vec![true; evidence.len()];
         let largest = |v: &[f64]| v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let done = eliminate(&self.network, &evidence, &[], &all, &self.order, largest)?;
+        let order = order_of(&self.network);
+        let done = eliminate(&self.network, &evidence, &[], &all, &order, largest)?;
         if done.kept.table[0] == f64::NEG_INFINITY {
             return Ok(None);
         }

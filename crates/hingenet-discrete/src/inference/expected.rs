@@ -26,7 +26,8 @@ impl<'a> Expectation<'a> {
         self.tree.as_ref().map(TreeExpectation::scratch)
     }
 
-    /// Adds `weight` times the expected counts of a row whose class is known; returns `log P(evidence)`.
+    /// Adds `weight` times the expected counts of a row whose class is known; returns `log P(evidence)`. Nothing is added
+    /// for a row that is impossible.
     pub fn add(
         &self,
         evidence: &Evidence,
@@ -42,10 +43,9 @@ impl<'a> Expectation<'a> {
         let nodes = vec![true; evidence.len()];
         let order = self.order.get_or_init(|| elimination::order_of(self.network));
         let done = elimination::eliminate(self.network, evidence, &[], &nodes, order, log_sum_exp)?;
-        if done.kept.table[0] == f64::NEG_INFINITY {
-            return Err(super::impossible());
+        if done.kept.table[0] > f64::NEG_INFINITY {
+            self.add_eliminated(evidence, &done, weight, counts);
         }
-        self.add_eliminated(evidence, &done, weight, counts);
         Ok(done.kept.table[0])
     }
 

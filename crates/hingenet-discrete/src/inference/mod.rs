@@ -15,7 +15,7 @@ mod junction;
 mod lanes;
 mod tree;
 
-pub use beliefs::{Beliefs, Finding};
+pub use beliefs::{Beliefs, Columns, Finding};
 pub use elimination::Evidence;
 pub(crate) use expected::Expectation;
 pub use factor::{Factor, MAX_FACTOR};
@@ -209,6 +209,6 @@ fn transpose(features: &[Codes], start: usize, n: usize) -> Vec<u16> {
     rows
 }
 
-fn impossible() -> Error {
+pub(crate) fn impossible() -> Error {
     Error::data("the evidence has probability zero in this network", "check the given values")
 }

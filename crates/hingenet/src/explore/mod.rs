@@ -1,6 +1,7 @@
 //! A model to be asked by clicks: what its page has to know of it, and the answers to the page's questions. Everything
 //! goes in and out as JSON, because the other side is a page; `types.d.ts` of `hingenet-view` says what it looks like.
 
+mod ask;
 mod facts;
 
 use crate::model::Model;
@@ -19,12 +20,15 @@ use hingenet_base::error::Result;
 #[derive(Debug, Clone)]
 pub struct Explorer<'a> {
     model: &'a Model,
+    /// Numbers of states of the columns, the class first; 0 for a number.
+    cards: Vec<usize>,
 }
 
 impl<'a> Explorer<'a> {
     /// Prepares what all questions share.
     pub fn new(model: &'a Model) -> Result<Self> {
-        Ok(Explorer { model })
+        let cards = model.query_variables().iter().map(|v| v.states.len()).collect();
+        Ok(Explorer { model, cards })
     }
 
     /// The model as flat arrays that a page evaluates without this program; `None` where there is no such form.

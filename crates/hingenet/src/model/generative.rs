@@ -89,7 +89,7 @@ impl Model {
                 (model.coders(), vec![model.network().clone()])
             }
         };
-        let rows = Beliefs::new(&members, &findings.all())?.draw(n, seed)?;
+        let rows = Beliefs::new(&members, &findings.given.likelihood)?.draw(n, seed)?;
         let codes = |i: usize, r: usize| Codes::from_options(r, rows.iter().map(|row| Some(row[i])));
         let class = Column::categorical(&*self.target, self.classes.clone(), codes(0, self.classes.len()));
         let feature = |(j, (spec, coder)): (usize, (&FeatureSpec, &FeatureCoder))| {
@@ -122,11 +122,12 @@ impl Model {
         findings: &Findings<'_>,
         seed: u64,
     ) -> Result<Table> {
-        let (row, likelihoods) = findings.row()?;
-        let (features, class) = if findings.is_empty() {
+        let given = &findings.given;
+        let (features, class) = if given.known().next().is_none() {
             model.sample(n, seed)?
         } else {
-            model.beliefs(&row, &likelihoods, &findings.of_class())?.draw(n, seed)?
+            let (row, of_class) = (self.cells(&[given])?, given.of_class(self.classes.len()));
+            model.beliefs(&row, &given.unsure(), &of_class)?.draw(n, seed)?
         };
         let class = Column::categorical(self.target.clone(), self.classes.clone(), class);
         Table::new(features.columns().iter().cloned().chain([class]).collect())

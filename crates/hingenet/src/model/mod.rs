@@ -19,7 +19,7 @@ mod majority;
 mod numbers;
 mod options;
 mod pool;
-mod query;
+pub(crate) mod query;
 mod registry;
 mod sets;
 mod spec;
