@@ -20,7 +20,8 @@ macro_rules! module {
 pub(crate) const STYLE: &str = include_str!("explorer.css");
 
 /// The parts of the page's script, each after those it uses when it starts.
-const MODULES: [(&str, &str); 8] = [
+const MODULES: [(&str, &str); 9] = [
+    module!("engine/remote.js"),
     module!("app/evidence.js"),
     module!("app/distribution.js"),
     module!("app/charts.js"),
