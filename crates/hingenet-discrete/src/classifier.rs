@@ -38,6 +38,8 @@ pub struct CodedClassifier<N> {
     coders: Vec<FeatureCoder>,
     network: N,
     temperature: f64,
+    /// Weight of the labelled training rows in each cell of the tables, where it is known.
+    support: Option<Vec<f64>>,
 }
 
 /// One network.
@@ -56,7 +58,7 @@ impl<N: CodedScores> CodedClassifier<N> {
         let positive = temperature.is_finite() && temperature > 0.0;
         require("temperature", temperature, "a finite number > 0", positive)?;
         network.require_proper()?;
-        Ok(CodedClassifier { coders, network, temperature })
+        Ok(CodedClassifier { coders, network, temperature, support: None })
     }
 
     /// States of the features.
@@ -208,6 +210,20 @@ impl CodedScores for Network {
 }
 
 impl DiscreteClassifier {
+    /// Says how much of the training rows is behind each cell of the tables.
+    pub fn with_support(mut self, support: Vec<f64>) -> Result<Self> {
+        require_len("cells with training rows", self.network.structure().n_entries(), support.len())?;
+        let is_weight = support.iter().all(|n| n.is_finite() && *n >= 0.0);
+        require("weights of training rows in cells", "some", "finite numbers from 0 on", is_weight)?;
+        self.support = Some(support);
+        Ok(self)
+    }
+
+    /// Weight of the training rows in each cell of the tables, laid out as the parameters; `None` in files of earlier versions.
+    pub fn support(&self) -> Option<&[f64]> {
+        self.support.as_deref()
+    }
+
     /// `log P(class, observed cells)` of each row; a row without class has it summed out.
     pub fn log_likelihood(&self, rows: &Table, class: &Codes) -> Result<Vec<f64>> {
         require_len("class labels", rows.n_rows(), class.len())?;

@@ -51,6 +51,11 @@ impl Cell {
         Cell::shown(format!("{value:.decimals$}"), value)
     }
 
+    /// The same with a mark behind it.
+    pub fn marked(self, mark: &str) -> Self {
+        Cell { text: format!("{}{mark}", self.text), ..self }
+    }
+
     /// A number of any size: five significant digits.
     pub fn digits(value: f64) -> Self {
         let rounded: f64 = format!("{value:.4e}").parse().unwrap_or(value);

@@ -116,3 +116,22 @@ fn the_networks_of_two_classes_differ_by_the_arcs_listed() {
         assert_eq!(listed, held, "class {k}");
     }
 }
+
+/// What a probability rests on stands beside it: Eq. (4) with the counts of the page gives the numbers of the page.
+#[test]
+fn tables_tell_the_rows_behind_them() {
+    let model = fitted("tan:ml");
+    for table in &ModelReport::of(&model, &Table::default(), &[]).unwrap().tables {
+        assert_eq!(table.rows.len(), table.total_rows);
+        let cells = (table.states.len() * table.total_rows) as f64;
+        assert_eq!(table.rows.iter().flat_map(|row| &row.support).sum::<f64>(), 40.0, "{}", table.node);
+        for row in &table.rows {
+            let total: f64 = row.support.iter().sum();
+            let smoothed = |n: &f64| (n + 1.0 / cells) / (total + 1.0 / table.total_rows as f64);
+            assert!(row.support.iter().zip(&row.probabilities).all(|(n, p)| close(smoothed(n), *p)));
+        }
+    }
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files/complete-tan_ml.hgn");
+    let old = ModelReport::of(&Model::load(old).unwrap(), &Table::default(), &[]).unwrap();
+    assert!(!old.tables.is_empty() && old.tables.iter().flat_map(|t| &t.rows).all(|r| r.support.is_empty()));
+}

@@ -39,7 +39,7 @@ pub fn fit(
     let prepared = prepare(rows, params, control)?;
     let Some(learning) = learning else {
         let (network, report) = prepared.maximum_likelihood(params, control)?;
-        let model = DiscreteClassifier::new(prepared.coders, network, 1.0)?;
+        let model = DiscreteClassifier::new(prepared.coders, network, 1.0)?.with_support(prepared.support)?;
         return Ok(Fit { model, reports: report.into_iter().collect(), chosen: Chosen::new() });
     };
     let Choice { learning, chosen, temperature } = choose(&prepared, params, learning, control)?;
@@ -58,7 +58,8 @@ pub fn fit(
     } else {
         1.0
     };
-    let model = DiscreteClassifier::new(prepared.coders, network, temperature)?;
+    let model =
+        DiscreteClassifier::new(prepared.coders, network, temperature)?.with_support(prepared.support)?;
     Ok(Fit { model, reports: vec![report], chosen })
 }
 

@@ -60,7 +60,8 @@ pub(super) fn fit(
     } else {
         1.0
     };
-    let model = DiscreteClassifier::new(prepared.coders, found.network, temperature)?;
+    let model = DiscreteClassifier::new(prepared.coders, found.network, temperature)?
+        .with_support(prepared.support)?;
     Ok(Fit { model, reports: vec![found.report], chosen })
 }
 

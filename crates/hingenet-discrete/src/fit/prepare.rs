@@ -24,8 +24,9 @@ pub struct Prepared {
     pub samples: Samples,
     /// Graph and numbers of states.
     pub structure: Structure,
-    /// `Σ s_m φ(x^m)`, if it is a by-product of learning the graph.
-    counts: Option<Vec<f64>>,
+    /// `Σ s_m φ(x^m)` over the rows where the node of a table and its parents are observed, laid out as the parameters:
+    /// what the tables rest on.
+    pub support: Vec<f64>,
 }
 
 /// Learns states and graph. Errors: bad parameters, arcs that name no column or form a cycle.
@@ -50,7 +51,12 @@ pub fn prepare(rows: &Rows<'_>, params: &DiscreteParams, control: &Control) -> R
         Some(found) => found,
         None => (given(&params.structure, samples.card().to_vec(), rows.features())?, None),
     };
-    Ok(Prepared { coders, samples, structure, counts })
+    let support = match counts {
+        Some(counts) => counts,
+        None if samples.has_missing() => counts::available_counts(&structure, &samples)?,
+        None => counts::raw_counts(&structure, &samples)?,
+    };
+    Ok(Prepared { coders, samples, structure, support })
 }
 
 impl Prepared {
@@ -71,10 +77,7 @@ impl Prepared {
             }
             return Ok((em.network, Some(em.report)));
         }
-        let mut n = match &self.counts {
-            Some(counts) => counts.clone(),
-            None => counts::raw_counts(&self.structure, &self.samples)?,
-        };
+        let mut n = self.support.clone();
         counts::smooth(&self.structure, &mut n, params.alpha);
         let w = counts::ml_parameters(&self.structure, &n)?;
         Ok((Network::new(self.structure.clone(), w)?, None))

@@ -9,6 +9,8 @@ export interface Column {
   cuts?: number[];
   /** Smallest and largest number of the training rows. */
   range?: [number, number];
+  /** What its table rests on: training rows behind its lines, and cells that no training row had. */
+  support?: { fewest: number; most: number; unseen: number; cells: number };
 }
 
 /** What is known of a column: a likelihood for each of its states, or its value where it is a number to the model. */

@@ -9,6 +9,8 @@ use hingenet::report::{Decision, ModelReport, NetworkPicture, NodeTable};
 
 /// States of a node shown in its table.
 const STATES: usize = 25;
+/// Mark of a probability that no training row is behind.
+const UNSEEN: &str = "°";
 /// Nodes whose tables are on the page.
 const TABLES: usize = 300;
 
@@ -174,6 +176,12 @@ fn style_of(name: &str, classes: &[&str], styles: &[SeriesStyle]) -> Option<Seri
 fn tables(report: &ModelReport) -> Option<Section> {
     let text = "The probability of each state of a node for each state of its parents.";
     let mut section = Section::about(&report.tables, "tables", "Probability tables", text)?;
+    if report.tables.iter().any(|t| t.rows.iter().any(|row| !row.support.is_empty())) {
+        section.text.push(format!(
+            "Training rows are those (their weight) that have these states of the parents. {UNSEEN} marks what no training row \
+             had: such a number comes from smoothing alone."
+        ));
+    }
     if report.tables.len() > TABLES {
         section.text.push(format!("The first {TABLES} of {} nodes.", report.tables.len()));
     }
@@ -205,6 +213,10 @@ fn detail(node: &NodeTable, number: usize) -> Detail {
         table.header.push("".into());
     }
     table.header.extend(node.states.iter().take(STATES).cloned());
+    let is_supported = node.rows.iter().any(|row| !row.support.is_empty());
+    if is_supported {
+        table.header.push("training rows".into());
+    }
     table.rows = node
         .rows
         .iter()
@@ -213,7 +225,14 @@ fn detail(node: &NodeTable, number: usize) -> Detail {
             if cells.is_empty() {
                 cells.push(Cell::text("probability"));
             }
-            cells.extend(row.probabilities.iter().take(STATES).map(|p| Cell::number(*p, 4)));
+            let seen = |s: usize| row.support.get(s).is_none_or(|n| *n > 0.0);
+            cells.extend(row.probabilities.iter().take(STATES).enumerate().map(|(s, p)| {
+                let cell = Cell::number(*p, 4);
+                if seen(s) { cell } else { cell.marked(UNSEEN) }
+            }));
+            if is_supported {
+                cells.push(Cell::digits(row.support.iter().sum()));
+            }
             cells
         })
         .collect();

@@ -25,6 +25,20 @@ struct ColumnFacts {
     /// Smallest and largest number of the training rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<[f64; 2]>,
+    /// What its table rests on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    support: Option<Support>,
+}
+
+/// What the table of a column rests on.
+#[derive(Debug, Serialize)]
+struct Support {
+    /// Weight of the training rows behind the line of the table that has the fewest and behind the one that has most.
+    fewest: f64,
+    most: f64,
+    /// Cells without a training row, and all cells.
+    unseen: usize,
+    cells: usize,
 }
 
 impl Explorer<'_> {
@@ -35,6 +49,7 @@ impl Explorer<'_> {
         let column = |(i, v): (usize, Variable)| ColumnFacts {
             cuts: i.checked_sub(1).and_then(|j| cuts(model, j)),
             range: model.facts.ranges.get(&v.name).copied().filter(|_| i > 0),
+            support: support(model, i),
             name: v.name,
             states: v.states,
         };
@@ -131,6 +146,19 @@ fn tells_columns(model: &Model) -> bool {
         Fitted::Gaussian(fitted) => fitted.machine.is_none(),
         Fitted::Pool(_) | Fitted::Majority(_) => false,
     }
+}
+
+fn support(model: &Model, i: usize) -> Option<Support> {
+    let Fitted::Discrete(fitted) = &model.fitted else { return None };
+    let structure = fitted.network().structure();
+    let cells = &fitted.support()?[structure.table(i)];
+    let lines = cells.chunks_exact(structure.card()[i]).map(|line| line.iter().sum::<f64>());
+    Some(Support {
+        fewest: lines.clone().fold(f64::INFINITY, f64::min),
+        most: lines.fold(0.0, f64::max),
+        unseen: cells.iter().filter(|n| **n == 0.0).count(),
+        cells: cells.len(),
+    })
 }
 
 fn cuts(model: &Model, j: usize) -> Option<Vec<f64>> {

@@ -40,8 +40,9 @@ impl ModelReport {
                 let named = model.network()?;
                 let inference = Inference::new(&named.network);
                 let nodes = 0..named.variables.len();
-                report.tables =
-                    nodes.map(|i| node_table(&named, &inference, i)).collect::<Result<Vec<_>>>()?;
+                report.tables = nodes
+                    .map(|i| node_table(&named, fitted.support(), &inference, i))
+                    .collect::<Result<Vec<_>>>()?;
                 report.cuts = cuts(model, fitted.coders());
                 let title = format!("{} for {}", model.spec, model.target);
                 report.networks.push(NetworkPicture::of_network(&named, title)?);
@@ -186,7 +187,12 @@ fn cuts(model: &Model, coders: &[FeatureCoder]) -> Vec<FeatureCuts> {
 }
 
 /// The table of node `i`, or its most probable rows.
-fn node_table(named: &NamedNetwork, inference: &Inference<'_>, i: usize) -> Result<NodeTable> {
+fn node_table(
+    named: &NamedNetwork,
+    support: Option<&[f64]>,
+    inference: &Inference<'_>,
+    i: usize,
+) -> Result<NodeTable> {
     let (names, network) = (&named.variables, &named.network);
     let structure = network.structure();
     let parents = structure.dag().parents(i);
@@ -197,9 +203,14 @@ fn node_table(named: &NamedNetwork, inference: &Inference<'_>, i: usize) -> Resu
     };
     let total_rows = structure.n_rows(i);
     let shown = total_rows.min(TABLE_ROWS).min((TABLE_ENTRIES / structure.card()[i]).max(1));
+    let behind = |h: usize| {
+        let (r, from) = (structure.card()[i], structure.table(i).start);
+        support.map(|n| n[from + h * r..from + (h + 1) * r].to_vec()).unwrap_or_default()
+    };
     let row = |h: usize| TableRow {
         given: given(h),
         probabilities: network.row(i, h).iter().map(|w| w.exp()).collect(),
+        support: behind(h),
     };
     Ok(NodeTable {
         node: names[i].name.clone(),

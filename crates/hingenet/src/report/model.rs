@@ -73,6 +73,9 @@ pub struct TableRow {
     pub given: Vec<String>,
     /// `P(state | given)`.
     pub probabilities: Vec<f64>,
+    /// Weight of the training rows with each state and these states of the parents; empty where it is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub support: Vec<f64>,
 }
 
 /// Where a numeric feature is cut into intervals.

@@ -199,10 +199,12 @@ export function columnPanel(given, evidence, actions) {
   const controls = element("div", { className: "x-controls" });
   const chart = liveFigure("x-column", "Distribution");
   const legend = legendOf(names);
+  const behind = element("p", { className: "note" });
   let column = 0;
   function build() {
-    const { name, states, cuts, range } = columns[column];
+    const { name, states, cuts, range, support } = columns[column];
     title.textContent = name;
+    behind.textContent = support ? supportWords(support) : "";
     controls.replaceChildren();
     if (states) controls.append(stateControls(states));
     if (!states || cuts) controls.append(numberControl(name, cuts, range));
@@ -261,7 +263,7 @@ export function columnPanel(given, evidence, actions) {
   /** @type {(Belief | null)[]} */
   let latestPrior = [];
   return {
-    parts: [title, controls, chart.figure, legend],
+    parts: [title, controls, chart.figure, legend, behind],
     /** @param {number} chosen @param {(Belief | null)[]} prior */
     choose(chosen, prior) {
       column = chosen;
@@ -291,6 +293,13 @@ export function columnPanel(given, evidence, actions) {
       if (drawn) chart.draw(drawn);
     },
   };
+}
+
+/** What a table rests on, in words. @param {NonNullable<import("../types.d.ts").Column["support"]>} support */
+function supportWords({ fewest, most, unseen, cells }) {
+  const rows = fewest === most ? shortNumber(most) : `${shortNumber(fewest)} to ${shortNumber(most)}`;
+  const smoothed = unseen > 0 ? `${unseen} of its ${cells} cells were never seen and come from smoothing alone` : `all of its ${cells} cells were seen`;
+  return `Its table rests on ${rows} training rows a line; ${smoothed}.`;
 }
 
 /** The distribution of a column, of every class beside the others. @param {Given} given @param {number} column @param {Beliefs} beliefs @param {Belief | null} prior */

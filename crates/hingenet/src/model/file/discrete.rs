@@ -22,6 +22,9 @@ struct Parameters {
 impl Stored for DiscreteClassifier {
     fn store(&self, out: &mut Container) -> Result<Value> {
         put_networks(out, self.coders(), std::slice::from_ref(self.network()), self.temperature());
+        if let Some(support) = self.support() {
+            out.put("support", support);
+        }
         let parents = self.network().structure().dag().parent_lists().to_vec();
         out.put_plain(&Parameters { parents })
     }
@@ -33,7 +36,8 @@ impl Stored for DiscreteClassifier {
         let graph = |card: &[usize], _| Structure::new(card.to_vec(), dag.clone());
         let (coders, mut networks, temperature) = take_networks(from, about, 1, graph)?;
         let network = networks.pop().ok_or_else(|| Error::model_file("there is no network"))?;
-        DiscreteClassifier::new(coders, network, temperature)
+        let model = DiscreteClassifier::new(coders, network, temperature)?;
+        if from.has("support") { model.with_support(from.take("support")?) } else { Ok(model) }
     }
 }
 
