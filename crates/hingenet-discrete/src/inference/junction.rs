@@ -6,6 +6,7 @@
 //! messages of the cliques below, and sums the clique's own feature out if it is missing. The class
 //! belongs to every clique and is never summed out.
 
+use super::elimination::order_of;
 use super::lanes::{self, Lanes, Range, absorb, add, in_lanes, multiply, smallest_positive};
 use super::tree::MISSING;
 use crate::Network;
@@ -16,6 +17,45 @@ use hingenet_base::numeric::simd::vectorised;
 /// Most entries (of four classes each) of all potentials together; beyond, rows are eliminated one by one,
 /// where the observed cells leave smaller tables.
 const MAX_ENTRIES: f64 = (1 << 20) as f64;
+
+/// Which features and tables meet in which clique, and where its message goes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cliques {
+    /// In the order of elimination: the features (from 1) that stay, ascending, and last the one that is summed out.
+    pub scopes: Vec<Vec<usize>>,
+    /// Nodes whose tables belong to each clique.
+    pub tables: Vec<Vec<usize>>,
+    /// Nodes whose tables have no feature.
+    pub prior: Vec<usize>,
+    /// The clique, a later one, that takes the message; `None` where nothing stays.
+    pub above: Vec<Option<usize>>,
+}
+
+impl Cliques {
+    /// The cliques of an order that suits every row.
+    pub fn of(network: &Network) -> Self {
+        Cliques::new(network, &order_of(network))
+    }
+
+    fn new(network: &Network, order: &[usize]) -> Self {
+        let s = network.structure();
+        let order: Vec<usize> = order.iter().copied().filter(|&v| v > 0).collect();
+        let around = UndirectedGraph::moral(s.dag()).eliminated(&order);
+        let scopes: Vec<Vec<usize>> = around.into_iter().zip(&order).map(|(a, &v)| scope(a, v)).collect();
+        let mut place = vec![0; s.n_nodes()];
+        order.iter().enumerate().for_each(|(k, &v)| place[v] = k);
+        let (prior, tables) = assign(network, &place);
+        // What stays after the elimination lies together in the clique of the next one to go.
+        let above = |scope: &Vec<usize>| scope[..scope.len() - 1].iter().map(|&v| place[v]).min();
+        Cliques { above: scopes.iter().map(above).collect(), scopes, tables, prior }
+    }
+
+    /// Entries of all cliques together, for one class.
+    pub fn entries(&self, card: &[usize]) -> f64 {
+        let size = |scope: &Vec<usize>| scope.iter().map(|&v| card[v] as f64).product::<f64>();
+        self.scopes.iter().map(size).sum()
+    }
+}
 
 /// A network compiled for rows with missing cells.
 #[derive(Debug, Clone)]
@@ -69,18 +109,13 @@ impl JunctionTree {
     /// `None` where the potentials would be too large or their numbers too small.
     pub fn new(network: &Network, order: &[usize]) -> Option<Self> {
         let s = network.structure();
-        let order: Vec<usize> = order.iter().copied().filter(|&v| v > 0).collect();
-        let around = UndirectedGraph::moral(s.dag()).eliminated(&order);
-        let scopes: Vec<Vec<usize>> = around.into_iter().zip(&order).map(|(a, &v)| scope(a, v)).collect();
+        let cliques = Cliques::new(network, order);
         let lanes = s.n_classes().div_ceil(4);
-        let size = |scope: &Vec<usize>| scope.iter().map(|&v| s.card()[v] as f64).product::<f64>();
-        let total: f64 = scopes.iter().map(size).sum();
-        if total * lanes as f64 > MAX_ENTRIES {
+        if cliques.entries(s.card()) * lanes as f64 > MAX_ENTRIES {
             return None;
         }
-        let mut place = vec![0; s.n_nodes()];
-        order.iter().enumerate().for_each(|(k, &v)| place[v] = k);
-        let (prior, tables) = assign(network, &place);
+        let Cliques { scopes, tables, prior, above } = cliques;
+        let size = |scope: &Vec<usize>| scope.iter().map(|&v| s.card()[v]).product::<usize>();
         let mut tree = JunctionTree {
             lanes,
             prior: in_lanes(s.n_classes(), 0.0, |c| prior.iter().map(|&i| network.row(i, 0)[c]).sum())
@@ -88,17 +123,14 @@ impl JunctionTree {
             card: s.card()[1..].to_vec(),
             cliques: Vec::with_capacity(order.len()),
             messages_len: 0,
-            belief_len: scopes.iter().map(|scope| size(scope) as usize * lanes).max().unwrap_or(0),
+            belief_len: scopes.iter().map(|scope| size(scope) * lanes).max().unwrap_or(0),
             range: Range::Safe,
         };
         scopes.iter().zip(tables).for_each(|(scope, tables)| tree.push(network, scope, &tables));
         let entries = |clique: &Clique| smallest_positive(clique.log.as_flattened());
         tree.range = Range::of(tree.cliques.iter().map(entries));
-        for (k, scope) in scopes.iter().enumerate() {
-            // What stays after the elimination lies together in the clique of the next one to go.
-            let above = scope[..scope.len() - 1].iter().map(|&v| place[v]).min();
-            above.into_iter().for_each(|a| tree.cliques[a].children.push(k));
-        }
+        let below = above.into_iter().enumerate().filter_map(|(k, above)| Some((k, above?)));
+        below.for_each(|(k, above)| tree.cliques[above].children.push(k));
         (tree.range != Range::LogOnly).then_some(tree)
     }
 

@@ -27,6 +27,7 @@ use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_base::numeric::random::Random;
 use hingenet_data::table::Codes;
+pub use junction::Cliques;
 use junction::JunctionTree;
 use rayon::prelude::*;
 use std::sync::OnceLock;

@@ -20,7 +20,11 @@ macro_rules! module {
 pub(crate) const STYLE: &str = include_str!("explorer.css");
 
 /// The parts of the page's script, each after those it uses when it starts.
-const MODULES: [(&str, &str); 9] = [
+const MODULES: [(&str, &str); 13] = [
+    module!("engine/arrays.js"),
+    module!("engine/numbers.js"),
+    module!("engine/discrete.js"),
+    module!("engine/local.js"),
     module!("engine/remote.js"),
     module!("app/evidence.js"),
     module!("app/distribution.js"),

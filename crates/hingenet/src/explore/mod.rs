@@ -2,6 +2,7 @@
 //! goes in and out as JSON, because the other side is a page; `types.d.ts` of `hingenet-view` says what it looks like.
 
 mod ask;
+mod compile;
 mod facts;
 
 use crate::model::Model;
@@ -29,10 +30,5 @@ impl<'a> Explorer<'a> {
     pub fn new(model: &'a Model) -> Result<Self> {
         let cards = model.query_variables().iter().map(|v| v.states.len()).collect();
         Ok(Explorer { model, cards })
-    }
-
-    /// The model as flat arrays that a page evaluates without this program; `None` where there is no such form.
-    pub fn program(&self) -> Result<Option<serde_json::Value>> {
-        Ok(None)
     }
 }
