@@ -3,7 +3,7 @@
 
 mod bundle;
 
-use crate::network::{Place, layout_cards, without_cycles};
+use crate::network::{Place, layout_cards, rows_of_cards, without_cycles};
 use bundle::bundle;
 use hingenet::Result;
 use hingenet::explore::Explorer;
@@ -48,6 +48,11 @@ const CARD_DENSITY: f64 = 58.0;
 const CARD_STATES: usize = 7;
 /// Cards stand in rows of at most this width.
 const ROW: f64 = 1100.0;
+
+/// Room below the last row for arcs between its cards.
+const BELOW: f64 = 28.0;
+/// Layers that are so much higher than wide are given up.
+const LADDER: f64 = 1.2;
 
 /// The script of a page with an explorer.
 pub(crate) fn script() -> String {
@@ -113,9 +118,15 @@ fn places(facts: &Value, pictures: &[NetworkPicture]) -> (Vec<[f64; 4]>, [f64; 2
     let Some(first) = pictures.first() else { return (Vec::new(), [0.0; 2]) };
     let mut all = first.clone();
     all.arcs = acyclic(pictures);
-    let layout = layout_cards(&all, CARD_WIDTH, &heights, ROW);
+    let mut layout = layout_cards(&all, CARD_WIDTH, &heights, ROW);
+    if layout.height > LADDER * layout.width {
+        // a ladder of layers hides its arcs and leaves the page empty: rows in the order of the layers
+        let mut order: Vec<usize> = (0..heights.len()).collect();
+        order.sort_by(|&a, &b| layout.places[a].y.total_cmp(&layout.places[b].y));
+        layout = rows_of_cards(&order, CARD_WIDTH, &heights, ROW);
+    }
     let place = |(p, h): (&Place, &f64)| [p.x, p.y, p.width, *h];
-    (layout.places.iter().zip(&heights).map(place).collect(), [layout.width, layout.height])
+    (layout.places.iter().zip(&heights).map(place).collect(), [layout.width, layout.height + BELOW])
 }
 
 /// The arcs of all pictures that the layers follow.

@@ -60,6 +60,16 @@ pub fn layout_cards(picture: &NetworkPicture, width: f64, heights: &[f64], max_r
     place_rows(&layers(picture), &vec![width; heights.len()], heights, max_row)
 }
 
+/// The first card alone on top, the others in rows below it, with room for arcs between them.
+pub fn rows_of_cards(order: &[usize], width: f64, heights: &[f64], max_row: f64) -> Layout {
+    let (first, rest) = order.split_at(order.len().min(1));
+    let in_row =
+        ((max_row / width) as usize).clamp(1, ((rest.len() as f64).sqrt() * 1.6).ceil().max(1.0) as usize);
+    let layers: Vec<Vec<usize>> =
+        std::iter::once(first.to_vec()).chain(rest.chunks(in_row).map(<[usize]>::to_vec)).collect();
+    place_rows(&layers, &vec![width; heights.len()], heights, max_row)
+}
+
 /// Nodes in layers, each layer in an order with few crossings.
 fn layers(picture: &NetworkPicture) -> Vec<Vec<usize>> {
     let mut layers = into_layers(&layer_numbers(picture));

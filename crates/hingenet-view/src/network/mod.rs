@@ -10,7 +10,7 @@ mod svg;
 
 pub use file::networks_svg;
 pub use layout::{Layout, Place, layout};
-pub(crate) use layout::{layout_cards, without_cycles};
+pub(crate) use layout::{layout_cards, rows_of_cards, without_cycles};
 pub use matrix::adjacency_matrix;
 pub use panel::{CHANGES, class_panel, common_layout, difference_panel, look};
 pub use svg::{network_fragment, network_svg};

@@ -3,7 +3,7 @@
 // it is known. Above some number of columns only the neighbourhood of the chosen one has cards, the others are dots.
 import { label, linePath, percentOf, shape } from "./charts.js";
 import { curveOf, endsOf, momentsOf, overClasses } from "./distribution.js";
-import { settledState, shortNumber } from "./evidence.js";
+import { settledState, shortNumber, stateLabel } from "./evidence.js";
 /** @typedef {import("../types.d.ts").Given} Given */
 /** @typedef {import("../types.d.ts").Beliefs} Beliefs */
 /** @typedef {import("../types.d.ts").Belief} Belief */
@@ -22,6 +22,8 @@ const HEAD = 26, STATE = 17, DENSITY = 58;
 const STATES = 7;
 /** Between cards that stand in rows. */
 const GAP = 16;
+/** How far the network can be scaled, and how small it may be and still be read. */
+const LEAST_ZOOM = 0.2, MOST_ZOOM = 3, READABLE = 0.6;
 /** Height of the overview of all columns. */
 const OVERVIEW = 150;
 
@@ -58,6 +60,18 @@ export class Cards {
     this.cards.clear();
     const cards = shown.map((column) => this.card(column, boxes.get(column) || [0, 0, 0, 0]));
     this.svg.replaceChildren(...(this.isLarge ? [this.overview(size[0], new Set(shown))] : []), this.arcs(boxes), ...cards);
+  }
+
+  /** @param {number} zoom */
+  scale(zoom) {
+    this.zoom = Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, zoom));
+    this.resize();
+  }
+
+  /** As wide as there is room, but not larger than drawn and not too small to read. */
+  fit() {
+    const room = this.svg.parentElement ? this.svg.parentElement.clientWidth - 2 : 0;
+    if (room > 0 && this.size) this.scale(Math.min(1, Math.max(READABLE, room / this.size[0])));
   }
 
   resize() {
@@ -105,7 +119,7 @@ export class Cards {
     this.dots.clear();
     this.columns.forEach((column, k) => {
       const [x, y] = this.given.places[k];
-      const dot = shape("circle", { class: `x-dot${k === 0 ? " class" : ""}${near.has(k) ? " near" : ""}`, cx: GAP + (x / w) * (width - 2 * GAP), cy: GAP + (y / h) * (OVERVIEW - GAP), r: k === this.chosen ? 5 : 3.2 });
+      const dot = shape("circle", { class: `x-dot${k === 0 ? " x-class" : ""}${near.has(k) ? " near" : ""}`, cx: GAP + (x / w) * (width - 2 * GAP), cy: GAP + (y / h) * (OVERVIEW - GAP), r: k === this.chosen ? 5 : 3.2 });
       dot.append(shape("title", {}, column.name));
       dot.addEventListener("click", () => this.actions.choose(k));
       this.dots.set(k, dot);
@@ -142,8 +156,8 @@ export class Cards {
   card(column, box) {
     const [x, y, width, height] = [box[0] - box[2] / 2, box[1] - box[3] / 2, box[2], box[3]];
     const { name, states } = this.columns[column];
-    const group = shape("g", { class: `x-card${column === 0 ? " class" : ""}`, transform: `translate(${x} ${y})`, role: "group", "aria-label": name });
-    const head = shape("rect", { class: "x-tint", width, height: HEAD, rx: 5 });
+    const group = shape("g", { class: `x-card${column === 0 ? " x-class" : ""}`, transform: `translate(${x} ${y})`, role: "group", "aria-label": name });
+    const head = shape("rect", { class: "x-tint", "fill-opacity": 0, width, height: HEAD, rx: 5 });
     const title = label(name, width - 16, { class: "x-name", x: 8, y: 17 });
     const frame = shape("rect", { class: "x-frame", width, height, rx: 5 });
     const handle = shape("rect", { class: "x-handle", width, height: HEAD, rx: 5, role: "button", "aria-label": `${name}: show this column`, tabindex: 0 });
@@ -162,12 +176,12 @@ export class Cards {
   states(card, column, width) {
     const { states = [], name } = this.columns[column];
     const shown = states.slice(0, STATES);
-    shown.forEach((text, state) => {
+    shown.forEach((_, state) => {
       const y = HEAD + 2 + state * STATE;
       const bar = shape("rect", { class: "x-bar", x: 6, y: y + 2, width: 0, height: STATE - 4 });
       const share = shape("text", { class: "x-share", x: width - 6, y: y + 13, "text-anchor": "end" });
       const group = shape("g", { class: "x-state", role: "button", "aria-pressed": "false", tabindex: state === 0 ? 0 : -1 },
-        shape("rect", { class: "x-hit", x: 3, y, width: width - 6, height: STATE }), bar, label(text, width - 70, { x: 10, y: y + 13 }), share);
+        shape("rect", { class: "x-hit", x: 3, y, width: width - 6, height: STATE }), bar, label(stateLabel(this.columns[column], state), width - 70, { x: 10, y: y + 13 }), share);
       onPress(group, (event) => (event.shiftKey ? this.actions.exclude(column, state) : this.actions.set(column, state)));
       group.addEventListener("keydown", (event) => this.walk(/** @type {KeyboardEvent} */ (event), card, state));
       card.lines.push({ group, bar, share, state });
@@ -236,7 +250,7 @@ export class Cards {
   /** @param {Card} card @param {number} state */
   stateName(card, state) {
     const column = Array.from(this.cards.keys()).find((c) => this.cards.get(c) === card) || 0;
-    return `${this.columns[column].name} ${(this.columns[column].states || [])[state]}`;
+    return `${this.columns[column].name} ${stateLabel(this.columns[column], state)}`;
   }
 
   /** @param {Card} card @param {number} column @param {Belief | null} belief @param {Finding | undefined} finding @param {number} k */

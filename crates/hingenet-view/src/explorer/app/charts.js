@@ -58,18 +58,19 @@ export function liveFigure(id, title) {
   };
 }
 
-/** Bars one below the other; with `from` they float, as in a waterfall. @param {string} title @param {Bar[]} bars @param {number} [full] */
-export function barChart(title, bars, full) {
+/** Bars one below the other; with `from` they float, as in a waterfall. @param {string} title @param {Bar[]} bars @param {number} [full] @param {number} [wide] */
+export function barChart(title, bars, full, wide = WIDE) {
   const ends = bars.flatMap((b) => [b.from || 0, (b.from || 0) + b.value, 0]);
   const low = Math.min(0, ...ends), high = Math.max(full === undefined ? 1e-9 : full, ...ends);
-  const room = WIDE - LABELS - VALUES;
-  const x = (/** @type {number} */ v) => LABELS + (room * (v - low)) / (high - low || 1);
-  const svg = shape("svg", { class: "chart", viewBox: `0 0 ${WIDE} ${bars.length * LINE + 6}`, role: "img", "aria-label": title });
+  const labels = Math.round(0.375 * wide);
+  const room = wide - labels - VALUES;
+  const x = (/** @type {number} */ v) => labels + (room * (v - low)) / (high - low || 1);
+  const svg = shape("svg", { class: "chart", viewBox: `0 0 ${wide} ${bars.length * LINE + 6}`, role: "img", "aria-label": title });
   svg.append(shape("path", { class: "axis", d: `M${x(0).toFixed(1)} 0V${bars.length * LINE + 4}` }));
   bars.forEach((bar, k) => {
     const from = x(bar.from || 0), to = x((bar.from || 0) + bar.value), y = k * LINE + 3;
     const rect = shape("rect", { class: bar.css || "bar s0", x: Math.min(from, to).toFixed(2), y: y + 2, width: Math.max(Math.abs(to - from), 0.8).toFixed(2), height: LINE - 7 });
-    svg.append(rect, label(bar.label, LABELS - 6, { x: LABELS - 6, y: y + 13, "text-anchor": "end" }), shape("text", { class: "value", x: WIDE - 2, y: y + 13, "text-anchor": "end" }, bar.text));
+    svg.append(rect, label(bar.label, labels - 6, { x: labels - 6, y: y + 13, "text-anchor": "end" }), shape("text", { class: "value", x: wide - 2, y: y + 13, "text-anchor": "end" }, bar.text));
   });
   return svg;
 }
@@ -125,7 +126,7 @@ export function legendOf(names) {
 
 /** @param {number} p */
 export function percentOf(p) {
-  if (p > 0 && p < 0.0005) return "<0.1 %";
-  if (p < 1 && p > 0.9995) return ">99.9 %";
+  if (p > 1e-9 && p < 0.0005) return "<0.1 %";
+  if (p < 1 - 1e-9 && p > 0.9995) return ">99.9 %";
   return `${(100 * p).toFixed(1)} %`;
 }

@@ -8,6 +8,15 @@ export function oneOf(n, at) {
   return Array.from({ length: n }, (_, k) => (k === at ? 1 : 0));
 }
 
+/** A state as a reader likes it: intervals by their ends. @param {Column} column @param {number} state */
+export function stateLabel({ states = [], cuts }, state) {
+  if (!cuts) return states[state];
+  if (cuts.length === 0) return "any";
+  if (state === 0) return `≤ ${shortNumber(cuts[0])}`;
+  if (state === cuts.length) return `> ${shortNumber(cuts[state - 1])}`;
+  return `${shortNumber(cuts[state - 1])} … ${shortNumber(cuts[state])}`;
+}
+
 /** The state that a finding settles on, or -1. @param {Finding | undefined} finding */
 export function settledState(finding) {
   if (!finding || !("states" in finding)) return -1;
@@ -128,20 +137,20 @@ export class Evidence {
 
   /** A finding in words. @param {Finding} finding */
   words(finding) {
-    const { name, states = [] } = this.columns[finding.column];
-    if ("value" in finding) return `${name} = ${shortNumber(finding.value)}`;
+    const column = this.columns[finding.column];
+    const is = (/** @type {number} */ state) => (column.cuts ? `${column.name} ${stateLabel(column, state)}` : `${column.name} = ${stateLabel(column, state)}`);
+    if ("value" in finding) return `${column.name} = ${shortNumber(finding.value)}`;
     const state = settledState(finding);
-    if (state >= 0) return `${name} = ${states[state]}`;
-    if (finding.states.every((l) => l === 0 || l === 1)) {
-      return `${name} ≠ ${states.filter((_, k) => finding.states[k] === 0).join(", ")}`;
-    }
-    return `${name} ~ ${finding.states.map((l, k) => `${states[k]}:${shortNumber(l)}`).join(" ")}`;
+    if (state >= 0) return is(state);
+    const names = finding.states.map((_, k) => stateLabel(column, k));
+    if (finding.states.every((l) => l === 0 || l === 1)) return `${column.name} ≠ ${names.filter((_, k) => finding.states[k] === 0).join(", ")}`;
+    return `${column.name} ~ ${finding.states.map((l, k) => `${names[k]}: ${shortNumber(l)}`).join("; ")}`;
   }
 }
 
 /** A number with as many digits as matter to a reader. @param {number} x */
 export function shortNumber(x) {
-  if (x === 0 || !Number.isFinite(x)) return String(x);
   const size = Math.abs(x);
-  return size >= 1e6 || size < 1e-3 ? x.toExponential(2) : String(Number(x.toPrecision(4)));
+  const text = size > 0 && (size >= 1e6 || size < 1e-3) ? x.toExponential(2) : String(Number(x.toPrecision(4)));
+  return text.replaceAll("-", "−");
 }

@@ -114,7 +114,7 @@ async function explore(here, given, engine) {
 
   function render() {
     cards.update(beliefs, evidence.known);
-    panels.class.update(beliefs);
+    panels.class.update(beliefs, evidence.known.size > 0);
     panels.known.update();
     panels.next.update(beliefs);
     panels.moved.update(beliefs, prior.columns, evidence.known);
@@ -142,6 +142,7 @@ async function explore(here, given, engine) {
   const left = element("div", { className: "x-left" }, ...panels.class.parts, element("h3", {}, "Known"), ...panels.known.parts, element("p", { className: "x-buttons" }, undo, reset, back, copy), status);
   const side = element("div", { className: "tabs x-side" },
     ...Object.entries({ reasons: "Reasons", column: "Column", next: "Measure next", moved: "What moved", classes: "Classes", rows: "Rows" })
+      .filter(([key]) => facts.tells_columns || (key !== "moved" && key !== "classes"))
       .map(([key, name]) => element("div", { className: "tab", id: `x-tab-${key}` }, element("h3", {}, name), ...panels[/** @type {keyof typeof panels} */ (key)].parts)));
   const scroll = element("div", { className: "scroll x-net", tabIndex: 0 }, cards.svg);
   scroll.setAttribute("role", "region");
@@ -154,6 +155,7 @@ async function explore(here, given, engine) {
   cards.prior = prior.columns;
   cards.telling = facts.columns.map((_, c) => c).sort((a, b) => (prior.next[b] || 0) - (prior.next[a] || 0) || a - b);
   cards.build();
+  cards.fit();
   choose(cards.telling.find((c) => c > 0) || 0, false);
   const restore = () => {
     if (location.hash.startsWith(LINK) && evidence.restore(location.hash.slice(LINK.length))) return ask();
@@ -197,14 +199,13 @@ function toolbar(given, cards, choose, render) {
     if (card) card.group.scrollIntoView({ block: "nearest", inline: "center" });
   });
   const again = () => { cards.build(); render(); };
-  const zoom = (/** @type {string} */ text, /** @type {string} */ name, /** @type {() => number} */ to) => {
+  const zoom = (/** @type {string} */ text, /** @type {string} */ name, /** @type {() => void} */ act) => {
     const made = element("button", { type: "button" }, text);
     made.setAttribute("aria-label", name);
-    made.addEventListener("click", () => { cards.zoom = Math.min(3, Math.max(0.2, to())); cards.resize(); });
+    made.addEventListener("click", act);
     return made;
   };
-  const fit = () => (cards.svg.parentElement ? cards.svg.parentElement.clientWidth : 800) / (cards.size ? cards.size[0] : 800);
-  const parts = [element("label", {}, "find ", search), names, zoom("−", "Smaller", () => cards.zoom / 1.25), zoom("+", "Larger", () => cards.zoom * 1.25), zoom("fit", "Fit the width", fit)];
+  const parts = [element("label", {}, "find ", search), names, zoom("−", "Smaller", () => cards.scale(cards.zoom / 1.25)), zoom("+", "Larger", () => cards.scale(cards.zoom * 1.25)), zoom("fit", "Fit the width", () => cards.fit())];
   if (given.pictures.some((p) => p.arcs.some(([from]) => from > 0))) {
     const weak = element("input", { type: "range", min: "0", max: "1", step: "0.02", value: "0" });
     weak.addEventListener("input", () => { cards.weakest = Number(weak.value); again(); });

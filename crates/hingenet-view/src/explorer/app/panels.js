@@ -2,7 +2,7 @@
 // What stands beside the network: the class, what is known, reasons, what to measure next, what moved, one column, all classes.
 import { barChart, curveChart, groupedBars, legendOf, liveFigure, percentOf } from "./charts.js";
 import { curveOf, endsOf, momentsOf, movedBy, overClasses, withinClasses } from "./distribution.js";
-import { isSettled, settledState, shortNumber } from "./evidence.js";
+import { isSettled, settledState, shortNumber, stateLabel } from "./evidence.js";
 import { decided, logOdds } from "./reasons.js";
 /** @typedef {import("../types.d.ts").Given} Given */
 /** @typedef {import("../types.d.ts").Beliefs} Beliefs */
@@ -12,6 +12,8 @@ import { decided, logOdds } from "./reasons.js";
 
 /** Lines of a figure; the rest is summed up. */
 const LINES = 12;
+/** Width of a drawing in the left column. */
+const NARROW = 270;
 /** Columns whose classes are shown side by side at first. */
 const SIDE_BY_SIDE = 12;
 
@@ -23,21 +25,21 @@ export function classPanel(given) {
   const words = element("p", { className: "x-margin" });
   return {
     parts: [chart.figure, words],
-    /** @param {Beliefs} beliefs */
-    update({ classes, logEvidence, conflict }) {
+    /** @param {Beliefs} beliefs @param {boolean} isAnythingKnown */
+    update({ classes, logEvidence, conflict }, isAnythingKnown) {
       const order = classes.map((_, c) => c).sort((a, b) => classes[b] - classes[a] || a - b);
       const best = order[0], next = order[1];
       const bars = classes.map((p, c) => ({ label: names[c], value: p, text: percentOf(p), css: c === best ? "bar s0" : "bar s7" }));
       chart.draw({
         reading: "Probability of each class given what is known.",
-        svg: barChart(`Probabilities of ${target}`, bars, 1),
+        svg: barChart(`Probabilities of ${target}`, bars, 1, NARROW),
         header: [target, "probability", "log-odds"],
         rows: classes.map((p, c) => [names[c], p, logOdds(classes, c)]),
       });
       const lead = Math.log(Math.max(classes[best], 1e-300) / Math.max(classes[next] || 0, 1e-300));
       const lines = [`${names[best]}: log-odds ${shortNumber(logOdds(classes, best))}.`];
       if (next !== undefined) lines.push(`Margin to ${names[next]}: ${shortNumber(lead)}${margin === null ? "." : `; training asked for ${shortNumber(margin)}.`}`);
-      if (logEvidence !== null) lines.push(`ln P(known) = ${shortNumber(logEvidence)}.`);
+      if (logEvidence !== null && isAnythingKnown) lines.push(`ln P(known) = ${shortNumber(logEvidence)}.`);
       if (conflict !== null) lines.push(conflict > 0.01 ? `What is known fits together worse than by chance (conflict ${shortNumber(conflict)}).` : `What is known fits together (conflict ${shortNumber(conflict)}).`);
       words.textContent = lines.join(" ");
     },
@@ -89,7 +91,7 @@ export function reasonsPanel(given, evidence) {
       const estimated = reasons.some((r) => r.error !== null) ? ` Means over random orders; standard error at most ${shortNumber(error)}.` : "";
       chart.draw({
         title: `Reasons for ${names[c]}`,
-        reading: `Log-odds of ${names[c]}, from nothing known to now: each bar is what a column adds, averaged over all orders (Shapley value).${estimated}`,
+        reading: reasons.length === 0 ? "Nothing is known of the columns yet." : `Log-odds of ${names[c]}, from nothing known to now: each bar is what a column adds, averaged over all orders (Shapley value).${estimated}`,
         svg: barChart(`Reasons for ${names[c]}`, bars),
         header: ["known", "log-odds"],
         rows: [["nothing known", base], ...reasons.map((r) => [evidence.words(r.finding), r.value]), [`${names[c]} in all`, total]],
@@ -110,7 +112,7 @@ export function reasonsPanel(given, evidence) {
 
 /** @param {number} x */
 function signed(x) {
-  return (x > 0 ? "+" : "") + shortNumber(x).replace("-", "−");
+  return Math.abs(x) < 1e-9 ? "0" : (x > 0 ? "+" : "") + shortNumber(x);
 }
 
 /** What to measure next. @param {Given} given @param {(about: number) => void} askAbout @param {(column: number) => void} choose */
@@ -212,7 +214,8 @@ export function columnPanel(given, evidence, actions) {
   }
   /** @param {string[]} states */
   function stateControls(states) {
-    return element("ul", { className: "x-states" }, ...states.map((text, state) => {
+    return element("ul", { className: "x-states" }, ...states.map((_, state) => {
+      const text = stateLabel(columns[column], state);
       const set = element("button", { type: "button" }, text);
       set.dataset.state = String(state);
       set.addEventListener("click", (event) => (event.shiftKey ? actions.exclude(column, state) : actions.set(column, state)));
@@ -246,7 +249,8 @@ export function columnPanel(given, evidence, actions) {
   }
   /** @param {string[]} states */
   function weightControls(states) {
-    const inputs = states.map((text) => {
+    const texts = states.map((_, state) => stateLabel(columns[column], state));
+    const inputs = texts.map((text) => {
       const input = element("input", { type: "number", min: "0", step: "any", value: "1" });
       input.setAttribute("aria-label", `Likelihood of what was seen if ${columns[column].name} is ${text}`);
       return input;
@@ -257,7 +261,7 @@ export function columnPanel(given, evidence, actions) {
       if (weights.every((w) => w === 0)) return;
       actions.tell(weights.every((w) => w === weights[0]) ? null : { column, states: weights }, column);
     });
-    const lines = states.map((text, k) => element("li", {}, element("label", {}, inputs[k], ` ${text}`)));
+    const lines = texts.map((text, k) => element("li", {}, element("label", {}, inputs[k], ` ${text}`)));
     return element("details", {}, element("summary", {}, "Not sure? Weigh the states"), element("p", { className: "note" }, "How probable is what you saw, if the column has this state?"), element("ul", { className: "x-weights" }, ...lines), apply);
   }
   /** @type {(Belief | null)[]} */
@@ -316,9 +320,9 @@ export function columnFigure(given, column, beliefs, prior) {
   const told = "Given what is known, in each class by itself.";
   if (states && belief.joint) {
     const within = withinClasses(belief.joint, k), all = overClasses(belief.joint, k);
-    const svg = cuts.length > 0 && range ? curveChart(name, range, within.map((p, c) => ({ name: names[c], points: steps(p, cuts, range) })), cuts, 150) : groupedBars(name, states, within.map((values, c) => ({ name: names[c], values })));
+    const svg = cuts.length > 0 && range ? curveChart(name, range, within.map((p, c) => ({ name: names[c], points: steps(p, cuts, range) })), cuts, 150) : groupedBars(name, states.map((_, s) => stateLabel(columns[column], s)), within.map((values, c) => ({ name: names[c], values })));
     const reading = cuts.length > 0 ? `${told} Height is probability by width; dashed lines are the cuts.` : told;
-    return { title: name, reading, svg, header: [name, "all", ...names], rows: states.map((text, s) => [text, all[s], ...within.map((p) => p[s])]) };
+    return { title: name, reading, svg, header: [name, "all", ...names], rows: states.map((_, s) => [stateLabel(columns[column], s), all[s], ...within.map((p) => p[s])]) };
   }
   const ends = endsOf(prior || belief, range);
   const curves = names.map((text, c) => ({ name: text, points: curveOf(belief, k, ends, c).filter(([x]) => x >= ends[0] && x <= ends[1]) }));
@@ -345,6 +349,19 @@ export function classesPanel(given, choose) {
   let most = SIDE_BY_SIDE;
   /** @type {{ beliefs: Beliefs, prior: (Belief | null)[] } | null} */
   let latest = null;
+  /** @type {Map<number, ReturnType<typeof liveFigure>>} */
+  const figures = new Map();
+  /** @param {number} column */
+  function figureOf(column) {
+    const made = figures.get(column) || liveFigure(`x-side-${column}`, columns[column].name);
+    if (!figures.has(column)) {
+      const name = element("button", { type: "button", className: "x-link" }, "Show this column");
+      name.addEventListener("click", () => choose(column));
+      made.figure.querySelector(".save")?.append(name);
+    }
+    figures.set(column, made);
+    return made;
+  }
   function draw() {
     if (!latest) return;
     const { beliefs, prior } = latest;
@@ -352,10 +369,9 @@ export function classesPanel(given, choose) {
     told.sort((a, b) => (beliefs.next[b] || 0) - (beliefs.next[a] || 0) || a - b);
     more.hidden = told.length <= most;
     grid.replaceChildren(...told.slice(0, most).map((column) => {
-      const drawn = columnFigure(given, column, beliefs, prior[column]);
-      const name = element("button", { type: "button", className: "x-link" }, columns[column].name);
-      name.addEventListener("click", () => choose(column));
-      return element("div", {}, name, ...(drawn ? [drawn.svg] : []));
+      const live = figureOf(column), drawn = columnFigure(given, column, beliefs, prior[column]);
+      if (drawn) live.draw({ ...drawn, reading: "" });
+      return live.figure;
     }));
   }
   more.addEventListener("click", () => { most *= 2; draw(); });
