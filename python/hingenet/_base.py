@@ -184,6 +184,13 @@ class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
         default=None,
     )
 
+    max_memory: float | None = parameter(
+        "float or None",
+        "Bytes, such as ``4e9``, that one step of the fit may take; a fit that would take more is refused before it does. "
+        "``None``: three quarters of the memory of the machine.",
+        default=None,
+    )
+
     absent_columns: str = parameter(
         '{"error", "missing"}',
         "What to do with a frame to predict that lacks columns of training: refuse it, as scikit-learn asks, or find columns "

@@ -71,6 +71,7 @@ def fit(
     progress: Progress | None = None,
     max_time: float | None = None,
     calibrate_sets: float | None = None,
+    max_memory: float | None = None,
 ) -> Model: ...
 
 def doubts(

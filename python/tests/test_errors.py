@@ -146,6 +146,15 @@ def test_a_fit_can_be_timed(cancer):
         BayesNetClassifier("tan", max_time=-1).fit(X, y)
 
 
+def test_a_fit_can_be_bounded_in_memory(cancer):
+    X, y = cancer
+    with pytest.raises(HingenetError, match="more than the 1.0 MB allowed\nhint: .*allow more \\(`max_memory`\\)"):
+        clone(FISHER).set_params(max_memory=1e6).fit(X, y)
+    with pytest.raises(ValueError, match="max_memory = -1: expected a number of bytes, 0 or more"):
+        BayesNetClassifier("nb", "ml", max_memory=-1).fit(X, y)
+    assert BayesNetClassifier("nb", "ml", max_memory=1e9).fit(X, y).score(X, y) > 0.9
+
+
 def test_bad_options_name_what_is_allowed(cancer):
     with pytest.raises(ValueError, match="model = forest:ml-bn-svm: expected .*did you mean `aode:ml-bn-svm`"):
         BayesNetClassifier("forest").fit(*cancer)

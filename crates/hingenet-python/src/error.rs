@@ -12,13 +12,12 @@ pyo3::create_exception!(
 );
 
 /// Remedies of the library that name options of the command line, and what they are in Python.
-const REMEDIES: [(&str, &str); 16] = [
+const REMEDIES: [(&str, &str); 15] = [
     (" with `--ignore`", ""),
     (" (`--ignore`)", ""),
     (" with --ignore ", ": "),
     ("read as categories with --categorical ", "give as texts: "),
-    (", or allow more (`--max-memory`)", ""),
-    (", or allow more memory (`--max-memory`)", ""),
+    ("`--max-memory`", "`max_memory`"),
     (" (`--na` names other texts for that)", ""),
     ("read text files with --decimal , or write", "write"),
     (" (`--drop-unlabelled`)", ""),

@@ -64,7 +64,7 @@ impl<'a> Data<'a> {
 
 /// Fits the model named `spec` to features, class codes with class names, and weights.
 #[pyfunction]
-#[pyo3(signature = (spec, features, names, y, classes, target, weights=None, seed=0, threads=1, progress=None, max_time=None, calibrate_sets=None))]
+#[pyo3(signature = (spec, features, names, y, classes, target, weights=None, seed=0, threads=1, progress=None, max_time=None, calibrate_sets=None, max_memory=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 pub fn fit(
     py: Python<'_>,
@@ -80,6 +80,7 @@ pub fn fit(
     progress: Option<Bound<'_, PyAny>>,
     max_time: Option<f64>,
     calibrate_sets: Option<f64>,
+    max_memory: Option<f64>,
 ) -> PyResult<Model> {
     let spec: ModelSpec = spec.parse().map_err(to_python)?;
     let data = Data::new(&features, names, &y, classes, target, weights)?;
@@ -90,9 +91,16 @@ pub fn fit(
         })
     };
     let options = FitOptions { seed, max_time: max_time.map(seconds).transpose()?, calibrate_sets };
-    work::run(py, threads, progress.as_ref(), |control| match &data {
-        Data::InPlace(data) => model::fit_numbers(&spec, data, options, control),
-        Data::Table(data) => model::fit(&spec, data, options, control),
+    if let Some(bytes) = max_memory.filter(|bytes| bytes.is_nan() || *bytes < 0.0) {
+        let text = format!("max_memory = {bytes}: expected a number of bytes, 0 or more");
+        return Err(PyValueError::new_err(text));
+    }
+    work::run(py, threads, progress.as_ref(), |control| {
+        let control = max_memory.map_or(control.clone(), |bytes| control.clone().within_memory(bytes as u64));
+        match &data {
+            Data::InPlace(data) => model::fit_numbers(&spec, data, options, &control),
+            Data::Table(data) => model::fit(&spec, data, options, &control),
+        }
     })
     .map(Model)
 }
