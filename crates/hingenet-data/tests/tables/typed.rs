@@ -217,6 +217,22 @@ fn no_flipped_bit_of_a_compressed_arrow_file_ends_the_program() {
     }
 }
 
+/// Pages and the lists in them say how much they hold, and the decoder would take as much memory: these small files ended the
+/// program.
+#[test]
+fn no_size_in_a_parquet_file_ends_the_program() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/parquet");
+    for (name, problem) in [
+        ("page_of_2_gb", "a page claims to hold more than it can"),
+        ("dictionary_of_2_g", "a page claims to hold more than it can"),
+        ("texts_of_1_t", "more texts than there are rows"),
+        ("suffixes_of_1_t", "more texts than there are rows"),
+    ] {
+        let bytes = std::fs::read(folder.join(name)).unwrap();
+        refused(name, &bytes, &ReadOptions::default(), None, &[problem], "write the file again");
+    }
+}
+
 #[test]
 fn a_table_beyond_the_memory_allowed_is_refused_in_every_format() {
     let column = Arc::new(Float64Array::from_iter_values((0..20_000).map(f64::from))) as ArrayRef;

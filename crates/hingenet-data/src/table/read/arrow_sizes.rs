@@ -7,7 +7,7 @@ use hingenet_base::control::Control;
 use std::io::{Cursor, Error, Read, Result, Seek, SeekFrom};
 
 /// More than any compression gives: Zstandard writes 128 KiB of equal bytes as four.
-const MOST_RATIO: i64 = 1 << 16;
+pub(super) const MOST_RATIO: i64 = 1 << 16;
 /// Stands before the length of a message; files of old versions do without.
 const CONTINUATION_MARKER: [u8; 4] = [0xff; 4];
 /// Bytes that say how long a compressed buffer is without compression.
@@ -131,6 +131,6 @@ fn part(input: &mut (impl Read + Seek), start: u64, length: u64) -> Result<Vec<u
     up_to(input, length)
 }
 
-fn damaged(problem: &str) -> Error {
+pub(super) fn damaged(problem: &str) -> Error {
     Error::new(std::io::ErrorKind::InvalidData, problem)
 }

@@ -22,6 +22,8 @@ mod options;
 mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_columns;
+#[cfg(feature = "parquet")]
+mod parquet_sizes;
 mod places;
 mod plan;
 mod records;

@@ -6,7 +6,7 @@ use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
 use super::options::{Place, ReadOptions, ReadResult};
 use super::places::Lines;
-use super::{Input, arrow_sizes, parquet_columns, plan, read_error};
+use super::{Input, arrow_sizes, parquet_columns, parquet_sizes, plan, read_error};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
 use arrow_array::types::{Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType};
@@ -30,8 +30,11 @@ pub(super) fn read_parquet(input: Input<'_>, options: &ReadOptions, control: &Co
     let Input { file, path, reader, .. } = input;
     let context = Context::new(&file, options);
     guarded(&context, || match path {
-        Some(path) => parquet_groups(opened(&path)?, &context, options, control),
-        None => parquet_groups(bytes::Bytes::from(all(reader, &file, control)?), &context, options, control),
+        Some(path) => parquet_groups(|| opened(&path), &context, options, control),
+        None => {
+            let bytes = bytes::Bytes::from(all(reader, &file, control)?);
+            parquet_groups(|| Ok(bytes.clone()), &context, options, control)
+        }
     })
 }
 
@@ -66,13 +69,15 @@ fn opened(path: &Path) -> Result<File> {
     File::open(path).map_err(|e| Error::io(path, e))
 }
 
+/// Reads group by group; `input` gives the file, once for the decoder and once for the checks before it.
 fn parquet_groups<T: ChunkReader + 'static>(
-    input: T,
+    input: impl Fn() -> Result<T>,
     context: &Context<'_>,
     options: &ReadOptions,
     control: &Control,
 ) -> Result<ReadResult> {
-    let file = SerializedFileReader::new(input).map_err(|e| damaged(context, e))?;
+    let file = SerializedFileReader::new(input()?).map_err(|e| damaged(context, e))?;
+    let input = input()?;
     let fields = parquet_columns::fields(file.metadata().file_metadata());
     let leaves = parquet_columns::leaves(file.metadata().file_metadata().schema_descr());
     let (mut columns, kept) = columns(&fields, context, options)?;
@@ -83,7 +88,11 @@ fn parquet_groups<T: ChunkReader + 'static>(
         let end = n_rows.checked_add(rows).ok_or_else(|| damaged(context, "it has too many rows"))?;
         plan::reserve(&columns, rows as f64 * kept.len() as f64 * 8.0, control)?;
         for &i in &kept {
-            let reader = group.get_column_reader(leaves[i]).map_err(|e| damaged(context, e))?;
+            let checked =
+                parquet_sizes::check_chunk(&input, group.metadata().column(leaves[i]), rows, control);
+            checked.map_err(|e| unchecked(context, e))?;
+            let reader = parquet_sizes::column_reader(group.as_ref(), leaves[i], rows);
+            let reader = reader.map_err(|e| damaged(context, e))?;
             let mut chunk = parquet_columns::Chunk::new(reader, fields[i].data_type());
             let mut row = n_rows;
             while row < end {

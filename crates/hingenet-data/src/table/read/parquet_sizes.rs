@@ -1,0 +1,228 @@
+//! The sizes that pages of Parquet files claim. The decoder takes as much memory as a page says, so sizes are checked
+//! before it sees them: those in the headers of pages before a column is read, those inside a page before it is decoded.
+//! What is wrong in other ways is left to the decoder to tell.
+
+use super::arrow_sizes::{MOST_RATIO, damaged};
+use hingenet_base::control::Control;
+use parquet::basic::Encoding;
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::data_type::ByteArray;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::{ChunkReader, RowGroupReader};
+use std::io::{Error, Read, Result};
+
+/// Refuses a column of so many rows whose pages claim to hold more than they can, or than there is memory for.
+pub(super) fn check_chunk(
+    input: &impl ChunkReader,
+    chunk: &ColumnChunkMetaData,
+    rows: usize,
+    control: &Control,
+) -> Result<()> {
+    let (start, length) = chunk.byte_range();
+    let end = start.checked_add(length).ok_or_else(|| damaged("a column is longer than any file"))?;
+    let (mut at, mut seen) = (start, 0);
+    while at < end && seen < rows as u64 {
+        let page = Claims::read(input.get_read(at).map_err(Error::other)?.take(end - at))?;
+        if page.unpacked > page.packed.saturating_mul(MOST_RATIO as u64) || page.entries > page.unpacked {
+            return Err(damaged("a page claims to hold more than it can"));
+        }
+        let entries = page.entries as f64 * size_of::<ByteArray>() as f64;
+        let hint = "write pages of fewer rows, or allow more (`--max-memory`)";
+        let taken = page.unpacked as f64 + entries;
+        control.reserve(taken, "a page of the Parquet file", hint).map_err(Error::other)?;
+        at = at.saturating_add(page.header).saturating_add(page.packed);
+        seen = seen.saturating_add(page.values);
+    }
+    Ok(())
+}
+
+/// What the header of a page says.
+#[derive(Default)]
+struct Claims {
+    /// Bytes of the header, of the page behind it, and of what that unpacks to.
+    header: u64,
+    packed: u64,
+    unpacked: u64,
+    /// Cells of a page of data.
+    values: u64,
+    /// Values of a dictionary.
+    entries: u64,
+}
+
+impl Claims {
+    fn read(input: impl Read) -> Result<Self> {
+        let mut claims = Claims::default();
+        let mut compact = Compact { input, read: 0 };
+        compact.structure(0, 0, &mut |outer, field, value| {
+            let value = u64::try_from(value).unwrap_or(u64::MAX);
+            match (outer, field) {
+                (0, 2) => claims.unpacked = value,
+                (0, 3) => claims.packed = value,
+                (5 | 8, 1) => claims.values = value,
+                (7, 1) => claims.entries = value,
+                _ => {}
+            }
+        })?;
+        Ok(Claims { header: compact.read, ..claims })
+    }
+}
+
+/// Levels of structures in the header of a page: itself, that of its kind, statistics.
+const MOST_LEVELS: usize = 3;
+
+/// Reads Thrift's compact protocol, as far as headers of pages use it.
+struct Compact<R> {
+    input: R,
+    read: u64,
+}
+
+impl<R: Read> Compact<R> {
+    fn byte(&mut self) -> Result<u8> {
+        let mut byte = [0];
+        self.input.read_exact(&mut byte)?;
+        self.read += 1;
+        Ok(byte[0])
+    }
+
+    fn skip(&mut self, length: u64) -> Result<()> {
+        let skipped = std::io::copy(&mut self.input.by_ref().take(length), &mut std::io::sink())?;
+        self.read += skipped;
+        if skipped == length { Ok(()) } else { Err(damaged("a header is longer than its column")) }
+    }
+
+    fn unsigned(&mut self) -> Result<u64> {
+        let mut value = 0;
+        for shift in (0..u64::BITS).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(damaged("a number is too long"))
+    }
+
+    fn signed(&mut self) -> Result<i64> {
+        let zigzag = self.unsigned()?;
+        Ok((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
+    }
+
+    /// Hands on the integers of a structure and of those inside, each with the field of the header that it is in (0 for
+    /// the header itself) and its own.
+    fn structure(&mut self, outer: i64, level: usize, keep: &mut dyn FnMut(i64, i64, i64)) -> Result<()> {
+        let mut field: i64 = 0;
+        loop {
+            let head = self.byte()?;
+            if head == 0 {
+                return Ok(());
+            }
+            field = match head >> 4 {
+                0 => self.signed()?,
+                step => field.saturating_add(step.into()),
+            };
+            match head & 0x0f {
+                1 | 2 => {}
+                3 => drop(self.byte()?),
+                4..=6 => keep(if level < 2 { outer } else { -1 }, field, self.signed()?),
+                8 => {
+                    let length = self.unsigned()?;
+                    self.skip(length)?;
+                }
+                12 if level + 1 < MOST_LEVELS => {
+                    self.structure(if level == 0 { field } else { outer }, level + 1, keep)?;
+                }
+                _ => return Err(damaged("the header of a page cannot be read")),
+            }
+        }
+    }
+}
+
+/// A reader of one column of a group of rows, every page of which is checked before it is decoded.
+pub(super) fn column_reader(
+    group: &dyn RowGroupReader,
+    leaf: usize,
+    rows: usize,
+) -> parquet::errors::Result<ColumnReader> {
+    let column = group.metadata().column(leaf).column_descr_ptr();
+    let (pages, has_levels) = (group.get_column_page_reader(leaf)?, column.max_def_level() > 0);
+    Ok(get_column_reader(column, Box::new(CheckedPages { pages, has_levels, rows })))
+}
+
+/// The pages of a column of so many rows.
+struct CheckedPages {
+    pages: Box<dyn PageReader>,
+    has_levels: bool,
+    rows: usize,
+}
+
+impl CheckedPages {
+    /// Texts written as differences begin with their number, for which the decoder takes memory.
+    fn check(&self, page: &Page) -> Result<()> {
+        let lists = match page.encoding() {
+            Encoding::DELTA_LENGTH_BYTE_ARRAY => 1,
+            Encoding::DELTA_BYTE_ARRAY => 2,
+            _ => return Ok(()),
+        };
+        let levels = match page {
+            Page::DataPage { buf, .. } if self.has_levels => {
+                4 + u64::from(buf.first_chunk().map_or(0, |length| u32::from_le_bytes(*length)))
+            }
+            Page::DataPageV2 { def_levels_byte_len, rep_levels_byte_len, .. } => {
+                u64::from(*def_levels_byte_len) + u64::from(*rep_levels_byte_len)
+            }
+            _ => 0,
+        };
+        let mut rest = Compact { input: &page.buffer()[..], read: 0 };
+        rest.skip(levels)?;
+        (0..lists).try_for_each(|_| rest.skip_differences(self.rows as u64))
+    }
+}
+
+impl<R: Read> Compact<R> {
+    /// Passes over a list of at most `most` integers written as packed differences (DELTA_BINARY_PACKED).
+    fn skip_differences(&mut self, most: u64) -> Result<()> {
+        let (block, parts, count) = (self.unsigned()?, self.unsigned()?, self.unsigned()?);
+        let part = block.checked_div(parts).filter(|part| *part > 0 && part.is_multiple_of(8));
+        let Some(part) = part.filter(|_| count <= most) else {
+            return Err(damaged("a page claims to hold more texts than there are rows"));
+        };
+        self.signed()?;
+        let mut left = count.saturating_sub(1);
+        while left > 0 {
+            self.signed()?;
+            let mut packed: u64 = 0;
+            for _ in 0..parts {
+                let width = u64::from(self.byte()?);
+                packed = packed.saturating_add(if left > 0 { width.saturating_mul(part / 8) } else { 0 });
+                left = left.saturating_sub(part);
+            }
+            self.skip(packed)?;
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for CheckedPages {
+    type Item = parquet::errors::Result<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl PageReader for CheckedPages {
+    fn get_next_page(&mut self) -> parquet::errors::Result<Option<Page>> {
+        let page = self.pages.get_next_page()?;
+        page.iter().try_for_each(|page| self.check(page))?;
+        Ok(page)
+    }
+
+    fn peek_next_page(&mut self) -> parquet::errors::Result<Option<PageMetadata>> {
+        self.pages.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> parquet::errors::Result<()> {
+        self.pages.skip_next_page()
+    }
+}
