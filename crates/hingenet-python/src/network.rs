@@ -44,8 +44,7 @@ pub fn pictures(model: &Model) -> PyResult<String> {
 /// A network (one of `pictures`) drawn as SVG.
 #[pyfunction]
 pub fn svg(picture: &str) -> PyResult<String> {
-    let picture: NetworkPicture =
-        serde_json::from_str(picture).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let picture = NetworkPicture::from_json(picture).map_err(to_python)?;
     Ok(hingenet_view::network::network_svg(&picture))
 }
 

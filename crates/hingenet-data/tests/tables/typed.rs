@@ -7,6 +7,7 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, TimeUnit};
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 fn batch() -> RecordBatch {

@@ -2,7 +2,7 @@
 
 use crate::model::exchange::{NamedNetwork, Variable};
 use crate::model::{Fitted, Model};
-use hingenet_base::error::Result;
+use hingenet_base::error::{Error, Result};
 use hingenet_data::information;
 use hingenet_discrete::inference::Inference;
 use hingenet_gaussian::GaussianClassifier;
@@ -52,6 +52,22 @@ pub struct PictureArc {
 }
 
 impl NetworkPicture {
+    /// Reads a picture that was written as JSON; arcs must join nodes that are there.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let bad = |problem: String| Error::data(problem, "give a picture as `pictures` returns it");
+        let picture: Self =
+            serde_json::from_str(text).map_err(|e| bad(format!("this is no picture of a network: {e}")))?;
+        match picture.arcs.iter().find(|arc| arc.from.max(arc.to) >= picture.nodes.len()) {
+            None => Ok(picture),
+            Some(PictureArc { from, to, .. }) => {
+                let n = picture.nodes.len();
+                Err(bad(format!(
+                    "an arc of the picture goes from node {from} to node {to}, but there are {n}"
+                )))
+            }
+        }
+    }
+
     /// The network of a model: its graph, or the pairs of features that a density model uses. A model
     /// without either is refused.
     pub fn of_model(model: &Model) -> Result<Self> {

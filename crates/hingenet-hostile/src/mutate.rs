@@ -1,7 +1,11 @@
 //! Alters the content of a model file and writes it with right checksums: whatever stands in it was put there on purpose.
 
 use hingenet_base::numeric::random::Random;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
+
+/// Bytes before the header.
+const PREFIX: usize = 20;
 
 /// Numbers that break what believes them.
 const NUMBERS: [f64; 16] = [
@@ -32,38 +36,31 @@ const TWICE: &str = "(twice)";
 #[derive(Clone)]
 pub struct Parts {
     header: Value,
-    /// Sections as (type, bytes), in the order of the header.
+    /// The bytes of the sections, in the order of the header.
     sections: Vec<Vec<u8>>,
 }
 
 impl Parts {
-    /// Of a good file.
-    pub fn of(bytes: &[u8]) -> Self {
-        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
-        let (start, end) = (20 + word(12), bytes.len() - 4);
-        let header: Value = serde_json::from_slice(&bytes[20..start]).unwrap();
-        let mut rest = &bytes[start..end];
+    /// Of a file whose parts can be told apart; its checksums do not matter.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let (header, mut rest) =
+            bytes.get(PREFIX..bytes.len().checked_sub(4)?)?.split_at_checked(header_length(bytes))?;
+        let header: Value = serde_json::from_slice(header).ok()?;
         let mut section = |info: &Value| {
-            let length = info["count"].as_u64().unwrap() as usize * width(info);
-            let (own, after) = rest.split_at(length);
+            let length = usize::try_from(info["count"].as_u64()?).ok()?.checked_mul(width(info))?;
+            let (own, after) = rest.split_at_checked(length)?;
             rest = after;
-            own.to_vec()
+            Some(own.to_vec())
         };
-        let sections = header["sections"].as_array().unwrap().iter().map(&mut section).collect();
-        Parts { header, sections }
+        let infos = header.get("about").and(header["sections"].as_array()).filter(|list| !list.is_empty())?;
+        let sections = infos.iter().map(&mut section).collect::<Option<_>>()?;
+        Some(Parts { header, sections })
     }
 
     /// All bytes of the file, with checksums that agree.
     pub fn seal(&self) -> Vec<u8> {
         let header = self.header.to_string().replace(&format!("\"{TWICE}"), "\"");
-        let mut bytes = vec![0x89, b'H', b'G', b'N', b'\r', b'\n', 0x1a, b'\n', 1, 0, 0, 0];
-        bytes.extend((header.len() as u32).to_le_bytes());
-        bytes.extend(checksum(header.as_bytes()));
-        bytes.extend(header.as_bytes());
-        self.sections.iter().for_each(|section| bytes.extend(section));
-        let sum = checksum(&bytes);
-        bytes.extend(sum);
-        bytes
+        sealed(header.as_bytes(), &self.sections.concat())
     }
 
     /// One to three alterations.
@@ -157,6 +154,33 @@ impl Parts {
         }
         self.header["sections"][at]["count"] = json!(section.len() / 8);
     }
+}
+
+/// The file with the length of its header and its checksums as they should be, so that whatever was changed between
+/// them is looked at.
+pub fn resealed(bytes: &[u8]) -> Vec<u8> {
+    let body = bytes.get(PREFIX..bytes.len().saturating_sub(4)).unwrap_or_default();
+    let (header, sections) = body.split_at(header_length(bytes).min(body.len()));
+    sealed(header, sections)
+}
+
+/// How long the first JSON value behind the fixed part of a file is, whatever the file says about it.
+fn header_length(bytes: &[u8]) -> usize {
+    let mut values = serde_json::Deserializer::from_slice(bytes.get(PREFIX..).unwrap_or_default())
+        .into_iter::<IgnoredAny>();
+    values.next();
+    values.byte_offset()
+}
+
+fn sealed(header: &[u8], sections: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0x89, b'H', b'G', b'N', b'\r', b'\n', 0x1a, b'\n', 1, 0, 0, 0];
+    bytes.extend((header.len() as u32).to_le_bytes());
+    bytes.extend(checksum(header));
+    bytes.extend(header);
+    bytes.extend(sections);
+    let sum = checksum(&bytes);
+    bytes.extend(sum);
+    bytes
 }
 
 fn width(info: &Value) -> usize {

@@ -7,12 +7,9 @@
 
 #![allow(clippy::print_stdout)] // a child talks to its parent on it
 
-mod answers;
-mod mutate;
-
 use hingenet::table::{ReadOptions, Table, read};
 use hingenet_base::numeric::random::Random;
-use mutate::Parts;
+use hingenet_hostile::{answers, mutate::Parts};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -102,7 +99,7 @@ fn query() -> Table {
 
 /// The work of a child: says the number of every alteration before and its outcome after.
 fn try_all(plan: &Plan, name: &str, from: usize) {
-    let parts = Parts::of(&std::fs::read(folder().join(format!("{name}.hgn"))).unwrap());
+    let parts = Parts::of(&std::fs::read(folder().join(format!("{name}.hgn"))).unwrap()).unwrap();
     let (query, stream) =
         (query(), name.bytes().fold(0u64, |h, b| h.wrapping_mul(31).wrapping_add(b.into())));
     for k in from..plan.each {

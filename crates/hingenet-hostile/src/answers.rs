@@ -9,29 +9,46 @@ use hingenet_view::network::{network_svg, networks_svg};
 
 /// What is wrong with an answer.
 type Problem = String;
+/// Something a program does with a model and rows, and what is wrong with what came of it.
+type Check = fn(&Model, &Table) -> Result<Option<Problem>>;
 
-/// Whether a file loads, and what is wrong with the answers of the model in it.
+/// What is asked of models most; quick enough for millions of small ones.
+pub const QUESTIONS: [(&str, Check); 4] = [
+    ("predict", predictions),
+    ("explain", explanations),
+    ("loglik", likelihoods),
+    ("query", |m, _| query(m)),
+];
+
+/// What else the program does with a model.
+const COMMANDS: [(&str, Check); 8] = [
+    ("save", |m, _| m.to_bytes().map(|_| None)),
+    ("sample", |m, _| m.sample(5, &[], 1, &Control::default()).map(|table| cells(&table))),
+    ("sample --given", |m, _| given(m).map(|table| cells(&table))),
+    ("inspect --format dot", |m, _| dot(m).map(|text| words(&text))),
+    ("inspect --format svg", |m, _| svg(m).map(|text| words(&text))),
+    ("inspect --format bif", |m, _| read_back(m, |n| NamedNetwork::from_bif(&n.to_bif()))),
+    ("inspect --format xmlbif", |m, _| read_back(m, |n| NamedNetwork::from_xmlbif(&n.to_xmlbif()))),
+    ("inspect --format html", page),
+];
+
+/// Whether a file loads, and what is wrong with the answers of the model in it, whatever it is asked.
 pub fn problems(bytes: &[u8], rows: &Table) -> (bool, Vec<Problem>) {
+    answered(bytes, rows, QUESTIONS.iter().chain(&COMMANDS))
+}
+
+/// The same for some of the questions.
+pub fn answered<'c>(
+    bytes: &[u8],
+    rows: &Table,
+    checks: impl IntoIterator<Item = &'c (&'static str, Check)>,
+) -> (bool, Vec<Problem>) {
     let model = match Model::from_bytes(bytes) {
         Ok(model) => model,
         Err(Error::ModelFile { .. }) => return (false, Vec::new()),
         Err(other) => return (false, vec![format!("load: {other}")]),
     };
-    let checks: [(&str, Result<Option<Problem>>); 12] = [
-        ("save", model.to_bytes().map(|_| None)),
-        ("predict", predictions(&model, rows)),
-        ("explain", explanations(&model, rows)),
-        ("loglik", likelihoods(&model, rows)),
-        ("query", query(&model)),
-        ("sample", model.sample(5, &[], 1, &Control::default()).map(|table| cells(&table))),
-        ("sample --given", given(&model).map(|table| cells(&table))),
-        ("inspect --format dot", dot(&model).map(|text| words(&text))),
-        ("inspect --format svg", svg(&model).map(|text| words(&text))),
-        ("inspect --format bif", read_back(&model, |n| NamedNetwork::from_bif(&n.to_bif()))),
-        ("inspect --format xmlbif", read_back(&model, |n| NamedNetwork::from_xmlbif(&n.to_xmlbif()))),
-        ("inspect --format html", page(&model, rows)),
-    ];
-    let wrong = |(command, outcome): (&str, Result<Option<Problem>>)| match outcome {
+    let wrong = |(command, check): &(&str, Check)| match check(&model, rows) {
         Ok(problem) => problem.map(|p| format!("{command}: {p}")),
         // exit codes 3 and 2 of the program
         Err(e @ (Error::Numeric { .. } | Error::Parameter { .. } | Error::Interrupted)) => {

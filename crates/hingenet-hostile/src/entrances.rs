@@ -1,0 +1,140 @@
+//! The places where bytes from outside come in, and what is asked of each: an error, or something sound.
+
+use crate::{answers, mutate};
+use hingenet::model::{ModelSpec, NamedNetwork};
+use hingenet::report::NetworkPicture;
+use hingenet::table::{Codes, Column, ColumnData, Format, ReadOptions, Source, Table, read, write_csv};
+use hingenet::{Control, Error};
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+/// A place where bytes from outside come in.
+pub struct Entrance {
+    /// Name of the fuzz target and of the folder of its inputs.
+    pub name: &'static str,
+    /// Panics where the bytes break what must hold.
+    pub open: fn(&[u8]),
+}
+
+/// All of them.
+pub const ENTRANCES: [Entrance; 8] = [
+    Entrance { name: "model_file", open: model_file },
+    Entrance { name: "csv", open: csv },
+    Entrance { name: "arff", open: arff },
+    Entrance { name: "parquet", open: parquet },
+    Entrance { name: "bif", open: |bytes| network(bytes, NamedNetwork::from_bif, NamedNetwork::to_bif) },
+    Entrance {
+        name: "xmlbif",
+        open: |bytes| network(bytes, NamedNetwork::from_xmlbif, NamedNetwork::to_xmlbif),
+    },
+    Entrance { name: "model_name", open: model_name },
+    Entrance { name: "network_json", open: network_json },
+];
+
+/// Memory that a step of a reader may take: what can be small and unpack to anything is then refused.
+const STEP: u64 = 16 << 20;
+
+/// A model file as it is, and with right checksums around what stands between them: whatever loads answers with finite
+/// numbers or an error.
+fn model_file(bytes: &[u8]) {
+    static ROWS: OnceLock<Table> = OnceLock::new();
+    let rows = ROWS.get_or_init(rows);
+    for file in [bytes, &mutate::resealed(bytes)] {
+        let (_, problems) = answers::answered(file, rows, &answers::QUESTIONS);
+        assert!(problems.is_empty(), "{problems:?}");
+    }
+}
+
+/// Rows for the models of `fuzz/seeds`: usual ones, gaps, numbers far outside and an unseen category.
+fn rows() -> Table {
+    let numbers = |name: &str, x: [f64; 4]| Column::numeric(name, x.to_vec());
+    let colours = ["red", "green", "mauve"].map(String::from).to_vec();
+    let codes = Codes::from_options(3, [Some(0), Some(1), None, Some(2)].into_iter());
+    Table::new(vec![
+        numbers("length", [1.5, f64::NAN, f64::NAN, -1e300]),
+        numbers("width", [0.5, 2.0, f64::NAN, 1e300]),
+        Column::categorical("colour", colours, codes),
+    ])
+    .unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The table in the bytes, all of whose numbers are finite.
+fn table(bytes: &[u8], options: &ReadOptions) -> hingenet::Result<Table> {
+    let control = Control::default().within_memory(STEP);
+    let table = read(Source::reader("input", bytes), options, &control)?.table;
+    assert!(table.require_finite().is_ok(), "{table:?}");
+    Ok(table)
+}
+
+/// A table that was read can be written and read again.
+fn csv(bytes: &[u8]) {
+    let options = ReadOptions { format: Some(Format::Csv), ..ReadOptions::default() };
+    let Ok(read) = table(bytes, &options) else { return };
+    let mut written = Vec::new();
+    write_csv(&read, &mut written).unwrap_or_else(|e| panic!("{e}"));
+    let (numeric, categorical) =
+        read.columns().iter().partition::<Vec<_>, _>(|c| matches!(c.data(), ColumnData::Numeric(_)));
+    let names = |columns: Vec<&Column>| columns.iter().map(|c| c.name().to_string()).collect();
+    let options = ReadOptions {
+        numeric: names(numeric),
+        categorical: names(categorical),
+        delimiter: Some(b','),
+        decimal: Some(b'.'),
+        ..options
+    };
+    match table(&written, &options) {
+        // it begins with a name such as `<html`, and is taken for a file of another kind
+        Err(Error::File { line: None, .. }) => {}
+        again => assert!(again.as_ref().is_ok_and(|again| *again == read), "{read:?} became {again:?}"),
+    }
+}
+
+fn arff(bytes: &[u8]) {
+    let _ = table(bytes, &ReadOptions { format: Some(Format::Arff), ..ReadOptions::default() });
+}
+
+/// Parquet, or else an Arrow file or stream.
+fn parquet(bytes: &[u8]) {
+    let format = if bytes.starts_with(b"PAR1") { Format::Parquet } else { Format::Arrow };
+    let _ = table(bytes, &ReadOptions { format: Some(format), ..ReadOptions::default() });
+}
+
+/// A network that was read has distinct names, can be turned to any class, and comes back when it is written.
+fn network(
+    bytes: &[u8],
+    read: fn(&str) -> hingenet::Result<NamedNetwork>,
+    write: fn(&NamedNetwork) -> String,
+) {
+    let Ok(first) = read(&String::from_utf8_lossy(bytes)) else { return };
+    let is_distinct = |names: &[&str]| names.iter().collect::<BTreeSet<_>>().len() == names.len();
+    let names: Vec<&str> = first.variables.iter().map(|v| v.name.as_str()).collect();
+    let states = first.variables.iter().map(|v| v.states.iter().map(String::as_str).collect());
+    assert!(
+        is_distinct(&names) && states.collect::<Vec<Vec<_>>>().iter().all(|s| is_distinct(s)),
+        "{first:?}"
+    );
+    let again = read(&write(&first)).unwrap_or_else(|e| panic!("{first:?} cannot be read again: {e}"));
+    assert_eq!((&again.variables, again.network.structure()), (&first.variables, first.network.structure()));
+    let is_near = |(a, b): (&f64, &f64)| (a.exp() - b.exp()).abs() < 1e-9;
+    assert!(again.network.w().iter().zip(first.network.w()).all(is_near), "{first:?} became {again:?}");
+    let last = names[names.len() - 1].to_string();
+    first.with_class_first(&last).unwrap_or_else(|e| panic!("class `{last}`: {e}"));
+}
+
+/// A name of a model means the same when it is written and read again, as text and in a model file.
+fn model_name(bytes: &[u8]) {
+    let Ok(spec) = String::from_utf8_lossy(bytes).parse::<ModelSpec>() else { return };
+    assert_eq!(spec.to_string().parse::<ModelSpec>().ok().as_ref(), Some(&spec));
+    let stored = serde_json::to_string(&spec).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(serde_json::from_str::<ModelSpec>(&stored).ok().as_ref(), Some(&spec));
+    spec.files();
+}
+
+/// The picture of a network becomes SVG that is sound XML and shows numbers.
+fn network_json(bytes: &[u8]) {
+    let Ok(picture) = NetworkPicture::from_json(&String::from_utf8_lossy(bytes)) else { return };
+    let svg = hingenet_view::network::network_svg(&picture);
+    if let Err(e) = roxmltree::Document::parse(&svg) {
+        panic!("{e}: {svg}");
+    }
+}

@@ -1,0 +1,45 @@
+//! What must hold for bytes from strangers, whatever they are. The fuzz targets (`fuzz/`) look for bytes that break it, and
+//! the tests replay what they found: both call the same [`ENTRANCES`]. No program contains this crate.
+
+pub mod answers;
+mod entrances;
+pub mod mutate;
+
+pub use entrances::{ENTRANCES, Entrance};
+
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// Memory that any input may take, and how much more for each of its bytes.
+const BASE: usize = 64 << 20;
+const PER_BYTE: usize = 20;
+
+impl Entrance {
+    /// Lets bytes in; panics where they break what must hold, or take more memory than their size allows.
+    pub fn admit(&self, bytes: &[u8]) {
+        MEMORY.reset_peak_usage();
+        let before = MEMORY.current_usage();
+        (self.open)(bytes);
+        let taken = MEMORY.peak_usage() - before;
+        let allowed = BASE + PER_BYTE * bytes.len();
+        assert!(taken <= allowed, "{}: {taken} bytes of memory for an input of {}", self.name, bytes.len());
+    }
+}
+
+/// The entrance of this name, with the process made ready for it: all work stays in this thread, so that time and
+/// memory are those of the input at hand, and what decoders of Parquet and Arrow panic about is kept quiet, since it
+/// is caught and becomes an error.
+pub fn entrance(name: &str) -> &'static Entrance {
+    // a pool that was built before stays
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global();
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !hingenet_data::table::read::is_decoding() {
+            usual(panic);
+        }
+    }));
+    let found = ENTRANCES.iter().find(|e| e.name == name);
+    found.unwrap_or_else(|| panic!("there is no entrance `{name}`"))
+}

@@ -1,0 +1,22 @@
+//! What fuzzing started from and what it found, once more: every file of `fuzz/seeds` goes in where it belongs.
+
+use hingenet_hostile::{ENTRANCES, entrance};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// One test, since memory is counted for the whole process.
+#[test]
+fn every_input_kept_is_answered_in_time_and_within_its_memory() {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
+    for name in ENTRANCES.iter().map(|e| e.name) {
+        let entrance = entrance(name);
+        let inputs: Vec<_> = seeds.join(name).read_dir().unwrap().map(|e| e.unwrap().path()).collect();
+        assert!(!inputs.is_empty(), "{name}");
+        for input in inputs {
+            println!("{}", input.display()); // shown if it fails
+            let (bytes, start) = (std::fs::read(&input).unwrap(), Instant::now());
+            entrance.admit(&bytes);
+            assert!(start.elapsed() < Duration::from_secs(1), "{} took longer than 1 s", input.display());
+        }
+    }
+}
