@@ -228,7 +228,7 @@ async function checkSaving(page, fault) {
       }, { text, title });
       if (problem) fault(`the saved SVG ${problem}`);
     }
-    if (kind === "png" && (bytes.readUInt32BE(0) !== 0x89504e47 || bytes.readUInt32BE(16) < 1000 || bytes.length < 5000)) fault("the saved PNG is no picture");
+    if (kind === "png" && (bytes.readUInt32BE(0) !== 0x89504e47 || bytes.readUInt32BE(16) < 800 || bytes.length < 5000)) fault("the saved PNG is no picture");
     if (kind === "csv") {
       const rows = await figure.$$eval(".numbers tr", (list) => list.length);
       if (text.trimEnd().split("\n").length !== rows) fault(`the saved CSV has not ${rows} lines`);

@@ -10,8 +10,8 @@ const WIDE = 400;
 const LINE = 20;
 /** Room for labels and for values. */
 const LABELS = 150, VALUES = 66;
-/** Width of a letter of a label at most. */
-const LETTER = 7.1;
+/** Widths that were measured. @type {Map<string, number>} */
+const WIDTHS = new Map();
 
 /** An SVG element with children. @param {string} name @param {Record<string, string | number>} attributes @param {...(Node | string)} children */
 export function shape(name, attributes, ...children) {
@@ -20,25 +20,56 @@ export function shape(name, attributes, ...children) {
   return made;
 }
 
+/** Width of a text in the letters of drawings; bold ones are wider by a tenth. @param {string} text */
+function widthOf(text) {
+  const known = WIDTHS.get(text);
+  if (known !== undefined) return known;
+  const pen = element("canvas", {}).getContext("2d");
+  if (pen) pen.font = `13px ${getComputedStyle(document.body).fontFamily}`;
+  const width = pen ? 1.1 * pen.measureText(text).width : 8 * text.length;
+  WIDTHS.set(text, width);
+  return width;
+}
+
 /** A text that fits, with the whole of it as its title. @param {string} text @param {number} room @param {Record<string, string | number>} attributes */
 export function label(text, room, attributes) {
-  const most = Math.max(1, Math.floor(room / LETTER));
+  if (widthOf(text) <= room) return shape("text", attributes, text);
   const whole = Array.from(text);
-  if (whole.length <= most) return shape("text", attributes, text);
-  return shape("text", attributes, shape("title", {}, text), whole.slice(0, most - 1).join("") + "…");
+  let most = whole.length - 1;
+  while (most > 1 && widthOf(whole.slice(0, most).join("") + "…") > room) most = Math.min(most - 1, Math.ceil((most * room) / widthOf(whole.slice(0, most).join("") + "…")));
+  return shape("text", attributes, shape("title", {}, text), whole.slice(0, most).join("") + "…");
+}
+
+/** The numbers of a figure, folded. @param {string} title */
+export function numbersOf(title) {
+  const table = element("table", {});
+  const scroll = element("div", { className: "scroll", tabIndex: 0 }, table);
+  scroll.setAttribute("role", "region");
+  scroll.setAttribute("aria-label", title);
+  const summary = element("summary", {}, "Numbers of this figure", element("span", { className: "unseen" }, `: ${title}`));
+  return {
+    details: element("details", { className: "numbers" }, summary, scroll),
+    /** @param {string} caption @param {string[]} header @param {(string | number)[][]} rows */
+    fill(caption, header, rows) {
+      const cell = (/** @type {string | number} */ value, /** @type {number} */ k) => {
+        if (k === 0) return element("th", { scope: "row" }, String(value));
+        return typeof value === "number" ? element("td", { className: "number" }, shortNumber(value)) : element("td", {}, value);
+      };
+      table.replaceChildren(
+        element("caption", {}, caption),
+        element("thead", {}, element("tr", {}, ...header.map((text) => element("th", { scope: "col" }, text)))),
+        element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell)))));
+    },
+  };
 }
 
 /** A figure that can be drawn again. @param {string} id @param {string} title */
 export function liveFigure(id, title) {
   const name = element("strong", { id: `${id}-title` }, title);
   const reading = element("span", { className: "reading" });
-  const table = element("table", {});
-  const numbers = element("details", { className: "numbers" }, element("summary", {}, "Numbers of this figure", element("span", { className: "unseen" }, `: ${title}`)),
-    element("div", { className: "scroll", tabIndex: 0 }, table));
-  numbers.querySelector("div")?.setAttribute("role", "region");
-  numbers.querySelector("div")?.setAttribute("aria-label", title);
+  const numbers = numbersOf(title);
   const place = element("div", { className: "x-drawing" });
-  const figure = element("figure", { id }, element("figcaption", {}, name, " ", reading), place, numbers);
+  const figure = element("figure", { id }, element("figcaption", {}, name, " ", reading), place, numbers.details);
   figure.setAttribute("aria-labelledby", `${id}-title`);
   saving(figure);
   return {
@@ -48,12 +79,7 @@ export function liveFigure(id, title) {
       if (now.title !== undefined) name.textContent = now.title;
       reading.textContent = now.reading;
       place.replaceChildren(now.svg);
-      const cell = (/** @type {string | number} */ value, /** @type {number} */ k) =>
-        k === 0 ? element("th", { scope: "row" }, String(value)) : element("td", { className: typeof value === "number" ? "number" : "" }, typeof value === "number" ? shortNumber(value) : value);
-      table.replaceChildren(
-        element("caption", {}, name.textContent || ""),
-        element("thead", {}, element("tr", {}, ...now.header.map((text) => element("th", { scope: "col" }, text)))),
-        element("tbody", {}, ...now.rows.map((row) => element("tr", {}, ...row.map(cell)))));
+      numbers.fill(name.textContent || "", now.header, now.rows);
     },
   };
 }

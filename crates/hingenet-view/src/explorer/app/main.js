@@ -1,10 +1,11 @@
 // @ts-check
 // The explorer: what is known goes in by clicks, the engine answers, everything on the page moves.
 import { Cards } from "./cards.js";
+import { numbersOf } from "./charts.js";
 import { classesPanel, classPanel, columnPanel, knownPanel, movedPanel, nextPanel, reasonsPanel } from "./panels.js";
 import { decided, findingsOf, reasonsFor, smallestChange } from "./reasons.js";
-import { endsOf } from "./distribution.js";
-import { Evidence } from "./evidence.js";
+import { endsOf, momentsOf, overClasses } from "./distribution.js";
+import { Evidence, stateLabel } from "./evidence.js";
 import { localEngine } from "../engine/local.js";
 import { remoteEngine } from "../engine/remote.js";
 import { rowsPanel } from "./rows.js";
@@ -84,6 +85,7 @@ async function explore(here, given, engine) {
   /** Asks the engine; of several questions under way only the answer to the last one is shown. */
   async function ask() {
     const question = ++asked;
+    here.dataset.asked = String(question);
     const known = evidence.findings();
     try {
       const answer = await engine.beliefs(known, about);
@@ -101,6 +103,7 @@ async function explore(here, given, engine) {
   async function tellWhy(question, known) {
     await new Promise((done) => setTimeout(done, 60));
     if (question !== asked) return;
+    network.update(beliefs);
     const c = decided(beliefs.classes);
     const why = await reasonsFor(engine, known, c);
     if (question !== asked) return;
@@ -147,7 +150,8 @@ async function explore(here, given, engine) {
   const scroll = element("div", { className: "scroll x-net", tabIndex: 0 }, cards.svg);
   scroll.setAttribute("role", "region");
   scroll.setAttribute("aria-label", "Network");
-  here.append(toolbar(given, cards, actions.choose, () => render()), element("div", { className: "x-body" }, left, element("div", { className: "x-middle" }, networkFigure(given, scroll)), side));
+  const network = networkFigure(given, scroll);
+  here.append(toolbar(given, cards, actions.choose, () => render()), element("div", { className: "x-body" }, left, element("div", { className: "x-middle" }, network.figure), side));
   tabs(side, "x");
   const tabButton = (/** @type {string} */ id) => /** @type {HTMLElement | null} */ (side.querySelector(`[role=tab][aria-controls=${id}]`));
   tabButton("x-tab-rows")?.addEventListener("click", () => panels.rows.start());
@@ -178,8 +182,23 @@ function networkFigure(given, scroll) {
   const figure = element("figure", { id: "x-network", className: "wide" }, element("figcaption", {}, element("strong", { id: "x-network-title" }, `Network of ${given.facts.model}`), " ",
     element("span", { className: "reading" }, `Click a state to say that it is known, again to take it back, with Shift to exclude it. The darker a head, the more the column tells about the class.${arcs}`)), scroll);
   figure.setAttribute("aria-labelledby", "x-network-title");
+  const numbers = numbersOf("Network");
+  figure.append(numbers.details);
   saving(figure);
-  return figure;
+  return {
+    figure,
+    /** @param {Beliefs} beliefs */
+    update(beliefs) {
+      const k = beliefs.classes.length;
+      const rows = given.facts.columns.flatMap((column, c) => {
+        const belief = beliefs.columns[c];
+        const shares = c === 0 ? beliefs.classes : belief && belief.joint && !belief.at ? overClasses(belief.joint, k) : null;
+        if (shares) return shares.map((p, s) => [column.name, stateLabel(column, s), p]);
+        return belief ? [[column.name, "mean", momentsOf(belief, k).mean], [column.name, "standard deviation", momentsOf(belief, k).sd]] : [];
+      });
+      numbers.fill("What is believed of every column", ["column", "state", "probability"], rows);
+    },
+  };
 }
 
 /** Search, zoom, weak arcs, and whose network. @param {Given} given @param {Cards} cards @param {(column: number) => void} choose @param {() => void} render */
