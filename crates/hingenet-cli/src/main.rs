@@ -1,6 +1,7 @@
 //! The program `hingenet`: reads the command line, runs one command, says how it went. Results go to
 //! stdout, everything else to stderr; all mathematics is in the library.
 
+mod browser;
 mod commands;
 mod failure;
 mod options;

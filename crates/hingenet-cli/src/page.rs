@@ -49,6 +49,14 @@ pub fn exploration(model: &Model, rows: Option<&Table>) -> Result<Option<Explora
     Ok(Exploration::offline(&explorer, rows)?)
 }
 
+/// The page of a model whose questions this program answers, with the first of these rows to pick from.
+pub fn served(model: &Model, explorer: &Explorer<'_>, rows: Option<&Table>, token: &str) -> Result<String> {
+    let report = ModelReport::of(model, &Table::default(), &[])?;
+    let rows = rows.map(|table| explorer.rows(table, ROWS)).transpose()?;
+    let exploration = Exploration::served(explorer, rows, token)?;
+    hingenet_view::model_page(&report, Some(&exploration)).map_err(|e| anyhow!("the page failed: {e}"))
+}
+
 /// What the program was called with, to be pasted into a shell.
 pub fn command_line() -> String {
     let arguments = std::env::args().skip(1).map(|a| quoted(&a));

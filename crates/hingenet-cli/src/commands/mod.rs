@@ -4,6 +4,7 @@ mod completions;
 mod demo;
 mod evaluate;
 mod explain;
+mod explore;
 mod fit;
 mod generate;
 mod impute;
@@ -46,6 +47,8 @@ pub enum Command {
     Explain(explain::Explain),
     /// Ask a model: what follows for the class and any column from what you know, and what to measure next
     Query(query::Query),
+    /// Open a model in the browser: click what you know, see what follows
+    Explore(explore::Explore),
     /// Show or convert a fitted model
     Inspect(inspect::Inspect),
     /// Draw rows from a generative model
@@ -80,6 +83,7 @@ impl Command {
             Command::Predict(c) => c,
             Command::Explain(c) => c,
             Command::Query(c) => c,
+            Command::Explore(c) => c,
             Command::Inspect(c) => c,
             Command::Sample(c) => c,
             Command::Impute(c) => c,

@@ -7,14 +7,14 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// Sends SIGINT.
-fn interrupt(child: &Child) {
-    let status = Command::new("sh").arg("-c").arg(format!("kill -INT {}", child.id())).status().unwrap();
+/// Sends a signal, such as `INT`.
+pub fn signal(child: &Child, name: &str) {
+    let status = Command::new("sh").arg("-c").arg(format!("kill -{name} {}", child.id())).status().unwrap();
     assert!(status.success());
 }
 
 /// Waits for the exit code, at most a minute.
-fn exit_code(mut child: Child) -> Option<i32> {
+pub fn exit_code(child: &mut Child) -> Option<i32> {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(60) {
         if let Some(status) = child.try_wait().unwrap() {
@@ -36,8 +36,8 @@ fn a_long_evaluation_stops() {
     let mut first = String::new();
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut first).unwrap();
     assert!(first.starts_with("detail"), "{first}");
-    interrupt(&child);
-    assert_eq!(exit_code(child), Some(130));
+    signal(&child, "INT");
+    assert_eq!(exit_code(&mut child), Some(130));
     assert_eq!(folder.names(), ["d.csv"]);
 }
 
@@ -51,19 +51,19 @@ fn a_fit_that_still_reads_stops() {
     input.write_all(b"x,y\n").unwrap();
     (0..20).for_each(|_| input.write_all(rows.as_bytes()).unwrap());
     let feeder = std::thread::spawn(move || while input.write_all(rows.as_bytes()).is_ok() {});
-    interrupt(&child);
-    assert_eq!(exit_code(child), Some(130));
+    signal(&child, "INT");
+    assert_eq!(exit_code(&mut child), Some(130));
     feeder.join().unwrap();
     assert!(folder.names().is_empty());
 }
 
 /// Starts a command that would run for long, interrupts it after two seconds, and says how long it then took to end.
 fn time_to_stop(folder: &Folder, line: &str) -> Duration {
-    let child = folder.command(line).spawn().unwrap();
+    let mut child = folder.command(line).spawn().unwrap();
     std::thread::sleep(Duration::from_secs(2));
-    interrupt(&child);
+    signal(&child, "INT");
     let start = Instant::now();
-    assert_eq!(exit_code(child), Some(130), "{line}");
+    assert_eq!(exit_code(&mut child), Some(130), "{line}");
     start.elapsed()
 }
 

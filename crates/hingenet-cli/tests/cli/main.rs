@@ -2,6 +2,7 @@
 
 mod awkward;
 mod bad;
+mod explore;
 mod good;
 mod interrupt;
 mod limits;
