@@ -23,6 +23,19 @@ pub struct Normal {
     pub sd: f64,
 }
 
+/// A bivariate normal distribution with its share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NormalPair {
+    /// Probability of what this distribution supposes.
+    pub weight: f64,
+    /// Means.
+    pub mean: [f64; 2],
+    /// Standard deviations.
+    pub sd: [f64; 2],
+    /// Correlation.
+    pub correlation: f64,
+}
+
 /// Mean and standard deviation of a mixture.
 pub fn moments(normals: &[Normal]) -> (f64, f64) {
     let mean = normals.iter().map(|n| n.weight * n.mean).sum::<f64>();

@@ -8,10 +8,10 @@ use crate::missing::Conditional;
 use crate::predict::{GaussianClassifier, class_scores};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
-use hingenet_base::numeric::linalg::{Cholesky, dot};
+use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
 use hingenet_base::numeric::log::{argmax, log_sum_exp, softmax};
 use hingenet_base::numeric::random::Random;
-use hingenet_data::belief::{Belief, Normal};
+use hingenet_data::belief::{Belief, Normal, NormalPair};
 use hingenet_data::classifier::Classifier;
 use hingenet_data::table::{Codes, Column, Table};
 use rayon::prelude::*;
@@ -31,12 +31,27 @@ pub struct GaussianBeliefs<'a> {
     log_evidence: f64,
     /// Means of all nodes given the known ones, for each combination and class as the weights are.
     means: Vec<Vec<f64>>,
-    /// Deviations of all nodes given the known ones, for each class.
-    deviations: Vec<Vec<f64>>,
+    /// How all nodes spread given the known ones, in each class.
+    spreads: Vec<Spread>,
 }
 
-/// A list of nodes for each row or class.
-type Lists = Vec<Vec<f64>>;
+/// Covariance of the nodes that are not known.
+#[derive(Debug, Clone)]
+struct Spread {
+    /// Place of each node in the covariance; `None` for a known one.
+    place: Vec<Option<usize>>,
+    covariance: Matrix,
+}
+
+impl Spread {
+    fn covariance(&self, i: usize, j: usize) -> f64 {
+        self.place[i].zip(self.place[j]).map_or(0.0, |at| self.covariance[at])
+    }
+
+    fn deviation(&self, j: usize) -> f64 {
+        self.covariance(j, j).sqrt()
+    }
+}
 
 impl GaussianClassifier {
     /// Takes the known cells of the only row of a table (as in training), likelihoods over the states of categorical
@@ -48,8 +63,8 @@ impl GaussianClassifier {
         of_class: &[f64],
     ) -> Result<GaussianBeliefs<'_>> {
         let (rows, log_weights, log_evidence) = self.weighed(known, likelihoods, of_class)?;
-        let (means, deviations) = self.conditionals(&rows)?;
-        Ok(GaussianBeliefs { model: self, rows, log_weights, log_evidence, means, deviations })
+        let (means, spreads) = self.conditionals(&rows)?;
+        Ok(GaussianBeliefs { model: self, rows, log_weights, log_evidence, means, spreads })
     }
 
     /// `ln p(known)` alone, see [`GaussianBeliefs::log_evidence`].
@@ -91,21 +106,21 @@ impl GaussianClassifier {
         Ok((rows, log_weights, log_evidence))
     }
 
-    /// Means and deviations of the nodes in each class; the rows miss the same cells.
-    fn conditionals(&self, rows: &Table) -> Result<(Lists, Lists)> {
+    /// Means of the nodes for each row and class, and their spread in each class; the rows miss the same cells.
+    fn conditionals(&self, rows: &Table) -> Result<(Vec<Vec<f64>>, Vec<Spread>)> {
         let x = self.features.encode(rows)?;
         let missing: Vec<bool> = x.row(0).iter().map(|v| v.is_nan()).collect();
         let prepared: Vec<Conditional<'_>> =
             self.networks.iter().map(|g| Conditional::new(g, &missing)).collect::<Result<_>>()?;
         let means = |a: usize| prepared.iter().map(|c| c.complete(x.row(a))).collect::<Vec<_>>();
-        let deviations = |conditional: &Conditional<'_>| {
+        let spread = |conditional: &Conditional<'_>| {
             let (nodes, covariance) = conditional.covariance()?;
-            let mut deviations = vec![0.0; missing.len()];
-            nodes.iter().enumerate().for_each(|(at, &j)| deviations[j] = covariance[(at, at)].sqrt());
-            Ok(deviations)
+            let mut place = vec![None; missing.len()];
+            nodes.iter().enumerate().for_each(|(at, &j)| place[j] = Some(at));
+            Ok(Spread { place, covariance })
         };
-        let deviations = prepared.iter().map(deviations).collect::<Result<_>>()?;
-        Ok(((0..x.rows()).flat_map(means).collect(), deviations))
+        let spreads = prepared.iter().map(spread).collect::<Result<_>>()?;
+        Ok(((0..x.rows()).flat_map(means).collect(), spreads))
     }
 
     fn joint_scores(&self, rows: &Table) -> Result<Vec<f64>> {
@@ -127,23 +142,62 @@ impl GaussianBeliefs<'_> {
         self.log_evidence
     }
 
-    /// What is believed of column `j`.
+    /// What is believed of column `j`, together with the class.
     pub fn column(&self, j: usize) -> Result<Belief> {
+        self.column_by(j, self.model.prior.len(), &|_, class| class)
+    }
+
+    /// What is believed of column `j`, together with the state of the categorical column `other`, which a likelihood left
+    /// open. The states stand where the classes do.
+    pub fn column_with(&self, j: usize, other: usize) -> Result<Belief> {
+        let Some(states) = self.rows.column(other).as_categorical() else {
+            return Err(Error::data(format!("column {other} has no states"), ""));
+        };
+        let state = |a: usize, _: usize| states.codes().get(a).unwrap_or(0);
+        self.column_by(j, states.categories().len(), &state)
+    }
+
+    /// Columns `i` and `j`, which are numbers, together.
+    pub fn pair(&self, i: usize, j: usize) -> Result<Vec<NormalPair>> {
+        let k = self.model.prior.len();
+        let nodes = [self.node(i)?, self.node(j)?];
+        let units = nodes.map(|node| &self.model.features.nodes()[node]);
+        let both = |at: usize| [0, 1].map(|e| units[e].mean + units[e].scale * self.means[at][nodes[e]]);
+        let pair = |(at, log_weight): (usize, &f64)| {
+            let spread = &self.spreads[at % k];
+            let deviation = nodes.map(|node| spread.deviation(node));
+            let product = deviation[0] * deviation[1];
+            NormalPair {
+                weight: log_weight.exp(),
+                mean: both(at),
+                sd: [0, 1].map(|e| units[e].scale * deviation[e]),
+                correlation: if product > 0.0 {
+                    spread.covariance(nodes[0], nodes[1]) / product
+                } else {
+                    0.0
+                },
+            }
+        };
+        Ok(self.log_weights.iter().enumerate().map(pair).collect())
+    }
+
+    /// Column `j` together with one of `n` labels of each combination and class.
+    fn column_by(&self, j: usize, n: usize, label: &dyn Fn(usize, usize) -> usize) -> Result<Belief> {
         match self.rows.column(j).as_categorical() {
-            Some(column) => self.states(j, column.categories().len()),
-            None => self.numbers(j),
+            Some(column) => self.states(j, column.categories().len(), n, label),
+            None => self.numbers(j, label),
         }
     }
 
-    fn states(&self, j: usize, r: usize) -> Result<Belief> {
-        let (k, n) = (self.model.prior.len(), self.rows.n_rows());
-        let mut joint = vec![0.0; r * k];
+    fn states(&self, j: usize, r: usize, n: usize, label: &dyn Fn(usize, usize) -> usize) -> Result<Belief> {
+        let k = self.model.prior.len();
+        let mut joint = vec![0.0; r * n];
         let mut add = |a: usize, shares: &dyn Fn(usize, usize) -> f64| {
-            for (at, value) in joint.iter_mut().enumerate() {
-                *value += self.log_weights[a * k + at % k].exp() * shares(at / k, at % k);
+            for (s, c) in (0..r).flat_map(|s| (0..k).map(move |c| (s, c))) {
+                joint[s * n + label(a, c)] += self.log_weights[a * k + c].exp() * shares(s, c);
             }
         };
-        for a in 0..n {
+        for a in 0..self.rows.n_rows() {
             match self.rows.column(j).as_categorical().and_then(|c| c.codes().get(a)) {
                 Some(seen) => add(a, &|s, _| f64::from(u8::from(s == seen))),
                 None => {
@@ -162,17 +216,21 @@ impl GaussianBeliefs<'_> {
         Ok(Belief::States(joint))
     }
 
-    fn numbers(&self, j: usize) -> Result<Belief> {
+    /// The node of a column of numbers.
+    fn node(&self, j: usize) -> Result<usize> {
+        let node = self.model.features.nodes().iter().position(|n| n.column == j);
+        node.ok_or_else(|| Error::data(format!("column {j} has no node"), ""))
+    }
+
+    fn numbers(&self, j: usize, label: &dyn Fn(usize, usize) -> usize) -> Result<Belief> {
         let k = self.model.prior.len();
-        let Some(node) = self.model.features.nodes().iter().position(|n| n.column == j) else {
-            return Err(Error::data(format!("column {j} has no node"), ""));
-        };
+        let node = self.node(j)?;
         let unit = &self.model.features.nodes()[node];
         let normal = |(at, log_weight): (usize, &f64)| Normal {
-            class: at % k,
+            class: label(at / k, at % k),
             weight: log_weight.exp(),
             mean: unit.mean + unit.scale * self.means[at][node],
-            sd: unit.scale * self.deviations[at % k][node],
+            sd: unit.scale * self.spreads[at % k].deviation(node),
         };
         Ok(Belief::Number(self.log_weights.iter().enumerate().map(normal).collect()))
     }

@@ -12,7 +12,7 @@ use std::path::Path;
 const CASES: usize = 1000;
 
 /// The class of the second but last has a parent.
-const MODELS: [&str; 7] = [
+const MODELS: [&str; 9] = [
     "nb:ml",
     "nb:mm",
     "tan:ml",
@@ -20,6 +20,8 @@ const MODELS: [&str; 7] = [
     "kdb2:ml",
     "dag:ml,edges=class->oil;class->load;oil->speed;load->speed;site->class;maker->fluid;class->alarm;fluid->alarm;oil->alarm",
     "aode:ml",
+    "sgbn:or",
+    "sgbn:search",
 ];
 
 /// Nothing is known of most columns; of the others a value, some that are excluded, or a likelihood.
@@ -40,8 +42,8 @@ fn drawn(facts: &Value, rows: &Value, random: &mut Random) -> Vec<Value> {
         let seen = rows["columns"][i][row].as_u64().map_or_else(|| random.below(r), |s| s as usize);
         let kind = random.uniform();
         let mut likelihood = |s: usize| match kind {
-            k if k < 0.5 => f64::from(u8::from(s == seen)),
-            k if k < 0.75 => f64::from(u8::from(s == seen || random.uniform() < 0.6)),
+            k if k < 0.7 => f64::from(u8::from(s == seen)),
+            k if k < 0.85 => f64::from(u8::from(s == seen || random.uniform() < 0.6)),
             _ => (0.1 + random.uniform()) * f64::from(u8::from(s == seen || random.uniform() < 0.8)),
         };
         let states: Vec<f64> = (0..r).map(&mut likelihood).collect();

@@ -4,6 +4,7 @@
 // only clique in which it is summed out.
 
 import { floatsOf, wholesOf } from "./arrays.js";
+import { isOpen, likelihoodOf } from "./findings.js";
 import { impossible, informationOf, logSumExp, toProbabilities, withLikelihood } from "./numbers.js";
 
 /**
@@ -238,7 +239,7 @@ export class DiscreteModel {
     const scale = classes.map((p, c) => Math.log(p) - logs[c]);
     const pairs = about > 0 ? this.pairsWith(about, findings, scale) : null;
     const next = columns.map((column, v) => {
-      if (!column || v === about || oneLeft(findings[v])) return null;
+      if (!column || v === about || !isOpen(known, v)) return null;
       return pairs ? informationOf(pairs[v], cards[v]) : informationOf(column.joint, k);
     });
     const conflict = known.length > 1 ? this.logAlone(known, findings) - logEvidence : null;
@@ -293,18 +294,4 @@ export class DiscreteModel {
     }
     return total;
   }
-}
-
-/** Likelihood over the states of a column, if there is one. @param {Finding[]} known @param {number} column */
-export function likelihoodOf(known, column) {
-  const finding = known.find((f) => f.column === column);
-  return finding && "states" in finding ? finding.states : undefined;
-}
-
-/** Whether one state is left. @param {ArrayLike<number> | undefined} logs */
-function oneLeft(logs) {
-  let left = 0;
-  if (!logs) return false;
-  for (let s = 0; s < logs.length; s += 1) if (logs[s] > -Infinity) left += 1;
-  return left === 1;
 }

@@ -1,7 +1,9 @@
 // @ts-check
 // The engine in the page: programs that Rust compiled, evaluated here.
 
-import { DiscreteModel, likelihoodOf } from "./discrete.js";
+import { DiscreteModel } from "./discrete.js";
+import { likelihoodOf } from "./findings.js";
+import { GaussianModel } from "./gaussian.js";
 import { logSumExp, toProbabilities, withLikelihood } from "./numbers.js";
 
 /**
@@ -18,6 +20,7 @@ import { logSumExp, toProbabilities, withLikelihood } from "./numbers.js";
 function modelOf(program) {
   switch (program.kind) {
     case "discrete": return new DiscreteModel(program);
+    case "gaussian": return new GaussianModel(program);
     default: throw new Error(`a program of kind ${program.kind} cannot be evaluated`);
   }
 }

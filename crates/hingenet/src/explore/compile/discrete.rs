@@ -1,7 +1,7 @@
 //! Discrete networks: tables, and the cliques of a junction tree over the features (the class is instantiated) with
 //! their schedule. `engine/discrete.js` builds the potentials and passes the messages.
 
-use super::{floats, wholes};
+use super::{counted, floats, wholes};
 use hingenet_discrete::Network;
 use hingenet_discrete::inference::Cliques;
 use serde_json::{Value, json};
@@ -28,11 +28,6 @@ pub(super) fn program(members: &[Network], temperature: f64) -> Option<Value> {
     };
     let members: Vec<Value> = members.iter().zip(&cliques).map(member).collect();
     Some(json!({ "kind": "discrete", "cards": card, "temperature": temperature, "members": members }))
-}
-
-/// A list with its length before it.
-fn counted(list: &[usize]) -> impl Iterator<Item = usize> {
-    std::iter::once(list.len()).chain(list.iter().copied())
 }
 
 /// For each clique: the one above it (its own number where there is none), its features, its tables.

@@ -2,6 +2,7 @@
 //! (`explorer/engine`), one for each kind of program; numbers go as base64 of little-endian `f64` and `i32`.
 
 mod discrete;
+mod gaussian;
 
 use super::Explorer;
 use crate::model::Fitted;
@@ -20,6 +21,7 @@ impl Explorer<'_> {
         let program = match &self.model.fitted {
             Fitted::Discrete(m) => discrete::program(std::slice::from_ref(m.network()), m.temperature()),
             Fitted::Averaged(m) => discrete::program(&m.network().networks()?, m.temperature()),
+            Fitted::Gaussian(m) => gaussian::program(m, &self.cards),
             _ => None,
         };
         Ok(program.filter(|program| program.to_string().len() <= MOST_BYTES))
@@ -35,4 +37,9 @@ fn floats(values: &[f64]) -> String {
 fn wholes(values: impl IntoIterator<Item = usize>) -> String {
     let bytes = |v: usize| i32::try_from(v).unwrap_or(-1).to_le_bytes();
     STANDARD.encode(values.into_iter().flat_map(bytes).collect::<Vec<u8>>())
+}
+
+/// A list with its length before it.
+fn counted(list: &[usize]) -> impl Iterator<Item = usize> {
+    std::iter::once(list.len()).chain(list.iter().copied())
 }

@@ -9,7 +9,7 @@ use hingenet_data::classifier::Classifier;
 use hingenet_data::table::Codes;
 use hingenet_discrete::Network;
 use hingenet_discrete::inference::{Beliefs, Columns};
-use hingenet_gaussian::GaussianClassifier;
+use hingenet_gaussian::{GaussianBeliefs, GaussianClassifier};
 use rayon::prelude::*;
 
 /// What a model believes of the class and of every column.
@@ -200,13 +200,6 @@ impl Model {
 
     /// Answers of class networks over numbers.
     fn believe_gaussians(&self, model: &GaussianClassifier, given: &Given, about: usize) -> Result<Believed> {
-        if about > 0 {
-            return Err(Error::column(
-                &self.schema.features[about - 1].name,
-                "this model tells what to measure for the class only",
-                "ask about the target, or fit a discrete model such as tan:ml",
-            ));
-        }
         let k = self.classes.len();
         let log_evidence = |given: &Given| -> Result<f64> {
             let known = self.cells(&[given])?;
@@ -218,12 +211,57 @@ impl Model {
         softmax(&mut classes);
         let column = |i: usize| i.checked_sub(1).map(|j| all.column(j)).transpose();
         let columns: Vec<Option<Belief>> = (0..given.numbers.len()).map(column).collect::<Result<_>>()?;
-        let next = self.tells_of_class(given, &columns);
+        let next = match about.checked_sub(1) {
+            None => self.tells_of_class(given, &columns),
+            Some(about) => self.tells_of_column(model, given, about, &all)?,
+        };
         let log_all = all.log_evidence() + given.log_factor();
         let conflict = conflict(given, log_all, || {
             given.known().map(|i| log_evidence(&given.alone(i))).sum::<Result<f64>>()
         })?;
         Ok(Believed { classes, log_evidence: Some(log_all), conflict, columns, next })
+    }
+
+    /// What each open feature tells about feature `about`. A category is left open by a likelihood of 1 for all of its
+    /// states, so that every combination has one of them.
+    fn tells_of_column(
+        &self,
+        model: &GaussianClassifier,
+        given: &Given,
+        about: usize,
+        all: &GaussianBeliefs<'_>,
+    ) -> Result<Vec<Option<f64>>> {
+        let row = self.cells(&[given])?;
+        let states = |j: usize| row.column(j).as_categorical().map(|c| c.categories().len());
+        let split = |j: usize| -> Result<Option<(GaussianBeliefs<'_>, usize)>> {
+            let Some(r) = states(j) else { return Ok(None) };
+            let mut unsure = given.unsure();
+            if given.likelihood[j + 1].is_none() {
+                unsure.push((j, vec![1.0; r]));
+            }
+            let of_class = given.of_class(self.classes.len());
+            Ok(Some((model.beliefs(&row, &unsure, &of_class)?, r)))
+        };
+        let tells = |(belief, labels): (Belief, usize)| match belief {
+            Belief::States(joint) => mutual_information(&joint, labels),
+            Belief::Number(normals) => number::information(&normals, labels),
+        };
+        let by_about = if given.is_open(about + 1) { split(about)? } else { None };
+        let gain = |j: usize| -> Result<f64> {
+            if !given.is_open(about + 1) {
+                return Ok(0.0);
+            }
+            if let Some((beliefs, r)) = &by_about {
+                return Ok(tells((beliefs.column_with(j, about)?, *r)));
+            }
+            match split(j)? {
+                Some((beliefs, r)) => Ok(tells((beliefs.column_with(about, j)?, r))),
+                None => Ok(number::pair_information(&all.pair(about, j)?)),
+            }
+        };
+        let measured = |i: usize| i > 0 && i != about + 1 && given.is_open(i);
+        let next = |i: usize| measured(i).then(|| Ok(gain(i - 1)?.max(0.0))).transpose();
+        (0..given.numbers.len()).into_par_iter().map(next).collect()
     }
 
     /// Models that know the class only: its probabilities, and what to measure next where they can say.
