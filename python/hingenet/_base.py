@@ -14,11 +14,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _engine
 from ._docs import documented
 from ._explanation import Explanation, ShapleyValues
+from ._explore import ExplorerPage
 from ._frames import cells_of, is_frame, some_columns
 from ._input import (
     DataWarning,
@@ -345,6 +346,53 @@ class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
             given=[tuple(features) for features in parts["given"]],
             terms=parts["terms"][:, self._columns],
         )
+
+    def explore(self, X: Any = None, y: ArrayLike | None = None, *, height: int = 900) -> ExplorerPage:
+        """The page of the model with its explorer: a click says what is known, and everything that follows moves.
+
+        A notebook shows it; elsewhere open its ``url`` in a browser, or ``save`` it.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features), default=None
+            Rows to pick from in the page, which takes the first 1000; missing cells are allowed.
+        y : array-like of shape (n_samples,), default=None
+            Their classes, all of them seen in training.
+        height : int, default=900
+            Height in a notebook, in pixels.
+
+        Returns
+        -------
+        page : ExplorerPage
+            With ``url``, ``save(path)`` and ``close()``, which a ``with`` block calls.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from hingenet import BayesNetClassifier
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> model = BayesNetClassifier("tan", "ml").fit(X, y)
+        >>> with model.explore(X, y) as page:
+        ...     page.url.startswith("http://127.0.0.1:")
+        True
+        """
+        model = self._fitted()
+        if X is None and y is not None:
+            raise ValueError("y has the classes of the rows of X; give X too")
+        features = None if X is None else self._features(X)
+        codes = None if y is None else self._codes(X, y)
+        return ExplorerPage(model, (features, codes), threads_of(self.n_jobs), height)
+
+    def _codes(self, X: Any, y: ArrayLike) -> np.ndarray:
+        """Classes of rows as the engine numbers them."""
+        check_consistent_length(X, y)
+        position = {text: c for c, text in enumerate(self._model.classes)}
+        labels, places = np.unique(np.asarray(y), return_inverse=True)
+        unknown = [text for text in texts_of(labels.tolist()) if text not in position]
+        if unknown:
+            raise ValueError(f"y has classes that training has not seen: {', '.join(unknown)}")
+        codes = np.array([position[text] for text in texts_of(labels.tolist())], dtype=np.int64)
+        return codes[places]
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the model file (``.hgn``), which the program ``hingenet`` reads too.

@@ -110,6 +110,22 @@ def query(
     about: str | None,
     costs: list[tuple[str, float]],
 ) -> str: ...
+def page(
+    model: Model, features: Features | None = None, y: NDArray[np.int64] | None = None
+) -> str | None: ...
+
+class PageServer:
+    def __init__(
+        self,
+        model: Model,
+        features: Features | None = None,
+        y: NDArray[np.int64] | None = None,
+        threads: int = 1,
+    ) -> None: ...
+    @property
+    def url(self) -> str: ...
+    def close(self) -> None: ...
+
 def log_likelihood(
     model: Model, features: Features, y: NDArray[np.int64] | None = None, threads: int = 1
 ) -> NDArray[np.float64]: ...

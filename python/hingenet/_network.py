@@ -14,7 +14,6 @@ from . import _engine
 from ._docs import documented
 from ._frames import frame_like, is_frame, new_frame
 from ._input import seed_of, threads_of
-from ._labels import texts_of
 from ._query import facts
 
 
@@ -192,13 +191,7 @@ class GenerativeMixin:
         {log_likelihood}
         """
         model, features = self._fitted(), self._features(X)
-        position = {text: c for c, text in enumerate(model.classes)}
-        labels, places = np.unique(np.asarray(y), return_inverse=True)
-        unknown = [text for text in texts_of(labels.tolist()) if text not in position]
-        if unknown:
-            raise ValueError(f"y has classes that training has not seen: {', '.join(unknown)}")
-        codes = np.array([position[text] for text in texts_of(labels.tolist())], dtype=np.int64)
-        return _engine.log_likelihood(model, features, codes[places], threads=threads_of(self.n_jobs))
+        return _engine.log_likelihood(model, features, self._codes(X, y), threads=threads_of(self.n_jobs))
 
     def sample(
         self,

@@ -8,14 +8,11 @@ use hingenet::model::Model;
 use hingenet::report::{EvaluationReport, ModelReport};
 use hingenet::table::Table;
 use hingenet_data::file::{self, Target};
-use hingenet_view::explorer::Exploration;
+use hingenet_view::explorer::{Exploration, ROWS};
 use std::path::{Path, PathBuf};
 
 /// Shares of test cells blanked for the robustness curve of a report when none were asked for.
 pub const RATES: [f64; 6] = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9];
-
-/// Rows that a page of a model has to pick from.
-pub const ROWS: usize = 1000;
 
 /// Writes the page of an evaluation.
 pub fn evaluation(path: &PathBuf, report: &EvaluationReport) -> Result<()> {

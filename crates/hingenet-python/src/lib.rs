@@ -5,6 +5,7 @@
 
 mod encode;
 mod error;
+mod explore;
 mod features;
 mod gaussian;
 mod model;
@@ -35,6 +36,8 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(network::query, m)?)?;
     m.add_function(wrap_pyfunction!(network::impute, m)?)?;
     m.add_function(wrap_pyfunction!(network::log_likelihood, m)?)?;
+    m.add_function(wrap_pyfunction!(explore::page, m)?)?;
+    m.add_class::<explore::PageServer>()?;
     m.add_class::<transform::LogDensities>()?;
     m.add_function(wrap_pyfunction!(transform::curves, m)?)?;
     m.add_function(wrap_pyfunction!(transform::fisher_vectors, m)?)?;

@@ -7,7 +7,7 @@ use hingenet::model::{
     self, Dataset, FitOptions, ModelInfo, ModelSpec, NumberData, OptionDefault, OptionInfo, OptionKind,
     Predictions,
 };
-use hingenet::table::{AlignReport, Table, UnseenPolicy};
+use hingenet::table::{AlignReport, Column, Table, UnseenPolicy};
 use hingenet::{Control, Explanation, ExplanationKind, Reasons, ShapleyParams};
 use hingenet_data::table::{NumberRows, category_order};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
@@ -48,8 +48,7 @@ impl<'a> Data<'a> {
     ) -> PyResult<Self> {
         let mut ordered = classes.clone();
         category_order(&mut ordered);
-        let class =
-            hingenet::table::Column::categorical(target, classes.clone(), codes(target, y, classes.len())?);
+        let class = Column::categorical(target, classes.clone(), codes(target, y, classes.len())?);
         let class = class.as_categorical().map(|c| c.recode(&ordered));
         let class = class.ok_or_else(|| PyValueError::new_err("the classes cannot be read"))?;
         let weights = weights.map(|w| w.as_array().to_vec());
@@ -362,6 +361,18 @@ impl Model {
     /// The table of `features`, which stand in the order of training.
     pub fn table(&self, features: &Features<'_>) -> PyResult<Table> {
         features.table(self.0.schema.features.iter().map(|f| f.name.as_str()))
+    }
+
+    /// The same with class codes (in the order of `classes`), negative ones missing.
+    pub fn table_with_class(
+        &self,
+        features: &Features<'_>,
+        y: &PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<Table> {
+        let class = codes(&self.0.target, y, self.0.classes.len())?;
+        let class = Column::categorical(&self.0.target, self.0.classes.clone(), class);
+        let columns = self.table(features)?.columns().iter().cloned().chain([class]).collect();
+        Table::new(columns).map_err(to_python)
     }
 
     /// The rows of `features`, in place where that is possible.

@@ -1,7 +1,7 @@
 //! What network models can do beside predicting: be written, drawn, sampled, score rows.
 
 use crate::error::to_python;
-use crate::features::{Features, codes};
+use crate::features::Features;
 use crate::model::Model;
 use crate::work;
 use hingenet::model::{Known, Query};
@@ -143,9 +143,6 @@ pub fn log_likelihood<'py>(
     let Some(y) = y else {
         return Ok(model.row_by_row(py, &features, threads, log_likelihood)?.into_pyarray(py));
     };
-    let class = codes(&model.0.target, &y, model.0.classes.len())?;
-    let class = Column::categorical(&model.0.target, model.0.classes.clone(), class);
-    let columns = model.table(&features)?.columns().iter().cloned().chain([class]).collect();
-    let table = Table::new(columns).map_err(to_python)?;
+    let table = model.table_with_class(&features, &y)?;
     Ok(work::run(py, threads, None, |_| log_likelihood(&table))?.into_pyarray(py))
 }

@@ -56,6 +56,9 @@ const BELOW: f64 = 28.0;
 /// Layers that are so much higher than wide are given up.
 const LADDER: f64 = 1.2;
 
+/// Rows that a page has to pick from.
+pub const ROWS: usize = 1000;
+
 /// The script of a page with an explorer.
 pub(crate) fn script() -> String {
     bundle(&MODULES)

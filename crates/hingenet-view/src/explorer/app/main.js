@@ -78,7 +78,7 @@ async function explore(here, given, engine) {
   }
 
   function changed() {
-    history.replaceState(null, "", evidence.known.size > 0 ? LINK + evidence.link() : location.pathname + location.search);
+    history.replaceState(null, "", evidence.known.size > 0 ? LINK + evidence.link() : location.href.split("#")[0]);
     ask();
   }
 
