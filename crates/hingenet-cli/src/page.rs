@@ -4,7 +4,7 @@ use crate::failure::usage;
 use crate::output;
 use anyhow::{Result, anyhow};
 use hingenet::explore::Explorer;
-use hingenet::model::Model;
+use hingenet::model::{Knowledge, Model, NodeFacts};
 use hingenet::report::{EvaluationReport, ModelReport};
 use hingenet::table::Table;
 use hingenet_data::file::{self, Target};
@@ -38,19 +38,33 @@ pub fn model(path: Option<&PathBuf>, report: &ModelReport, exploration: Option<&
     output::write(path, html.as_bytes())
 }
 
-/// The explorer of a page that needs nothing else, with the first of these rows to pick from; `None` for a model that only
-/// the program itself can ask.
-pub fn exploration(model: &Model, rows: Option<&Table>) -> Result<Option<Exploration>> {
+/// The explorer of a page that needs nothing else, with the first of these rows to pick from and with the coordinates of
+/// a file of nodes; `None` for a model that only the program itself can ask.
+pub fn exploration(model: &Model, rows: Option<&Table>, nodes: Option<&Path>) -> Result<Option<Exploration>> {
     let explorer = Explorer::new(model)?;
     let rows = rows.map(|table| explorer.rows(table, ROWS)).transpose()?;
-    Ok(Exploration::offline(&explorer, rows)?)
+    let exploration = Exploration::offline(&explorer, rows)?;
+    let nodes = node_facts(model, nodes)?;
+    Ok(exploration.map(|e| e.at(&nodes)))
+}
+
+/// What a file says about the features of a model.
+pub fn node_facts(model: &Model, nodes: Option<&Path>) -> Result<Vec<NodeFacts>> {
+    let names: Vec<String> = model.schema.features.iter().map(|f| f.name.clone()).collect();
+    Ok(Knowledge::read(&names, nodes, None, None)?.facts)
 }
 
 /// The page of a model whose questions this program answers, with the first of these rows to pick from.
-pub fn served(model: &Model, explorer: &Explorer<'_>, rows: Option<&Table>, token: &str) -> Result<String> {
+pub fn served(
+    model: &Model,
+    explorer: &Explorer<'_>,
+    rows: Option<&Table>,
+    nodes: Option<&Path>,
+    token: &str,
+) -> Result<String> {
     let report = ModelReport::of(model, &Table::default(), &[])?;
     let rows = rows.map(|table| explorer.rows(table, ROWS)).transpose()?;
-    let exploration = Exploration::served(explorer, rows, token)?;
+    let exploration = Exploration::served(explorer, rows, token)?.at(&node_facts(model, nodes)?);
     hingenet_view::model_page(&report, Some(&exploration)).map_err(|e| anyhow!("the page failed: {e}"))
 }
 

@@ -13,6 +13,7 @@ use hingenet::Control;
 use hingenet::evaluate::{Plan, Protocol, Sweep, compare, generate, study};
 use hingenet::model::{Dataset, FitOptions, Model, ModelSpec, fit};
 use hingenet::report::{Evaluation, ModelReport, ModelResult};
+use hingenet::table::Table;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -84,14 +85,15 @@ impl Run for Demo {
 impl Demo {
     /// Fits a model to the mixed table and writes it.
     fn fit(&self, spec: &ModelSpec, session: &Session) -> Result<Model> {
-        let data = PARTS[1].data(session.seed)?;
+        let table = PARTS[1].table(session.seed)?;
+        let data = Dataset::new(table.clone(), "class", None)?;
         let model =
             fit(spec, &data, FitOptions { seed: session.seed, ..FitOptions::default() }, &session.control)?;
         output::write(Some(&self.output.join("mixed.hgn")), &model.to_bytes()?)?;
         session.done();
         let rows: Vec<usize> = (0..3).collect();
         let report = ModelReport::of(&model, &data.features, &rows)?;
-        let exploration = page::exploration(&model, Some(&data.features))?;
+        let exploration = page::exploration(&model, Some(&table), None)?;
         page::model(Some(&self.output.join("mixed-model.html")), &report, exploration.as_ref())?;
         Ok(model)
     }
@@ -109,10 +111,10 @@ impl Demo {
         format!(
             "Accuracy has its 95 % interval; `at 30 %` is the accuracy when 30 % of the test cells are missing.\n\
              Written in {} to {folder}{slash}:\n\
+             \x20 mixed-model.html          a model to ask: open it in a browser, click what you know\n\
              \x20 waveform.csv, mixed.csv   the data\n\
              \x20 waveform.html, mixed.html reports to look at: open them in a browser\n\
-             \x20 mixed.hgn                 a fitted model ({})\n\
-             \x20 mixed-model.html          its network, tables and three decisions\n\
+             \x20 mixed.hgn                 the fitted model ({})\n\
              \x20 new.csv                   rows of the same kind that lack the class and a column\n\n\
              Next, see why the model decides as it does, then try your own data:\n\
              \x20 hingenet explain {} {} --row 1\n\
@@ -135,12 +137,12 @@ fn trade_off(data: &Dataset, protocol: &Protocol, session: &Session) -> Result<E
 }
 
 impl Part {
-    fn data(&self, seed: u64) -> Result<Dataset> {
-        Ok(Dataset::new(generate(self.generator, Some(self.rows), seed)?, "class", None)?)
+    fn table(&self, seed: u64) -> Result<Table> {
+        Ok(generate(self.generator, Some(self.rows), seed)?)
     }
 
     fn compare(&self, folder: &Path, specs: &[ModelSpec], session: &Session) -> Result<String> {
-        let table = generate(self.generator, Some(self.rows), session.seed)?;
+        let table = self.table(session.seed)?;
         output::write_table(Some(&folder.join(format!("{}.csv", self.generator))), &table, session)?;
         let protocol = Protocol { seed: session.seed, missing: RATES.to_vec(), ..Protocol::default() };
         let data = Dataset::new(table, "class", None)?;

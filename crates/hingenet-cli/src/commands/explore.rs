@@ -27,13 +27,16 @@ pub struct Explore {
     /// Print the address only, and open no browser
     #[arg(long)]
     no_open: bool,
+    /// Coordinates of the features (columns node,x,y and z), where the page shows them
+    #[arg(long, value_name = "FILE")]
+    nodes: Option<PathBuf>,
     #[command(flatten)]
     reader: Reader,
 }
 
 impl Run for Explore {
     fn files(&self) -> Result<Files> {
-        Ok(Files::default().reads(std::iter::once(&self.model).chain(&self.data)))
+        Ok(Files::default().reads(std::iter::once(&self.model).chain(&self.data).chain(&self.nodes)))
     }
 
     fn run(&self, session: &Session) -> Result<()> {
@@ -41,7 +44,7 @@ impl Run for Explore {
         let rows = self.rows(&model, session)?;
         let explorer = Explorer::new(&model)?;
         let server = self.server()?;
-        let html = page::served(&model, &explorer, rows.as_ref(), server.token())?;
+        let html = page::served(&model, &explorer, rows.as_ref(), self.nodes.as_deref(), server.token())?;
         session.control.check()?;
         let url = server.url();
         output::write(None, format!("{url}\n").as_bytes())?;

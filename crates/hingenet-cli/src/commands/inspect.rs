@@ -39,6 +39,9 @@ pub struct Inspect {
     /// Row of that file to explain, counted from 1; may be given several times; the first three if not given
     #[arg(long = "row", value_name = "N", requires = "data")]
     rows: Vec<usize>,
+    /// Coordinates of the features (columns node,x,y and z), where the explorer of `html` shows them
+    #[arg(long, value_name = "FILE")]
+    nodes: Option<PathBuf>,
     #[command(flatten)]
     reader: Reader,
 }
@@ -56,7 +59,7 @@ enum Format {
 
 impl Run for Inspect {
     fn files(&self) -> Result<Files> {
-        let inputs = std::iter::once(&self.model).chain(&self.data);
+        let inputs = std::iter::once(&self.model).chain(&self.data).chain(&self.nodes);
         Ok(Files::default().reads(inputs).writes_result(self.output.as_ref()))
     }
 
@@ -99,7 +102,7 @@ impl Inspect {
             Format::Html => {
                 let model = Model::load(&self.model)?;
                 let (report, rows) = self.report(&model, session)?;
-                let exploration = page::exploration(&model, rows.as_ref())?;
+                let exploration = page::exploration(&model, rows.as_ref(), self.nodes.as_deref())?;
                 return page::model(self.output.as_ref(), &report, exploration.as_ref());
             }
             Format::Bif => Model::load(&self.model)?.network()?.to_bif(),

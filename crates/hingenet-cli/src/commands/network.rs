@@ -24,7 +24,7 @@ const SHOWN: usize = 20;
 #[derive(Args)]
 #[command(
     after_help = "Files: --truth has the columns from,to; --arcs from,to,rule with the rules forbidden and required;\n\
-    --nodes node and any of group,tier,x,y. Nodes are columns; a categorical column with K categories\n\
+    --nodes node and any of group,tier,x,y,z. Nodes are columns; a categorical column with K categories\n\
     makes K - 1 nodes named column=category."
 )]
 pub struct Network {

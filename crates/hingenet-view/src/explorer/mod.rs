@@ -7,6 +7,7 @@ use crate::network::{Place, layout_cards, rows_of_cards, without_cycles};
 use bundle::bundle;
 use hingenet::Result;
 use hingenet::explore::Explorer;
+use hingenet::model::NodeFacts;
 use hingenet::report::{NetworkPicture, PictureArc};
 use serde_json::{Value, json};
 
@@ -90,10 +91,18 @@ impl Exploration {
         let pictures: Vec<Value> = pictures.iter().map(picture).collect();
         Ok(Exploration {
             given: json!({
-                "facts": facts, "pictures": pictures, "places": places, "size": size, "rows": rows,
+                "facts": facts, "pictures": pictures, "places": places, "size": size, "coordinates": Value::Null, "rows": rows,
                 "program": program, "server": server,
             }),
         })
+    }
+
+    /// Where the features are, if all have coordinates: shown from above and, with a third one, from the front and the side.
+    pub fn at(mut self, features: &[NodeFacts]) -> Self {
+        let point = |f: &NodeFacts| f.place.map(|(x, y)| json!([x, y, f.height]));
+        let points: Option<Vec<Value>> = features.iter().map(point).collect();
+        self.given["coordinates"] = points.filter(|p| !p.is_empty()).into();
+        self
     }
 
     /// JSON that may stand in a page: it can close no element.

@@ -81,6 +81,8 @@ export interface Given {
   /** `[centre, middle, width, height]` of the card of every column. */
   places: [number, number, number, number][];
   size: [number, number];
+  /** Where the features are, x to the right, y upwards or to the front, z upwards; null without coordinates. */
+  coordinates: [number, number, number | null][] | null;
   /** Rows to pick from: states, numbers or null, column by column. */
   rows: { columns: (number | null)[][]; total: number } | null;
   program: unknown | null;

@@ -1,5 +1,5 @@
 //! What users know about the nodes and arcs of a network, from small files: arcs (`from,to`), forbidden and required arcs
-//! (`from,to,rule`), and groups, tiers and coordinates of nodes (`node,group,tier,x,y`). Errors name file, line, column.
+//! (`from,to,rule`), and groups, tiers and coordinates of nodes (`node,group,tier,x,y,z`). Errors name file, line, column.
 
 use hingenet_base::error::{Error, Result};
 use hingenet_base::graph::{Dag, with_names};
@@ -20,6 +20,8 @@ pub struct NodeFacts {
     pub tier: Option<usize>,
     /// Where to draw the node: x to the right, y upwards.
     pub place: Option<(f64, f64)>,
+    /// The third coordinate, for views from other sides.
+    pub height: Option<f64>,
 }
 
 /// What is known about a network before it is learnt, and the graph to compare it with.
@@ -34,7 +36,7 @@ pub struct Knowledge {
 }
 
 impl Knowledge {
-    /// Reads what is known about the named nodes: facts from a file with the columns `node` and any of `group,tier,x,y`
+    /// Reads what is known about the named nodes: facts from a file with the columns `node` and any of `group,tier,x,y,z`
     /// (nodes that it leaves out have none), rules from one with `from,to,rule`, the true arcs from one with `from,to`.
     pub fn read(
         names: &[String],
@@ -95,7 +97,7 @@ fn read_rules(path: &Path, names: &[String]) -> Result<(Arcs, Arcs)> {
 }
 
 fn read_nodes(path: &Path, names: &[String]) -> Result<Vec<NodeFacts>> {
-    let records = read_records(path, &["node"], &["group", "tier", "x", "y"])?;
+    let records = read_records(path, &["node"], &["group", "tier", "x", "y", "z"])?;
     let positions = positions(names);
     let mut facts = vec![None; names.len()];
     for record in records.iter() {
@@ -107,6 +109,7 @@ fn read_nodes(path: &Path, names: &[String]) -> Result<Vec<NodeFacts>> {
             group: records.text(record, "group").map(str::to_string),
             tier: tier(&records, record)?,
             place: place(&records, record)?,
+            height: records.number(record, "z")?,
         });
     }
     Ok(facts.into_iter().map(Option::unwrap_or_default).collect())

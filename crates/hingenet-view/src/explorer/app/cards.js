@@ -24,8 +24,10 @@ const STATES = 7;
 const GAP = 16;
 /** How far the network can be scaled, and how small it may be and still be read. */
 const LEAST_ZOOM = 0.2, MOST_ZOOM = 3, READABLE = 0.6;
-/** Height of the overview of all columns. */
-const OVERVIEW = 150;
+/** Height of the overview of all columns, without and with coordinates. */
+const OVERVIEW = 150, PLAN = 380;
+/** Views of coordinates: what runs to the right and what upwards. */
+const SIDES = [{ name: "from above (x, y)", axes: [0, 1] }, { name: "from the front (x, z)", axes: [0, 2] }, { name: "from the side (y, z)", axes: [1, 2] }];
 
 export class Cards {
   /** @param {Given} given @param {Actions} actions */
@@ -34,6 +36,9 @@ export class Cards {
     this.actions = actions;
     this.columns = given.facts.columns;
     this.isLarge = this.columns.length > MANY;
+    /** Whether all columns stand as dots above the cards. */
+    this.hasOverview = this.isLarge || given.coordinates !== null;
+    this.side = 0;
     this.zoom = 1;
     this.picture = 0;
     this.weakest = 0;
@@ -52,14 +57,14 @@ export class Cards {
   /** Builds everything for the chosen column and picture. */
   build() {
     const shown = this.shown();
-    const boxes = this.isLarge ? this.rowsOf(shown) : new Map(shown.map((c) => [c, this.given.places[c]]));
-    const size = this.isLarge ? this.sizeOf(boxes) : this.given.size;
+    const boxes = this.hasOverview ? this.rowsOf(shown) : new Map(shown.map((c) => [c, this.given.places[c]]));
+    const size = this.hasOverview ? this.sizeOf(boxes) : this.given.size;
     this.size = size;
     this.svg.setAttribute("viewBox", `0 0 ${size[0]} ${size[1]}`);
     this.resize();
     this.cards.clear();
     const cards = shown.map((column) => this.card(column, boxes.get(column) || [0, 0, 0, 0]));
-    this.svg.replaceChildren(...(this.isLarge ? [this.overview(size[0], new Set(shown))] : []), this.arcs(boxes), ...cards);
+    this.svg.replaceChildren(...(this.hasOverview ? [this.overview(size[0], new Set(shown))] : []), this.arcs(boxes), ...cards);
   }
 
   /** @param {number} zoom */
@@ -96,7 +101,7 @@ export class Cards {
   /** Cards in rows, below the overview. @param {number[]} shown */
   rowsOf(shown) {
     const boxes = new Map();
-    let [x, y, tall] = [GAP, OVERVIEW + 2 * GAP, 0];
+    let [x, y, tall] = [GAP, this.overviewHeight + 2 * GAP, 0];
     for (const column of shown) {
       const [, , width, height] = this.given.places[column];
       if (x + width > 1100) [x, y, tall] = [GAP, y + tall + 2 * GAP, 0];
@@ -112,14 +117,17 @@ export class Cards {
     return [Math.max(400, ...all.map(([x, , w]) => x + w / 2 + GAP)), Math.max(...all.map(([, y, , h]) => y + h / 2 + GAP))];
   }
 
-  /** All columns as dots. @param {number} width @param {Set<number>} near */
+  /** All columns as dots, at their coordinates where these are given, with the arcs between them. @param {number} width @param {Set<number>} near */
   overview(width, near) {
-    const [w, h] = this.given.size;
+    const at = this.dotPlaces(width);
     const group = shape("g", { class: "overview", role: "group", "aria-label": "All columns" });
+    for (const [from, to, strength] of this.given.pictures[this.picture].arcs) {
+      if (from === 0 || this.isWeak(strength)) continue;
+      group.append(shape("path", { class: strength < 0 ? "x-thread negative" : "x-thread", d: `M${at[from].join(" ")}L${at[to].join(" ")}` }));
+    }
     this.dots.clear();
     this.columns.forEach((column, k) => {
-      const [x, y] = this.given.places[k];
-      const dot = shape("circle", { class: `x-dot${k === 0 ? " x-class" : ""}${near.has(k) ? " near" : ""}`, cx: GAP + (x / w) * (width - 2 * GAP), cy: GAP + (y / h) * (OVERVIEW - GAP), r: k === this.chosen ? 5 : 3.2 });
+      const dot = shape("circle", { class: `x-dot${k === 0 ? " x-class" : ""}${near.has(k) ? " near" : ""}`, cx: at[k][0], cy: at[k][1], r: k === this.chosen ? 6 : 4 });
       dot.append(shape("title", {}, column.name));
       dot.addEventListener("click", () => this.actions.choose(k));
       this.dots.set(k, dot);
@@ -128,15 +136,53 @@ export class Cards {
     return group;
   }
 
+  /** Height of the overview. */
+  get overviewHeight() {
+    return this.given.coordinates ? PLAN : OVERVIEW;
+  }
+
+  /** @param {number} width @returns {number[][]} */
+  dotPlaces(width) {
+    const high = this.overviewHeight - GAP, { coordinates } = this.given;
+    if (!coordinates) {
+      const [w, h] = this.given.size;
+      return this.given.places.map(([x, y]) => [GAP + (x / w) * (width - 2 * GAP), GAP + (y / h) * (high - GAP)]);
+    }
+    const [across, up] = SIDES[this.side].axes;
+    const points = coordinates.map((p) => [Number(p[across]), Number(p[up])]);
+    const ends = [0, 1].map((d) => [Math.min(...points.map((p) => p[d])), Math.max(...points.map((p) => p[d]))]);
+    // one scale for both directions: a brain keeps its shape
+    const scale = Math.min((width - 120) / (ends[0][1] - ends[0][0] || 1), (high - 2 * GAP) / (ends[1][1] - ends[1][0] || 1));
+    const left = (width - scale * (ends[0][1] - ends[0][0])) / 2;
+    const placed = points.map(([x, y]) => [left + scale * (x - ends[0][0]), GAP + scale * (ends[1][1] - y)]);
+    return [[2 * GAP, 2 * GAP], ...placed];
+  }
+
+  /** Sides from which coordinates can be looked at. */
+  sides() {
+    const { coordinates } = this.given;
+    if (!coordinates) return [];
+    return coordinates.every((p) => p[2] !== null) ? SIDES : SIDES.slice(0, 1);
+  }
+
+  /** @param {number} strength */
+  isWeak(strength) {
+    return Math.abs(strength) < this.weakest * this.strongest();
+  }
+
+  strongest() {
+    return Math.max(1e-300, ...this.given.pictures[this.picture].arcs.filter(([from]) => from > 0).map(([, , s]) => Math.abs(s)));
+  }
+
   /** @param {Map<number, number[]>} boxes */
   arcs(boxes) {
     const { arcs, directed } = this.given.pictures[this.picture];
     const group = shape("g", { class: "x-arcs", "aria-hidden": "true" });
-    const strongest = Math.max(1e-300, ...arcs.filter(([from]) => from > 0).map(([, , s]) => Math.abs(s)));
+    const strongest = this.strongest();
     for (const [from, to, strength] of arcs) {
       const [a, b] = [boxes.get(from), boxes.get(to)];
       const weight = Math.abs(strength) / strongest;
-      if (!a || !b || (from > 0 && weight < this.weakest)) continue;
+      if (!a || !b || (from > 0 && this.isWeak(strength))) continue;
       const [x1, y1, x2, y2] = [a[0], a[1] + a[3] / 2, b[0], b[1] - b[3] / 2];
       const isBelow = y2 > y1;
       const bend = isBelow ? Math.max(14, (y2 - y1) / 2) : 40;
@@ -158,7 +204,8 @@ export class Cards {
     const { name, states } = this.columns[column];
     const group = shape("g", { class: `x-card${column === 0 ? " x-class" : ""}`, transform: `translate(${x} ${y})`, role: "group", "aria-label": name });
     const head = shape("rect", { class: "x-tint", "fill-opacity": 0, width, height: HEAD, rx: 5 });
-    const title = label(name, width - 16, { class: "x-name", x: 8, y: 17 });
+    // bold letters are wider by a tenth
+    const title = label(name, (width - 16) / 1.1, { class: "x-name", x: 8, y: 17 });
     const frame = shape("rect", { class: "x-frame", width, height, rx: 5 });
     const handle = shape("rect", { class: "x-handle", width, height: HEAD, rx: 5, role: "button", "aria-label": `${name}: show this column`, tabindex: 0 });
     handle.append(shape("title", {}, name));
@@ -181,7 +228,7 @@ export class Cards {
       const bar = shape("rect", { class: "x-bar", x: 6, y: y + 2, width: 0, height: STATE - 4 });
       const share = shape("text", { class: "x-share", x: width - 6, y: y + 13, "text-anchor": "end" });
       const group = shape("g", { class: "x-state", role: "button", "aria-pressed": "false", tabindex: state === 0 ? 0 : -1 },
-        shape("rect", { class: "x-hit", x: 3, y, width: width - 6, height: STATE }), bar, label(stateLabel(this.columns[column], state), width - 70, { x: 10, y: y + 13 }), share);
+        shape("rect", { class: "x-hit", x: 3, y, width: width - 6, height: STATE }), bar, label(stateLabel(this.columns[column], state), width - 62, { x: 10, y: y + 13 }), share);
       onPress(group, (event) => (event.shiftKey ? this.actions.exclude(column, state) : this.actions.set(column, state)));
       group.addEventListener("keydown", (event) => this.walk(/** @type {KeyboardEvent} */ (event), card, state));
       card.lines.push({ group, bar, share, state });

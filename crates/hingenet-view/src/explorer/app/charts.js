@@ -20,13 +20,13 @@ export function shape(name, attributes, ...children) {
   return made;
 }
 
-/** Width of a text in the letters of drawings; bold ones are wider by a tenth. @param {string} text */
+/** Width of a text in the letters of drawings. @param {string} text */
 function widthOf(text) {
   const known = WIDTHS.get(text);
   if (known !== undefined) return known;
   const pen = element("canvas", {}).getContext("2d");
   if (pen) pen.font = `13px ${getComputedStyle(document.body).fontFamily}`;
-  const width = pen ? 1.1 * pen.measureText(text).width : 8 * text.length;
+  const width = pen ? pen.measureText(text).width : 8 * text.length;
   WIDTHS.set(text, width);
   return width;
 }

@@ -14,7 +14,7 @@ export function stateLabel({ states = [], cuts }, state) {
   if (cuts.length === 0) return "any";
   if (state === 0) return `≤ ${shortNumber(cuts[0])}`;
   if (state === cuts.length) return `> ${shortNumber(cuts[state - 1])}`;
-  return `${shortNumber(cuts[state - 1])} … ${shortNumber(cuts[state])}`;
+  return `${shortNumber(cuts[state - 1])}…${shortNumber(cuts[state])}`;
 }
 
 /** The state that a finding settles on, or -1. @param {Finding | undefined} finding */

@@ -58,7 +58,7 @@ async function explore(here, given, engine) {
   function choose(column, open) {
     chosen = column;
     cards.chosen = column;
-    if (cards.isLarge) cards.build();
+    if (cards.hasOverview) cards.build();
     panels.column.choose(column, prior.columns);
     render();
     if (open) {
@@ -234,6 +234,11 @@ function toolbar(given, cards, choose, render) {
     const whose = element("select", {}, ...given.pictures.map((p, k) => element("option", { value: String(k) }, p.title)));
     whose.addEventListener("change", () => { cards.picture = Number(whose.value); again(); });
     parts.push(element("label", {}, "network of ", whose));
+  }
+  if (cards.sides().length > 1) {
+    const side = element("select", {}, ...cards.sides().map((s, k) => element("option", { value: String(k) }, s.name)));
+    side.addEventListener("change", () => { cards.side = Number(side.value); again(); });
+    parts.push(element("label", {}, "look ", side));
   }
   return element("div", { className: "filters x-toolbar" }, ...parts);
 }
