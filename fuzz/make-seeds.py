@@ -61,6 +61,12 @@ def texts():
     keep("xmlbif", "entities", '<?xml version="1.0"?><!DOCTYPE BIF [<!ENTITY a "x">]><BIF VERSION="0.3"><NETWORK><NAME>&a;</NAME>'
          '<VARIABLE TYPE="nature"><NAME>A</NAME><OUTCOME>\\u{1}</OUTCOME><VALUE>no</VALUE></VARIABLE>'
          "<PROBABILITY><FOR>A</FOR><TABLE>0.5 <!-- c --> 0.5</TABLE></PROBABILITY></NETWORK></BIF>")
+    parents = [f"x{i}" for i in range(12)]
+    states = "".join(f"<OUTCOME>{state}</OUTCOME>" for state in "abcd")
+    table = lambda name, given: f"<DEFINITION><FOR>{name}</FOR>{given}<TABLE>.25 .25 .25 .25</TABLE></DEFINITION>"
+    keep("xmlbif", "table_not_there", "<NETWORK>" + "".join(f"<VARIABLE><NAME>{x}</NAME>{states}</VARIABLE>" for x in ["y", *parents])
+         + "".join(table(x, "") for x in parents) + table("y", "".join(f"<GIVEN>{x}</GIVEN>" for x in parents)) + "</NETWORK>")
+    keep("bif", "state_twice", "variable A { type discrete [ 2 ] { a, b }; property state0 = b; }\nprobability ( A ) { table 0.5, 0.5; }\n")
     node = lambda name, is_class: {"name": name, "is_class": is_class, "note": "2 states"}
     picture = {"title": "t", "nodes": [node("kind", True), node("<a>", False), node("b", False)], "strength": "nats", "is_directed": True,
                "arcs": [{"from": 0, "to": 1, "strength": 0.0}, {"from": 1, "to": 2, "strength": -0.5}]}

@@ -49,3 +49,39 @@ fn damaged_networks_are_refused_with_the_place() {
     assert!(bad("( the_class )", "( the_class | x_1 )").contains("BIF, line"));
     assert!(NamedNetwork::from_xmlbif("<BIF><NETWORK></NETWORK></BIF>").is_err());
 }
+
+/// A variable of two states with these parents, all rows of its table given by one line.
+fn of_default(name: &str, parents: &[String]) -> String {
+    let given = if parents.is_empty() { String::new() } else { format!(" | {}", parents.join(", ")) };
+    format!(
+        "variable {name} {{ type discrete [ 2 ] {{ a, b }}; }}\nprobability ( {name}{given} ) {{ default 0.25, 0.75; }}\n"
+    )
+}
+
+/// A line stands for a table of any size, so that what tables take together is bounded.
+#[test]
+fn default_rows_of_bif_are_read_unless_they_make_a_small_file_a_large_network() {
+    let net =
+        "variable B { type discrete [ 2 ] { a, b }; }\nprobability ( B | A ) { (b) 1, 0; default 0.5, 0.5; }";
+    let net = NamedNetwork::from_bif(&(of_default("A", &[]) + net)).unwrap();
+    let joint = |a: usize, b: usize| net.network.log_joint(|i| [a, b][i]).exp();
+    assert_eq!([joint(0, 1), joint(1, 0), joint(1, 1)].map(|p| (1e12 * p).round()), [125e9, 750e9, 0.0]);
+
+    let roots: Vec<String> = (0..12).map(|i| format!("R{i}")).collect();
+    let text: String = roots.iter().map(|name| of_default(name, &[])).collect();
+    let with = |children: usize| {
+        let more: String = (0..children).map(|i| of_default(&format!("C{i}"), &roots)).collect();
+        NamedNetwork::from_bif(&(text.clone() + &more))
+    };
+    assert_eq!(with(10).unwrap().network.w().len(), 12 * 2 + 10 * (2 << 12));
+    assert!(with(200).unwrap_err().to_string().contains("too short for a table of this size"));
+}
+
+#[test]
+fn names_that_are_the_same_once_restored_are_refused() {
+    let good = include_str!("exchange/pgmpy.bif");
+    let twice = good.replacen("};", "};\n property state0 = yes;", 1);
+    assert_ne!(good, twice);
+    let error = NamedNetwork::from_bif(&twice).unwrap_err().to_string();
+    assert!(error.contains("has state `yes` twice"), "{error}");
+}

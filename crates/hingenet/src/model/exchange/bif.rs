@@ -50,8 +50,9 @@ impl NamedNetwork {
 
     /// Reads BIF text; everything is checked (names, sizes, sums, cycles).
     pub fn from_bif(text: &str) -> Result<Self> {
-        let mut parser =
-            Parser { tokens: tokenise(text)?, at: 0, variables: Vec::new(), index: BTreeMap::new() };
+        let tokens = tokenise(text)?;
+        let room = tokens.len() + MOST_DEFAULT_ROWS;
+        let mut parser = Parser { tokens, at: 0, room, variables: Vec::new(), index: BTreeMap::new() };
         let mut name = String::new();
         let mut definitions = Vec::new();
         while let Some(token) = parser.next() {
@@ -94,9 +95,14 @@ struct Known {
     states: BTreeMap<String, usize>,
 }
 
+/// Rows of tables that need not stand in a file, since a `default` line stands for them.
+const MOST_DEFAULT_ROWS: usize = 1 << 16;
+
 struct Parser {
     tokens: Vec<(String, usize)>,
     at: usize,
+    /// Rows that the tables still to come may have.
+    room: usize,
     variables: Vec<Known>,
     index: BTreeMap<String, usize>,
 }
@@ -199,8 +205,7 @@ impl Parser {
             name: restore("name", &name),
             states: states.iter().enumerate().map(|(j, s)| restore(&format!("state{j}"), s)).collect(),
         };
-        let duplicate = self.variables.iter().any(|v| v.original.name == variable.name);
-        if duplicate || self.index.insert(name.clone(), self.variables.len()).is_some() {
+        if self.index.insert(name.clone(), self.variables.len()).is_some() {
             return Err(self.error(format!("variable `{name}` occurs twice")));
         }
         self.variables.push(Known { original: variable, states: codes });
@@ -223,9 +228,10 @@ impl Parser {
         self.expect("{")?;
         let sizes = parents.iter().map(|&p| self.variables[p].states.len());
         let n_rows = sizes.into_iter().try_fold(1usize, |n, r| n.checked_mul(r));
-        let Some(n_rows) = n_rows.filter(|n| *n <= self.tokens.len()) else {
+        let Some((n_rows, room)) = n_rows.and_then(|n| Some((n, self.room.checked_sub(n)?))) else {
             return Err(self.error("the file is too short for a table of this size".into()));
         };
+        self.room = room;
         let rows = self.rows(variable, &parents, n_rows)?;
         Ok(Definition { variable, parents, rows })
     }

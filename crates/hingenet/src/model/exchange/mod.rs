@@ -12,6 +12,7 @@ use hingenet_base::error::{Error, Result};
 use hingenet_base::graph::{Dag, with_names};
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_discrete::{Network, Structure};
+use std::collections::BTreeSet;
 
 /// A network with named variables and states.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,8 +77,9 @@ impl NamedNetwork {
     }
 }
 
-/// Checks what a file gave and turns it into a network.
+/// Checks what a file gave and turns it into a network. No memory is taken for a table that the file does not have.
 fn assemble(name: String, variables: Vec<Variable>, definitions: Vec<Definition>) -> Result<NamedNetwork> {
+    check_names(&variables)?;
     let n = variables.len();
     let card: Vec<usize> = variables.iter().map(|v| v.states.len()).collect();
     let mut parents = vec![None; n];
@@ -94,11 +96,40 @@ fn assemble(name: String, variables: Vec<Variable>, definitions: Vec<Definition>
     let names: Vec<String> = variables.iter().map(|v| v.name.clone()).collect();
     let dag = Dag::new(parents).map_err(|e| with_names(e, &names))?;
     let structure = Structure::new(card, dag)?;
+    let in_table = |d: &Definition, checked: Result<(), String>| {
+        checked.map_err(|p| bad(&variables[d.variable].name, &p))
+    };
+    definitions.iter().try_for_each(|d| in_table(d, check_size(&structure, d)))?;
     let mut w = vec![f64::NEG_INFINITY; structure.n_entries()];
-    for d in &definitions {
-        fill_table(&mut w, &structure, d).map_err(|problem| bad(&variables[d.variable].name, &problem))?;
-    }
+    definitions.iter().try_for_each(|d| in_table(d, fill_table(&mut w, &structure, d)))?;
     Ok(NamedNetwork { name, variables, network: Network::new(structure, w)? })
+}
+
+/// Names of variables are distinct, and so are those of the states of each.
+fn check_names(variables: &[Variable]) -> Result<()> {
+    let mut names = BTreeSet::new();
+    for v in variables {
+        if !names.insert(&v.name) {
+            return Err(bad(&v.name, "occurs twice"));
+        }
+        let mut states = BTreeSet::new();
+        if let Some(state) = v.states.iter().find(|state| !states.insert(*state)) {
+            return Err(bad(&v.name, &format!("has state `{state}` twice")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a table has the rows that the states of its parents ask for, each with a number for every state.
+fn check_size(structure: &Structure, d: &Definition) -> Result<(), String> {
+    let (rows, states) = (structure.n_rows(d.variable), structure.card()[d.variable]);
+    if d.rows.len() != rows {
+        return Err(format!("has {} rows of probabilities, needs {rows}", d.rows.len()));
+    }
+    match d.rows.iter().find(|row| row.len() != states) {
+        None => Ok(()),
+        Some(row) => Err(format!("has {} probabilities in a row, needs {states}", row.len())),
+    }
 }
 
 /// How far (log) a row of probabilities may be from 1: files are often written with a few digits; a row that is further off
@@ -108,13 +139,7 @@ const ROUNDED: f64 = 0.02;
 /// Writes the log parameters of one variable, rows re-ordered from the file's parent order to ours.
 fn fill_table(w: &mut [f64], structure: &Structure, d: &Definition) -> Result<(), String> {
     let (i, card) = (d.variable, structure.card());
-    if d.rows.len() != structure.n_rows(i) {
-        return Err(format!("has {} rows of probabilities, needs {}", d.rows.len(), structure.n_rows(i)));
-    }
     for (at, row) in d.rows.iter().enumerate() {
-        if row.len() != card[i] {
-            return Err(format!("has {} probabilities in a row, needs {}", row.len(), card[i]));
-        }
         if row.iter().any(|p| !(0.0..=ROUNDED.exp()).contains(p)) {
             return Err("has a probability outside 0 to 1".into());
         }

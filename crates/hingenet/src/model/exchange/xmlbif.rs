@@ -3,6 +3,7 @@
 use super::{Definition, NamedNetwork, Variable, assemble, network_file};
 use hingenet_base::error::{Error, Result};
 use roxmltree::{Document, Node, ParsingOptions};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 impl NamedNetwork {
@@ -47,13 +48,9 @@ impl NamedNetwork {
         let name = child_text(network, "NAME").unwrap_or_default();
         let variables: Vec<Variable> =
             network.children().filter(|n| n.has_tag_name("VARIABLE")).map(variable).collect::<Result<_>>()?;
-        for (i, v) in variables.iter().enumerate() {
-            if variables[..i].iter().any(|u| u.name == v.name) {
-                return Err(bad(format!("variable `{}` occurs twice", v.name)));
-            }
-        }
+        let index = variables.iter().enumerate().map(|(i, v)| (v.name.as_str(), i)).collect();
         let is_definition = |n: &Node| n.has_tag_name("DEFINITION") || n.has_tag_name("PROBABILITY");
-        let definitions = network.children().filter(is_definition).map(|n| definition(n, &variables));
+        let definitions = network.children().filter(is_definition).map(|n| definition(n, &variables, &index));
         let definitions = definitions.collect::<Result<_>>()?;
         if variables.is_empty() {
             return Err(bad("there are no variables".into()));
@@ -72,16 +69,12 @@ fn variable(node: Node) -> Result<Variable> {
     if states.is_empty() {
         return Err(bad(format!("variable `{name}` has no states")));
     }
-    if let Some((j, _)) = states.iter().enumerate().find(|(j, s)| states[..*j].contains(s)) {
-        return Err(bad(format!("state `{}` of variable `{name}` occurs twice", states[j])));
-    }
     Ok(Variable { name, states })
 }
 
-fn definition(node: Node, variables: &[Variable]) -> Result<Definition> {
-    let position = |name: &str| {
-        variables.iter().position(|v| v.name == name).ok_or_else(|| bad(format!("unknown variable `{name}`")))
-    };
+fn definition(node: Node, variables: &[Variable], index: &BTreeMap<&str, usize>) -> Result<Definition> {
+    let position =
+        |name: &str| index.get(name).copied().ok_or_else(|| bad(format!("unknown variable `{name}`")));
     let name = child_text(node, "FOR").ok_or_else(|| bad("a DEFINITION has no FOR".into()))?;
     let variable = position(&name)?;
     let given = node.children().filter(|n| n.has_tag_name("GIVEN")).map(|n| position(&text_of(n)));
