@@ -155,7 +155,7 @@ async function use(model, url, width, colorScheme) {
     await tab.click();
     const wide = await page.evaluate(() => document.scrollingElement.scrollWidth);
     if (wide > width + 1) fault(`${await tab.textContent()}: the page is ${wide} px wide`);
-    if ((await page.locator("#explorer img").count()) > 0) fault("there is an image");
+    if ((await page.locator("#explorer :is(i, img, script:not([type]))").count()) > 0) fault("a name became markup");
   }
   if (width === 1280) {
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: /^Save .* as SVG$/ }).first().click()]);
