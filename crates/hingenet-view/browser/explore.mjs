@@ -88,7 +88,7 @@ async function use(model, url, width, colorScheme) {
   }
 
   // what is shown adds up
-  await page.waitForFunction(() => document.getElementById("explorer-here").dataset.explained === document.getElementById("explorer-here").dataset.answered);
+  await explained(page);
   const reasons = await numbers(page, "#x-reasons");
   const total = reasons.at(-1)[1];
   const sum = reasons.slice(0, -1).reduce((s, [, v]) => s + v, 0);
@@ -148,6 +148,12 @@ async function use(model, url, width, colorScheme) {
   const classes = await numbers(page, "#x-classes");
   const best = classes.reduce((a, b) => (b[1] > a[1] ? b : a));
   if (best[0] !== told[1].answer || Math.abs(best[1] - told[1].p) > ROUNDED) fault(`row 2 is ${best.join(" ")} instead of ${told[1].answer} ${told[1].p}`);
+  // reasons are those of `explain`
+  await explained(page);
+  const why = (await numbers(page, "#x-reasons")).slice(1, -1).map(([, value]) => value);
+  const right = explanation(model, 2).values.map((v) => v.value);
+  const apart = right.length === why.length ? Math.max(...right.map((v, k) => Math.abs(v - why[k]) - 6e-4 * Math.abs(v))) : Infinity;
+  if (!(apart < 1e-5)) fault(`the reasons are ${why.join(" ")}, explain says ${right.join(" ")}`);
   for (const order of ["error", "margin", "surprise"]) await page.locator("#x-tab-rows select").selectOption(order);
 
   // every figure can be saved, names stay text, nothing leaves the page
@@ -178,6 +184,14 @@ async function settled(page) {
   });
 }
 
+/** Waits until the reasons are told, too. */
+function explained(page) {
+  return page.waitForFunction(() => {
+    const here = document.getElementById("explorer-here").dataset;
+    return here.explained === here.asked;
+  });
+}
+
 /** The numbers of a figure: name and first number of each line. */
 function numbers(page, figure) {
   return page.locator(`${figure} .numbers tbody tr`).evaluateAll((lines) => lines.map((line) => [line.cells[0].textContent, Number(line.cells[1].textContent.replaceAll("−", "-"))]));
@@ -204,6 +218,12 @@ function query(model, given, known) {
   const options = known.flatMap((k) => [k[2] ? "--given" : "--not", `${columns[k[0]].name}=${value(k)}`]);
   const text = execFileSync(program, ["--quiet", "query", path.join(folder, `${model}.hgn`), ...options, "--target", target, "--json", "-"], { encoding: "utf8" });
   return JSON.parse(text).posterior[target];
+}
+
+/** What `explain` says about a row of the file. */
+function explanation(model, row) {
+  const text = execFileSync(program, ["--quiet", "explain", path.join(folder, `${model}.hgn`), path.join(folder, "rows.csv"), "--row", String(row), "--format", "json"], { encoding: "utf8" });
+  return JSON.parse(text);
 }
 
 /** What it predicts for the rows of the file. */
