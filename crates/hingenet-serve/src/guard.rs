@@ -58,8 +58,7 @@ impl Guard {
 
     /// A name that someone lets point to 127.0.0.1 (DNS rebinding) is not ours, nor is a request meant for a proxy.
     fn check_host(&self, head: &Parts) -> Result<(), Refusal> {
-        let host = only(head, HOST)?;
-        let is_ours = host.is_some_and(|host| self.hosts.iter().any(|ours| ours == host));
+        let is_ours = only(head, HOST)?.is_some_and(|host| self.is_ours(host));
         refuse_unless(
             is_ours && head.uri.authority().is_none(),
             StatusCode::MISDIRECTED_REQUEST,
@@ -67,11 +66,13 @@ impl Guard {
         )
     }
 
+    fn is_ours(&self, host: &str) -> bool {
+        self.hosts.iter().any(|ours| ours == host)
+    }
+
     /// Browsers say which page asks: it must be ours, or the address bar. A notebook may show the page in a frame.
     fn check_site(&self, head: &Parts, route: &Route) -> Result<(), Refusal> {
-        let is_ours = |origin: &str| {
-            origin.strip_prefix("http://").is_some_and(|host| self.hosts.iter().any(|ours| ours == host))
-        };
+        let is_ours = |origin: &str| origin.strip_prefix("http://").is_some_and(|host| self.is_ours(host));
         let from_frame =
             self.is_framed && *route == Route::Page && only(head, SEC_FETCH_DEST)? == Some("iframe");
         let from_here = only(head, SEC_FETCH_SITE)?
