@@ -8,6 +8,13 @@ pub enum Belief {
     States(Vec<f64>),
     /// A number: normal distributions whose weights add up to 1.
     Number(Vec<Normal>),
+    /// A number on a grid.
+    Grid {
+        /// The points, ascending.
+        at: Vec<f64>,
+        /// `P(point, class)`, a value for each class, point by point.
+        joint: Vec<f64>,
+    },
 }
 
 /// A normal distribution that holds in one class, with its share.
@@ -41,4 +48,11 @@ pub fn moments(normals: &[Normal]) -> (f64, f64) {
     let mean = normals.iter().map(|n| n.weight * n.mean).sum::<f64>();
     let variance = normals.iter().map(|n| n.weight * (n.sd * n.sd + (n.mean - mean).powi(2))).sum::<f64>();
     (mean, variance.sqrt())
+}
+
+/// Mean and standard deviation of points with `k` masses each.
+pub fn grid_moments(at: &[f64], joint: &[f64], k: usize) -> (f64, f64) {
+    let mass = || at.iter().zip(joint.chunks_exact(k)).map(|(x, row)| (x, row.iter().sum::<f64>()));
+    let mean = mass().map(|(x, p)| p * x).sum::<f64>();
+    (mean, mass().map(|(x, p)| p * (x - mean).powi(2)).sum::<f64>().sqrt())
 }

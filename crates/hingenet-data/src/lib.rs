@@ -3,11 +3,12 @@
 //! [`table`] reads typed columns, [`encode`] learns categories, cuts and scales, [`information`] says what coded
 //! columns tell of each other, [`rows`] proves that rows can be learnt from, [`select`] deals folds, searches and
 //! calibrates, [`classifier`] says what every fitted family can do, [`explain`] why a row got its class, [`belief`] what is
-//! believed of a column, [`mod@file`] writes.
+//! believed of a column, [`combinations`] what an unsure row is a mixture of, [`mod@file`] writes.
 //! Knows no model.
 
 pub mod belief;
 pub mod classifier;
+pub mod combinations;
 pub mod encode;
 pub mod explain;
 pub mod file;

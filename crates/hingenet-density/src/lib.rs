@@ -6,6 +6,7 @@
 //! Letters used throughout: `n` rows (a total weight), `m` rows of one class, `d` features, `h` and `H`
 //! bandwidths (H is a squared scale), `p` a density, `t` a log-density feature, `w` its weight.
 
+mod beliefs;
 mod calibration;
 mod check;
 mod classifier;
@@ -22,6 +23,7 @@ pub mod structure;
 pub mod terms;
 pub mod transform;
 
+pub use beliefs::DensityBeliefs;
 pub use classifier::{DensityClassifier, Summary};
 pub use describe::{Curve, Surface};
 pub use fit::fit;

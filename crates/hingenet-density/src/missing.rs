@@ -55,7 +55,7 @@ impl<'a> Marginals<'a> {
     /// `log p_y(observed cells)`: missing leaves and wholly missing subtrees drop out exactly, other missing nodes
     /// are integrated numerically.
     pub fn log_density(&self, class: usize, scratch: &Scratch) -> f64 {
-        let forest = Forest { all: self, class, neighbours: &self.neighbours[class], scratch };
+        let forest = self.forest(class, scratch);
         let mut visited = vec![false; self.model.lines.len()];
         let mut total = 0.0;
         for i in 0..visited.len() {
@@ -65,6 +65,40 @@ impl<'a> Marginals<'a> {
             }
         }
         total
+    }
+
+    fn forest<'b>(&'b self, class: usize, scratch: &'b Scratch) -> Forest<'b> {
+        Forest { all: self, class, neighbours: &self.neighbours[class], scratch }
+    }
+
+    /// Nodes of a feature and the logarithms of their weights.
+    pub fn nodes(&self, i: usize) -> (&[f64], &[f64]) {
+        (&self.quadrature[i].0, &self.quadrature[i].1)
+    }
+
+    /// `log p_y(x_i, observed cells of its tree)` at the nodes of feature i, which is missing.
+    pub fn along(&self, class: usize, i: usize, scratch: &Scratch) -> Vec<f64> {
+        self.forest(class, scratch).below(i, None)
+    }
+
+    /// The mean of `log p_y(x_i, x_k)` over the observed features k that have a pair with i, at the nodes of i; `log p_y(x_i)`
+    /// where there is none.
+    pub fn pooled_along(&self, class: usize, i: usize, scratch: &Scratch) -> Vec<f64> {
+        let forest = self.forest(class, scratch);
+        let has_density = |p: usize| self.model.pairs[p].layers.iter().any(|layer| layer.class == class);
+        let partners: Vec<(usize, usize)> = forest.neighbours[i]
+            .iter()
+            .copied()
+            .filter(|&(k, p)| forest.is_seen(k) && has_density(p))
+            .collect();
+        if partners.is_empty() {
+            return forest.log_marginal(i);
+        }
+        let pooled = |x: &f64| {
+            let each = partners.iter().map(|&(k, p)| forest.log_joint(p, i, *x, scratch.row[k]));
+            each.sum::<f64>() / partners.len() as f64
+        };
+        self.quadrature[i].0.iter().map(pooled).collect()
     }
 }
 

@@ -13,11 +13,9 @@ use hingenet_base::numeric::log::{argmax, log_sum_exp, softmax};
 use hingenet_base::numeric::random::Random;
 use hingenet_data::belief::{Belief, Normal, NormalPair};
 use hingenet_data::classifier::Classifier;
-use hingenet_data::table::{Codes, Column, Table};
+use hingenet_data::combinations::{Combinations, with_states};
+use hingenet_data::table::{Codes, Table};
 use rayon::prelude::*;
-
-/// Most combinations of states that likelihoods leave open.
-const MOST_COMBINATIONS: usize = 4096;
 
 /// What follows from one row of known cells and likelihoods over the states of others.
 #[derive(Debug, Clone)]
@@ -84,26 +82,10 @@ impl GaussianClassifier {
         likelihoods: &[(usize, Vec<f64>)],
         of_class: &[f64],
     ) -> Result<(Table, Vec<f64>, f64)> {
-        let (rows, log_likelihood) = combinations(known, likelihoods)?;
-        let k = self.prior.len();
-        let posterior = self.log_proba(known)?;
-        let scores = self.joint_scores(&rows)?;
-        let mut log_weights: Vec<f64> = Vec::with_capacity(scores.len());
-        // ln Σ_s p(s, known | c) over all states, also those of likelihood 0.
-        let all = self.joint_scores(&combinations(known, &without_preference(likelihoods))?.0)?;
-        let total = |c: usize| log_sum_exp(&all.iter().skip(c).step_by(k).copied().collect::<Vec<f64>>());
-        let totals: Vec<f64> = (0..k).map(total).collect();
-        for (row, log_l) in scores.chunks_exact(k).zip(&log_likelihood) {
-            let weight = |c: usize| posterior[c] + of_class[c].ln() + row[c] - totals[c] + log_l;
-            log_weights.extend((0..k).map(weight));
-        }
-        let seen = log_sum_exp(&log_weights);
-        if seen == f64::NEG_INFINITY || seen.is_nan() {
-            return Err(Error::data("what is given is impossible in this model", "check the given values"));
-        }
-        log_weights.iter_mut().for_each(|w| *w -= seen);
-        let log_evidence = self.log_density(known)?[0] + seen;
-        Ok((rows, log_weights, log_evidence))
+        let scores = |rows: &Table| self.joint_scores(rows);
+        let combinations = Combinations::new(known, likelihoods, self.prior.len(), scores)?;
+        let (log_weights, seen) = combinations.weights(&self.log_proba(known)?, of_class)?;
+        Ok((combinations.rows, log_weights, self.log_density(known)?[0] + seen))
     }
 
     /// Means of the nodes for each row and class, and their spread in each class; the rows miss the same cells.
@@ -282,45 +264,4 @@ impl GaussianBeliefs<'_> {
         let table = Table::new((0..known.n_columns()).map(|j| own(j).clone()).collect())?;
         Ok((table, Codes::from_options(k, from.iter().map(|at| Some(at % k)))))
     }
-}
-
-/// The same columns with every state open.
-fn without_preference(likelihoods: &[(usize, Vec<f64>)]) -> Vec<(usize, Vec<f64>)> {
-    likelihoods.iter().map(|(j, l)| (*j, vec![1.0; l.len()])).collect()
-}
-
-/// The row with each combination of the states of positive likelihood, and the logarithm of the product of these.
-fn combinations(known: &Table, likelihoods: &[(usize, Vec<f64>)]) -> Result<(Table, Vec<f64>)> {
-    let open = |l: &[f64]| l.iter().filter(|l| **l > 0.0).count();
-    let n = likelihoods.iter().map(|(_, l)| open(l) as f64).product::<f64>();
-    if n > MOST_COMBINATIONS as f64 {
-        let what = "combining the states that likelihoods leave open";
-        let hint = "give some of these columns a value";
-        return Err(Error::too_large(what, n, MOST_COMBINATIONS as f64, hint));
-    }
-    let n = n as usize;
-    let mut columns: Vec<Column> = known.rows(&vec![0; n]).columns().to_vec();
-    let mut logs = vec![0.0; n];
-    let mut block = 1;
-    for (j, likelihood) in likelihoods {
-        let states: Vec<usize> = (0..likelihood.len()).filter(|s| likelihood[*s] > 0.0).collect();
-        let state = |a: usize| states[a / block % states.len()];
-        logs.iter_mut().enumerate().for_each(|(a, l)| *l += likelihood[state(a)].ln());
-        columns[*j] = in_states(&columns[*j], (0..n).map(state));
-        block *= states.len();
-    }
-    Ok((Table::new(columns)?, logs))
-}
-
-/// The only row of a table once with each of the `r` states of column `j`.
-fn with_states(row: &Table, j: usize, r: usize) -> Result<Table> {
-    let mut columns: Vec<Column> = row.rows(&vec![0; r]).columns().to_vec();
-    columns[j] = in_states(&columns[j], 0..r);
-    Table::new(columns)
-}
-
-fn in_states(column: &Column, states: impl Iterator<Item = usize>) -> Column {
-    let categories = column.as_categorical().map(|c| c.categories().to_vec()).unwrap_or_default();
-    let codes = Codes::from_options(categories.len(), states.map(Some));
-    Column::categorical(column.name(), categories, codes)
 }

@@ -21,8 +21,12 @@ fn ask(model: &Model, known: &[(String, Known)]) -> Answer {
     model.query(&Query { known: known.to_vec(), ..Query::default() }).unwrap()
 }
 
+fn find<'a>(answer: &'a Answer, column: &str) -> &'a Posterior {
+    &answer.posterior.iter().find(|(name, _)| name == column).unwrap().1
+}
+
 fn states<'a>(answer: &'a Answer, column: &str) -> &'a [(String, f64)] {
-    match &answer.posterior.iter().find(|(name, _)| name == column).unwrap().1 {
+    match find(answer, column) {
         Posterior::States(states) => states,
         other => panic!("{column}: {other:?}"),
     }
@@ -370,5 +374,68 @@ fn information_between_columns_is_symmetric() {
             assert!((a - b).abs() < 1e-6 && a >= 0.0, "{name}: {one} {other} {a} {b}");
         }
         assert!(about("load").iter().all(|m| m.column != "load" && m.column != "site"));
+    }
+}
+
+/// In a class that is known no calibration stands between a forest's probabilities and its evidence.
+#[test]
+fn columns_of_density_models_follow_their_densities() {
+    let model = fitted("kde-tan");
+    let given = |oil: Option<&str>| {
+        let mut known = vec![value("class", "worn"), value("load", "50"), value("alarm", "yes")];
+        known.extend(oil.map(|oil| value("oil", oil)));
+        ask(&model, &known)
+    };
+    let open = given(None);
+    let all = states(&open, "oil");
+    let (first, base) = (&all[0].0, given(Some(&all[0].0)).log_evidence.unwrap());
+    for (state, p) in &all[1..] {
+        let ratio = (given(Some(state)).log_evidence.unwrap() - base).exp();
+        let found = p / probability(&open, "oil", first);
+        assert!((found / ratio - 1.0).abs() < 1e-9, "{state}: {found} {ratio}");
+    }
+    let table = generate("mixed", Some(300), 4).unwrap();
+    let (class, load) =
+        (table.column(table.position("class").unwrap()), table.column(table.position("load").unwrap()));
+    let of_class = |m: &usize| class.text(*m).as_deref() == Some("worn");
+    let rows: Vec<f64> = (0..300)
+        .filter(of_class)
+        .map(|m| load.as_numeric().unwrap().with_nan()[m])
+        .filter(|x| !x.is_nan())
+        .collect();
+    let mean = rows.iter().sum::<f64>() / rows.len() as f64;
+    let sd = (rows.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / rows.len() as f64).sqrt();
+    for name in ["kde-nb", "kde-tan", "slb", "lu"] {
+        let answer = ask(&fitted(name), &[value("class", "worn")]);
+        let Posterior::Number { mean: found, sd: spread, quantiles } = find(&answer, "load") else {
+            panic!()
+        };
+        assert!((found - mean).abs() < 0.1 * sd, "{name}: {found} {mean}");
+        assert!(*spread > 0.9 * sd && *spread < 1.5 * sd, "{name}: {spread} {sd}");
+        assert!(quantiles[0] < mean && quantiles[2] > mean);
+        assert_eq!(answer.log_evidence.is_some(), name.starts_with("kde"), "{name}");
+    }
+}
+
+/// A likelihood over the states of a category is the mean over them, in a class that is known.
+#[test]
+fn unsure_categories_of_density_models_are_mixtures() {
+    for name in ["kde-tan", "slb"] {
+        let model = fitted(name);
+        let known = [value("class", "worn"), value("load", "50")];
+        let with = |fact: Known| {
+            let mut known = known.to_vec();
+            known.push(("oil".to_string(), fact));
+            ask(&model, &known)
+        };
+        let before = ask(&model, &known);
+        let (a, b) = (states(&before, "oil")[0].clone(), states(&before, "oil")[1].clone());
+        let (wa, wb) = (0.9 * a.1, 0.3 * b.1);
+        let soft = with(Known::Likelihood(vec![(a.0.clone(), 0.9), (b.0.clone(), 0.3)]));
+        let expected = (wa * probability(&with(Known::Value(a.0)), "alarm", "yes")
+            + wb * probability(&with(Known::Value(b.0)), "alarm", "yes"))
+            / (wa + wb);
+        let found = probability(&soft, "alarm", "yes");
+        assert!((found - expected).abs() < 1e-9, "{name}: {found} {expected}");
     }
 }

@@ -21,12 +21,13 @@ macro_rules! module {
 pub(crate) const STYLE: &str = include_str!("explorer.css");
 
 /// The parts of the page's script, each after those it uses when it starts.
-const MODULES: [(&str, &str); 15] = [
+const MODULES: [(&str, &str); 16] = [
     module!("engine/arrays.js"),
     module!("engine/numbers.js"),
     module!("engine/findings.js"),
     module!("engine/discrete.js"),
     module!("engine/gaussian.js"),
+    module!("engine/density.js"),
     module!("engine/local.js"),
     module!("engine/remote.js"),
     module!("app/evidence.js"),

@@ -53,6 +53,8 @@ enum Column {
     States { joint: Vec<f64> },
     /// Class, weight, mean and deviation of each normal distribution.
     Number { normals: Vec<(usize, f64, f64, f64)> },
+    /// Points, and the mass at each of them, a value for each class, point by point.
+    Grid { at: Vec<f64>, joint: Vec<f64> },
 }
 
 impl Explorer<'_> {
@@ -146,6 +148,7 @@ impl From<Belief> for Column {
     fn from(belief: Belief) -> Self {
         match belief {
             Belief::States(joint) => Column::States { joint },
+            Belief::Grid { at, joint } => Column::Grid { at, joint },
             Belief::Number(normals) => Column::Number {
                 normals: normals.iter().map(|n| (n.class, n.weight, n.mean, n.sd)).collect(),
             },

@@ -5,10 +5,9 @@ use super::{Fitted, Model};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::log::argmax;
-use hingenet_data::belief::{Belief, moments};
+use hingenet_data::belief::{Belief, grid_moments, moments};
 use hingenet_data::encode::FeatureCoder;
 use hingenet_data::table::{Codes, Column, FeatureKind, FeatureSpec, Table, UnseenPolicy};
-use hingenet_gaussian::GaussianClassifier;
 use rayon::prelude::*;
 
 /// What is put into a cell, and how sure that is.
@@ -30,8 +29,16 @@ impl Model {
     /// only: it is taken as uniform inside.
     pub fn impute(&self, table: &Table, unseen: UnseenPolicy, control: &Control) -> Result<(Table, Table)> {
         let (rows, _) = self.schema.align(table, unseen)?;
+        let nothing = vec![1.0; self.classes.len()];
         let cells = match &self.fitted {
-            Fitted::Gaussian(model) => gaussian_cells(model, &rows, control)?,
+            Fitted::Gaussian(model) => cells_by_row(&rows, nothing.len(), control, |row| {
+                let beliefs = model.beliefs(row, &[], &nothing)?;
+                open(row).map(|j| Ok((j, Some(beliefs.column(j)?)))).collect()
+            })?,
+            Fitted::Density(model) => cells_by_row(&rows, nothing.len(), control, |row| {
+                let beliefs = model.beliefs(row, &[], &nothing)?;
+                Ok(open(row).map(|j| (j, beliefs.column(j))).collect())
+            })?,
             _ => self.discrete_cells(&rows, control)?,
         };
         let finite = |cells: &Cells| {
@@ -117,21 +124,29 @@ impl Model {
     }
 }
 
-/// Conditional means and deviations of Gaussian networks, row by row.
-fn gaussian_cells(model: &GaussianClassifier, rows: &Table, control: &Control) -> Result<Vec<Cells>> {
-    let open = |m: usize| (0..rows.n_columns()).filter(move |&j| rows.column(j).is_missing(m));
-    let incomplete: Vec<usize> = (0..rows.n_rows()).filter(|&m| open(m).next().is_some()).collect();
-    let nothing = vec![1.0; model.prior.len()];
+/// Cells by what is believed of the missing columns of each row.
+fn cells_by_row(
+    rows: &Table,
+    classes: usize,
+    control: &Control,
+    beliefs: impl Fn(&Table) -> Result<Vec<(usize, Option<Belief>)>> + Sync,
+) -> Result<Vec<Cells>> {
+    let incomplete: Vec<usize> =
+        (0..rows.n_rows()).filter(|&m| rows.columns().iter().any(|c| c.is_missing(m))).collect();
     let row = |&m: &usize| -> Result<Vec<(usize, usize, Filled)>> {
         control.check()?;
-        let beliefs = model.beliefs(&rows.one_row(m)?, &[], &nothing)?;
-        let fill = |j: usize| Ok((j, m, filled_from(&beliefs.column(j)?, model.prior.len())));
-        open(m).map(fill).collect()
+        let found = beliefs(&rows.one_row(m)?)?;
+        Ok(found.into_iter().filter_map(|(j, belief)| Some((j, m, filled_from(&belief?, classes)))).collect())
     };
     let all: Vec<Vec<(usize, usize, Filled)>> = incomplete.par_iter().map(row).collect::<Result<_>>()?;
     let mut cells = vec![Cells::new(); rows.n_columns()];
     all.into_iter().flatten().for_each(|(j, m, filled)| cells[j].push((m, filled)));
     Ok(cells)
+}
+
+/// Columns that the only row of a table misses.
+fn open(row: &Table) -> impl Iterator<Item = usize> + '_ {
+    (0..row.n_columns()).filter(|&j| row.column(j).is_missing(0))
 }
 
 fn filled_from(belief: &Belief, classes: usize) -> Filled {
@@ -143,6 +158,10 @@ fn filled_from(belief: &Belief, classes: usize) -> Filled {
         }
         Belief::Number(normals) => {
             let (mean, sd) = moments(normals);
+            Filled::Number(mean, sd)
+        }
+        Belief::Grid { at, joint } => {
+            let (mean, sd) = grid_moments(at, joint, classes);
             Filled::Number(mean, sd)
         }
     }

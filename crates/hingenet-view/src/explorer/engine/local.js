@@ -1,6 +1,7 @@
 // @ts-check
 // The engine in the page: programs that Rust compiled, evaluated here.
 
+import { DensityModel } from "./density.js";
 import { DiscreteModel } from "./discrete.js";
 import { likelihoodOf } from "./findings.js";
 import { GaussianModel } from "./gaussian.js";
@@ -20,6 +21,7 @@ import { logSumExp, toProbabilities, withLikelihood } from "./numbers.js";
 function modelOf(program) {
   switch (program.kind) {
     case "discrete": return new DiscreteModel(program);
+    case "density": return new DensityModel(program);
     case "gaussian": return new GaussianModel(program);
     default: throw new Error(`a program of kind ${program.kind} cannot be evaluated`);
   }

@@ -1,6 +1,7 @@
 //! Models as flat arrays that a page evaluates without this program. The evaluators stand in `hingenet-view`
-//! (`explorer/engine`), one for each kind of program; numbers go as base64 of little-endian `f64` and `i32`.
+//! (`explorer/engine`), one for each kind of program; numbers go as base64 of little-endian `f64`, `f32` and `i32`.
 
+mod density;
 mod discrete;
 mod gaussian;
 
@@ -22,6 +23,7 @@ impl Explorer<'_> {
             Fitted::Discrete(m) => discrete::program(std::slice::from_ref(m.network()), m.temperature()),
             Fitted::Averaged(m) => discrete::program(&m.network().networks()?, m.temperature()),
             Fitted::Gaussian(m) => gaussian::program(m, &self.cards),
+            Fitted::Density(m) => Some(density::program(m, &self.cards)?),
             _ => None,
         };
         Ok(program.filter(|program| program.to_string().len() <= MOST_BYTES))
@@ -31,6 +33,11 @@ impl Explorer<'_> {
 /// Little-endian numbers of eight bytes.
 fn floats(values: &[f64]) -> String {
     STANDARD.encode(values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>())
+}
+
+/// Little-endian numbers of four bytes, for values that are no longer than that.
+fn singles(values: &[f64]) -> String {
+    STANDARD.encode(values.iter().flat_map(|v| (*v as f32).to_le_bytes()).collect::<Vec<u8>>())
 }
 
 /// Little-endian whole numbers of four bytes. Positions and sizes here are far below 2^31; a larger one becomes -1.

@@ -7,6 +7,7 @@ use hingenet_base::numeric::log::{log_sum_exp, mutual_information, softmax};
 use hingenet_data::belief::Belief;
 use hingenet_data::classifier::Classifier;
 use hingenet_data::table::Codes;
+use hingenet_density::DensityClassifier;
 use hingenet_discrete::Network;
 use hingenet_discrete::inference::{Beliefs, Columns};
 use hingenet_gaussian::{GaussianBeliefs, GaussianClassifier};
@@ -54,6 +55,7 @@ impl Model {
                 self.believe_networks(&m.network().networks()?, m.temperature(), given, about)
             }
             Fitted::Gaussian(m) => self.believe_gaussians(m, given, about),
+            Fitted::Density(m) => self.believe_densities(m, given, about),
             _ => self.believe_class(given, about),
         };
         self.answered(believed, Believed::is_finite)
@@ -113,6 +115,7 @@ impl Model {
                 let density = m.log_density(&rows)?;
                 Some(scaled(calibrated.iter().enumerate().map(|(at, p)| p + density[at / k]).collect()))
             }
+            Fitted::Density(m) => m.log_joint(&rows)?.map(scaled),
             _ => None,
         };
         Ok(ClassScores { calibrated, joint })
@@ -137,6 +140,12 @@ impl Model {
                 let log_evidence = beliefs.log_evidence() + given.log_factor();
                 let joint = Some(calibrated.iter().map(|l| l + log_evidence).collect());
                 Ok(ClassScores { calibrated, joint })
+            }
+            Fitted::Density(m) => {
+                let beliefs = m.beliefs(&self.cells(&[given])?, &given.unsure(), &nothing)?;
+                let factor = given.log_factor();
+                let joint = beliefs.log_joint().map(|joint| joint.iter().map(|l| l + factor).collect());
+                Ok(ClassScores { calibrated: beliefs.log_classes(), joint })
             }
             _ => Err(self.takes_values_only(given)),
         }
@@ -243,7 +252,7 @@ impl Model {
             Ok(Some((model.beliefs(&row, &unsure, &of_class)?, r)))
         };
         let tells = |(belief, labels): (Belief, usize)| match belief {
-            Belief::States(joint) => mutual_information(&joint, labels),
+            Belief::States(joint) | Belief::Grid { joint, .. } => mutual_information(&joint, labels),
             Belief::Number(normals) => number::information(&normals, labels),
         };
         let by_about = if given.is_open(about + 1) { split(about)? } else { None };
@@ -262,6 +271,36 @@ impl Model {
         let measured = |i: usize| i > 0 && i != about + 1 && given.is_open(i);
         let next = |i: usize| measured(i).then(|| Ok(gain(i - 1)?.max(0.0))).transpose();
         (0..given.numbers.len()).into_par_iter().map(next).collect()
+    }
+
+    /// Answers of density models.
+    fn believe_densities(&self, model: &DensityClassifier, given: &Given, about: usize) -> Result<Believed> {
+        let k = self.classes.len();
+        let beliefs =
+            |given: &Given| model.beliefs(&self.cells(&[given])?, &given.unsure(), &given.of_class(k));
+        let all = beliefs(given)?;
+        let mut classes = all.log_classes();
+        softmax(&mut classes);
+        let column = |i: usize| i.checked_sub(1).and_then(|j| all.column(j));
+        let columns: Vec<Option<Belief>> = (0..given.numbers.len()).into_par_iter().map(column).collect();
+        let next = if about == 0 { self.tells_of_class(given, &columns) } else { vec![None; columns.len()] };
+        let log_evidence = all.log_joint().map(|joint| log_sum_exp(joint) + given.log_factor());
+        let conflict = match log_evidence {
+            None => None,
+            Some(log_evidence) => conflict(given, log_evidence, || {
+                let alone = |i: usize| {
+                    let one = given.alone(i);
+                    Ok(beliefs(&one)?.log_joint().map_or(0.0, log_sum_exp) + one.log_factor())
+                };
+                given.known().map(alone).sum::<Result<f64>>()
+            })?,
+        };
+        Ok(Believed { classes, log_evidence, conflict, columns, next })
+    }
+
+    /// Whether the model says what its columns tell about each other.
+    pub(super) fn tells_of_columns(&self) -> bool {
+        matches!(self.fitted, Fitted::Discrete(_) | Fitted::Averaged(_) | Fitted::Gaussian(_))
     }
 
     /// Models that know the class only: its probabilities, and what to measure next where they can say.
@@ -300,7 +339,7 @@ impl Model {
         let k = self.classes.len();
         let tells = |(i, belief): (usize, &Option<Belief>)| {
             let nats = match belief.as_ref().filter(|_| given.is_open(i))? {
-                Belief::States(joint) => mutual_information(joint, k),
+                Belief::States(joint) | Belief::Grid { joint, .. } => mutual_information(joint, k),
                 Belief::Number(normals) => number::information(normals, k),
             };
             Some(nats.max(0.0))
@@ -313,6 +352,7 @@ impl Believed {
     fn is_finite(&self) -> bool {
         let finite = |belief: &Belief| match belief {
             Belief::States(joint) => joint.iter().all(|p| p.is_finite()),
+            Belief::Grid { at, joint } => at.iter().chain(joint).all(|x| x.is_finite()),
             Belief::Number(normals) => {
                 normals.iter().all(|n| [n.weight, n.mean, n.sd].iter().all(|x| x.is_finite()))
             }

@@ -140,9 +140,9 @@ impl<'a> Findings<'a> {
         self.asked.as_ref().map_or(i == 0 || self.given.is_open(i), |asked| asked[i])
     }
 
-    /// A column that was asked for by name, beside the class.
-    pub fn asked_beside_class(&self) -> Option<usize> {
-        self.asked.as_ref().and_then(|asked| (1..asked.len()).find(|&i| asked[i]))
+    /// Columns that were asked for by name.
+    pub fn asked_by_name(&self) -> impl Iterator<Item = usize> + '_ {
+        self.asked.iter().flat_map(|asked| (0..asked.len()).filter(|&i| asked[i]))
     }
 
     /// Measurements, the most information for its cost first.

@@ -4,7 +4,8 @@
 //! The class has the probabilities that [`Model::predict`] reports, calibrated where the model is; a column has the mean of
 //! its distributions in the classes, `P(x_j | known) = Σ_c P(c | known) P(x_j | c, known)`. Discrete networks and their
 //! averages are exact for every column, Gaussian networks for numbers (categories by the rule of
-//! [`GaussianClassifier::beliefs`](hingenet_gaussian::GaussianClassifier::beliefs)). Other models answer for the class.
+//! [`GaussianClassifier::beliefs`](hingenet_gaussian::GaussianClassifier::beliefs)), density models by the rules of
+//! [`DensityClassifier::beliefs`](hingenet_density::DensityClassifier::beliefs). Other models answer for the class.
 
 mod believe;
 mod findings;
@@ -15,7 +16,7 @@ use super::{Fitted, Model};
 pub(crate) use believe::{Believed, BelievedClass};
 pub(super) use findings::Findings;
 pub(crate) use given::Given;
-use hingenet_base::error::Result;
+use hingenet_base::error::{Error, Result};
 use hingenet_data::belief::Belief;
 use hingenet_discrete::Network;
 use hingenet_discrete::inference::Beliefs;
@@ -107,13 +108,17 @@ impl Model {
     pub fn query(&self, query: &Query) -> Result<Answer> {
         let findings = Findings::new(self, query)?;
         let about = findings.about.unwrap_or(0);
-        let knows_columns = self.coders().is_some() || matches!(self.fitted, Fitted::Gaussian(_));
-        if let Some(i) = findings.asked_beside_class().or(Some(about).filter(|i| *i > 0))
-            && !knows_columns
-        {
+        let believed = self.believe(&findings.given, about)?;
+        if let Some(i) = findings.asked_by_name().find(|&i| i > 0 && believed.columns[i].is_none()) {
             return Err(self.only_class(findings.name(i)));
         }
-        let believed = self.believe(&findings.given, about)?;
+        if about > 0 && !self.tells_of_columns() {
+            return Err(Error::column(
+                findings.name(about),
+                "this model tells what to measure for the class only",
+                "ask about the target, or fit a generative model such as tan:ml or sgbn:or",
+            ));
+        }
         let most_probable = match &self.fitted {
             Fitted::Discrete(m) => {
                 self.most_probable_states(&[m.network().clone()], &believed.classes, &findings)?
@@ -144,6 +149,7 @@ impl Model {
                 Some(findings.named(i, joint.chunks_exact(k).map(|row| row.iter().sum()).collect()))
             }
             Some(Belief::Number(normals)) => Some(number::posterior(normals)),
+            Some(Belief::Grid { at, joint }) => Some(number::grid_posterior(at, joint, k)),
         };
         let asked = (0..findings.len()).filter(|&i| findings.is_asked(i));
         asked.filter_map(|i| Some((findings.name(i).to_string(), posterior(i)?))).collect()

@@ -2,7 +2,7 @@
 
 use super::Posterior;
 use hingenet_base::numeric::log::log_sum_exp;
-use hingenet_data::belief::{Normal, NormalPair, moments};
+use hingenet_data::belief::{Normal, NormalPair, grid_moments, moments};
 use statrs::distribution::{ContinuousCDF, Normal as Distribution};
 
 /// Probabilities of the quantiles that are told.
@@ -20,6 +20,20 @@ const STEP: f64 = 0.5;
 pub(super) fn posterior(normals: &[Normal]) -> Posterior {
     let (mean, sd) = moments(normals);
     Posterior::Number { mean, sd, quantiles: QUANTILES.map(|p| quantile(normals, p)) }
+}
+
+/// Moments of points with `k` masses each, and the first points that reach the quantiles.
+pub(super) fn grid_posterior(at: &[f64], joint: &[f64], k: usize) -> Posterior {
+    let (mean, sd) = grid_moments(at, joint, k);
+    let quantile = |p: f64| {
+        let mut below = 0.0;
+        let reached = at.iter().zip(joint.chunks_exact(k)).find(|(_, row)| {
+            below += row.iter().sum::<f64>();
+            below >= p
+        });
+        reached.map(|(x, _)| x).or(at.last()).copied().unwrap_or(mean)
+    };
+    Posterior::Number { mean, sd, quantiles: QUANTILES.map(quantile) }
 }
 
 /// By bisection between the outermost quantiles of the parts.
