@@ -25,8 +25,8 @@ class QueryMixin:
     ) -> dict[str, Any]:
         """What follows from what is known of some columns; the target is a column too.
 
-        Discrete networks answer exactly for every column, Gaussian networks exactly for numbers; the other models answer for the
-        class only. The class has the probabilities of ``predict_proba``.
+        Discrete networks answer exactly for every column, Gaussian networks exactly for numbers, density models by stated rules; the
+        pool answers for the class only. The class has the probabilities of ``predict_proba``.
 
         Parameters
         ----------

@@ -19,7 +19,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from hingenet import BayesNetClassifier, GaussianNetwork, GaussianNetworkClassifier, LogDensityClassifier
+from hingenet import (
+    BayesNetClassifier,
+    GaussianNetwork,
+    GaussianNetworkClassifier,
+    HingenetClassifier,
+    LogDensityClassifier,
+)
 
 
 @pytest.fixture
@@ -105,8 +111,18 @@ def test_pyagrum_reads_the_network_and_agrees(model, tmp_path, kind, tolerance):
         np.testing.assert_allclose(inference.posterior("rain").toarray(), proba, rtol=0, atol=tolerance)
 
 
-def test_queries_agree_with_pyagrum(model, tmp_path):
+ARCS = [("rain", "sky"), ("rain", "wind"), ("wind", "walk"), ("sky", "walk"), ("rain", "walk")]
+
+
+@pytest.fixture(params=["nb", "tan", "kdb2", "dag"])
+def any_structure(request, weather):
+    options = {"edges": ARCS} if request.param == "dag" else {}
+    return BayesNetClassifier(request.param, "ml", **options).fit(*weather)
+
+
+def test_queries_agree_with_pyagrum(any_structure, tmp_path):
     """Any column, given values, exclusions and likelihoods of any others."""
+    model = any_structure
     model.network_.to_xmlbif(tmp_path / "net.bifxml")
     other = pyagrum.loadBN(str(tmp_path / "net.bifxml"))
     states = {name: list(other.variable(name).labels()) for name in other.names()}
@@ -146,8 +162,12 @@ def test_queries_of_every_kind_of_classifier(weather):
     blank = row.assign(**{name: np.nan})
     np.testing.assert_allclose(list(answer["posterior"]["target"].values()), gaussian.predict_proba(blank)[0], atol=1e-9)
     assert answer["posterior"][name]["quantiles"][0] < answer["posterior"][name]["mean"]
-    only_class = LogDensityClassifier().fit(numbers.data, numbers.target)
-    assert list(only_class.query(row.iloc[0].to_dict())["posterior"]) == ["target"]
+    densities = LogDensityClassifier().fit(numbers.data, numbers.target)
+    assert list(densities.query(row.iloc[0].to_dict())["posterior"]) == ["target"]
+    one = numbers.data[name][numbers.target == 2]
+    found = densities.query({"target": "2"}, targets=[name])["posterior"][name]
+    assert found["mean"] == pytest.approx(one.mean(), abs=0.1) and found["sd"] == pytest.approx(one.std(), rel=0.3)
+    only_class = HingenetClassifier(fast=True).fit(numbers.data, numbers.target)
     with pytest.raises(ValueError, match="only"):
         only_class.query(targets=[name])
 
@@ -174,18 +194,22 @@ def test_missing_cells_are_completed(weather):
     assert isinstance(filled, np.ndarray) and error < 0.5 * np.abs(numbers.data - np.nanmean(rows, axis=0))[lost].mean()
 
 
-def test_pgmpy_reads_the_network_and_agrees_to_the_last_digits(model, tmp_path):
-    """Where pgmpy is installed; it is too large to ask everyone for it."""
+def test_pgmpy_reads_the_network_and_agrees_to_the_last_digits(any_structure, tmp_path):
+    """Every column given what is known of the others. Where pgmpy is installed; it is too large to ask everyone for it."""
     readwrite = pytest.importorskip("pgmpy.readwrite")
     inference = pytest.importorskip("pgmpy.inference")
+    model = any_structure
     model.network_.to_bif(tmp_path / "net.bif")
     other = inference.VariableElimination(readwrite.BIFReader(str(tmp_path / "net.bif")).get_model())
     rows = every_row()
     for row, proba in zip(rows.to_dict("records"), model.predict_proba(rows), strict=True):
         evidence = {name: value for name, value in row.items() if value is not None}
-        answer = other.query(["rain"], evidence=evidence, show_progress=False)
-        found = [answer.get_value(rain=label) for label in model.classes_]
-        np.testing.assert_allclose(found, proba, rtol=0, atol=1e-12)
+        posterior = model.query(evidence)["posterior"]
+        np.testing.assert_allclose(list(posterior["rain"].values()), proba, rtol=0, atol=1e-12)
+        for name, states in posterior.items():
+            answer = other.query([name], evidence=evidence, show_progress=False)
+            found = [answer.get_value(**{name: label}) for label in states]
+            np.testing.assert_allclose(found, list(states.values()), rtol=0, atol=1e-12)
 
 
 def test_likelihoods_are_those_of_a_probability_distribution(model):
