@@ -74,6 +74,14 @@ def texts():
     keep("network_json", "ring", json.dumps(picture | {"is_directed": False, "strength": None}))
     keep("network_json", "arc_to_nowhere", json.dumps(picture | {"arcs": [{"from": 0, "to": 3, "strength": 1.0}]}))
     keep("network_json", "not_xml", json.dumps(picture | {"title": "a\uffff\x01b"}))
+    known = [{"column": 0, "states": [1, 0]}, {"column": 1, "states": [0, 1, 0.5]}, {"column": 2, "value": -1.5}, {"column": 3, "states": [1, 0.25]}]
+    keep("explore_request", "nothing", '{"beliefs":{"known":[],"about":1}}')
+    keep("explore_request", "sets", json.dumps({"classes": {"sets": [[], known[3:], known[:1] + known[3:]]}}))
+    keep("explore_request", "class", json.dumps({"beliefs": {"known": [{"column": 0, "states": [1, 0]}]}}))
+    keep("explore_request", "number", json.dumps({"beliefs": {"known": [{"column": 1, "value": 1e300}, *known[3:]], "about": 2}}))
+    for states in (1, 2, 3):
+        known[1]["states"] = [0.5] * states
+        keep("explore_request", f"states_{states}", json.dumps({"beliefs": {"known": known[1:2], "about": 0}}))
     keep("csv", "quotes", '"a ""b""";c;\n1,5; x ;?\n-2,5e3;"NA\nz";\n\n0x1;é;1\n')
     keep("csv", "tabs", "\ufeffa\tb\r\n1\tyes\r\n9007199254740993\tno\r\nNaN\t\r\n")
     keep("csv", "one", "x\n-0\n1e-7\n+.5\n1e16\n")

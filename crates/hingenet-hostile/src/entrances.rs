@@ -1,10 +1,12 @@
 //! The places where bytes from outside come in, and what is asked of each: an error, or something sound.
 
 use crate::{answers, mutate};
-use hingenet::model::{ModelSpec, NamedNetwork};
+use hingenet::explore::Explorer;
+use hingenet::model::{Model, ModelSpec, NamedNetwork};
 use hingenet::report::NetworkPicture;
 use hingenet::table::{Codes, Column, ColumnData, Format, ReadOptions, Source, Table, read, write_csv};
 use hingenet::{Control, Error};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
@@ -17,7 +19,7 @@ pub struct Entrance {
 }
 
 /// All of them.
-pub const ENTRANCES: [Entrance; 8] = [
+pub const ENTRANCES: [Entrance; 9] = [
     Entrance { name: "model_file", open: model_file },
     Entrance { name: "csv", open: csv },
     Entrance { name: "arff", open: arff },
@@ -29,6 +31,7 @@ pub const ENTRANCES: [Entrance; 8] = [
     },
     Entrance { name: "model_name", open: model_name },
     Entrance { name: "network_json", open: network_json },
+    Entrance { name: "explore_request", open: explore_request },
 ];
 
 /// Memory that a step of a reader may take: what can be small and unpack to anything is then refused.
@@ -137,4 +140,32 @@ fn network_json(bytes: &[u8]) {
     if let Err(e) = roxmltree::Document::parse(&svg) {
         panic!("{e}: {svg}");
     }
+}
+
+/// Whatever a page asks, models of every family that has a network answer with finite numbers, the classes with
+/// probabilities.
+fn explore_request(bytes: &[u8]) {
+    static MODELS: OnceLock<Vec<Model>> = OnceLock::new();
+    let files: [&[u8]; 4] = [
+        include_bytes!("../../../fuzz/seeds/model_file/tan_ml"),
+        include_bytes!("../../../fuzz/seeds/model_file/aode_ml"),
+        include_bytes!("../../../fuzz/seeds/model_file/sgbn_or"),
+        include_bytes!("../../../fuzz/seeds/model_file/kde_nb"),
+    ];
+    let load = |file: &&[u8]| Model::from_bytes(file).unwrap_or_else(|e| panic!("{e}"));
+    for model in MODELS.get_or_init(|| files.iter().map(load).collect()) {
+        let explorer = Explorer::new(model).unwrap_or_else(|e| panic!("{e}"));
+        let Ok(answer) = explorer.answer(&String::from_utf8_lossy(bytes)) else { continue };
+        let read: Value = serde_json::from_str(&answer).unwrap_or_else(|e| panic!("{e}: {answer}"));
+        let sets = read.as_array().map_or(std::slice::from_ref(&read), Vec::as_slice);
+        assert!(sets.iter().all(is_sound), "{}: {answer}", model.spec);
+    }
+}
+
+/// Whether classes have probabilities and all that is believed of the columns is numbers; JSON has null for all others.
+fn is_sound(beliefs: &Value) -> bool {
+    let classes = beliefs["classes"].as_array().into_iter().flatten().map(Value::as_f64);
+    let is_one = classes.sum::<Option<f64>>().is_some_and(|total| (total - 1.0).abs() < 1e-6);
+    let columns = beliefs["columns"].as_array().into_iter().flatten();
+    is_one && columns.filter(|column| !column.is_null()).all(|column| !column.to_string().contains("null"))
 }
