@@ -3,8 +3,9 @@
 //! What is wrong in other ways is left to the decoder to tell.
 
 use super::arrow_sizes::{MOST_RATIO, damaged};
+use flate2::read::MultiGzDecoder;
 use hingenet_base::control::Control;
-use parquet::basic::Encoding;
+use parquet::basic::{Compression, Encoding};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::data_type::ByteArray;
@@ -20,10 +21,13 @@ pub(super) fn check_chunk(
     control: &Control,
 ) -> Result<()> {
     let (start, length) = chunk.byte_range();
-    let end = start.checked_add(length).ok_or_else(|| damaged("a column is longer than any file"))?;
+    let end = start.checked_add(length).filter(|end| *end <= input.len());
+    let end = end.ok_or_else(|| damaged("a column is longer than the file"))?;
     let (mut at, mut seen) = (start, 0);
     while at < end && seen < rows as u64 {
-        let page = Claims::read(input.get_read(at).map_err(Error::other)?.take(end - at))?;
+        let bytes_at =
+            |at: u64| Ok::<_, Error>(input.get_read(at).map_err(Error::other)?.take(end.saturating_sub(at)));
+        let page = Claims::read(bytes_at(at)?)?;
         if page.unpacked > page.packed.saturating_mul(MOST_RATIO as u64) || page.entries > page.unpacked {
             return Err(damaged("a page claims to hold more than it can"));
         }
@@ -31,10 +35,24 @@ pub(super) fn check_chunk(
         let hint = "write pages of fewer rows, or allow more (`--max-memory`)";
         let taken = page.unpacked as f64 + entries;
         control.reserve(taken, "a page of the Parquet file", hint).map_err(Error::other)?;
-        at = at.saturating_add(page.header).saturating_add(page.packed);
+        at = at.saturating_add(page.header);
+        if let Compression::GZIP(_) = chunk.compression() {
+            let packed = page.packed.saturating_sub(page.levels);
+            if holds_more(bytes_at(at.saturating_add(page.levels))?.take(packed), page.unpacked) {
+                return Err(damaged("a page holds more than it claims"));
+            }
+        }
+        at = at.saturating_add(page.packed);
         seen = seen.saturating_add(page.values);
     }
     Ok(())
+}
+
+/// Whether gzip makes more of the bytes than that: its decoder goes on as long as there is something. Bytes that are no
+/// gzip are left to it.
+fn holds_more(packed: impl Read, unpacked: u64) -> bool {
+    let mut bytes = MultiGzDecoder::new(packed).take(unpacked.saturating_add(1));
+    std::io::copy(&mut bytes, &mut std::io::sink()).is_ok_and(|found| found > unpacked)
 }
 
 /// What the header of a page says.
@@ -44,6 +62,8 @@ struct Claims {
     header: u64,
     packed: u64,
     unpacked: u64,
+    /// Bytes before what is packed.
+    levels: u64,
     /// Cells of a page of data.
     values: u64,
     /// Values of a dictionary.
@@ -61,6 +81,7 @@ impl Claims {
                 (0, 3) => claims.packed = value,
                 (5 | 8, 1) => claims.values = value,
                 (7, 1) => claims.entries = value,
+                (8, 5 | 6) => claims.levels = claims.levels.saturating_add(value),
                 _ => {}
             }
         })?;
@@ -224,5 +245,22 @@ impl PageReader for CheckedPages {
 
     fn skip_next_page(&mut self) -> parquet::errors::Result<()> {
         self.pages.skip_next_page()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::holds_more;
+    use std::io::Write;
+
+    #[test]
+    fn gzip_that_holds_more_than_a_page_claims_is_found() {
+        let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        writer.write_all(&[0; 1000]).unwrap();
+        let once = writer.finish().unwrap();
+        let twice = [&once[..], &once[..]].concat();
+        assert!(holds_more(&once[..], 999) && !holds_more(&once[..], 1000));
+        assert!(holds_more(&twice[..], 1999) && !holds_more(&twice[..], 2000));
+        assert!(!holds_more(&b"no gzip"[..], 0));
     }
 }

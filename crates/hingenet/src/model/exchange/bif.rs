@@ -343,14 +343,16 @@ fn tokenise(text: &str) -> Result<Vec<(String, usize)>> {
 /// Safe names for `names`, distinct and in the same order. A name that is safe already stays.
 fn safe_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut taken = BTreeSet::new();
+    // the number to try next for each name: texts without Latin letters are all the same
+    let mut next: BTreeMap<String, usize> = BTreeMap::new();
     let mut safe = Vec::new();
     for name in names {
         let base = safe_name(name);
         let mut candidate = base.clone();
-        let mut k = 2;
         while !taken.insert(candidate.clone()) {
+            let k = next.entry(base.clone()).or_insert(2);
             candidate = format!("{base}_{k}");
-            k += 1;
+            *k += 1;
         }
         safe.push(candidate);
     }
@@ -376,4 +378,22 @@ fn encode(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::safe_names;
+    use std::collections::BTreeSet;
+
+    /// One try for each name: so many in quadratic time would take hours.
+    #[test]
+    fn names_without_latin_letters_become_distinct_ones() {
+        assert_eq!(
+            safe_names(["a", "a", "ä", "a_2", "ö", "a"]),
+            ["a", "a_2", "s__", "a_2_2", "s___2", "a_3"]
+        );
+        let names: Vec<String> = (0..300_000).map(|i| "ж".repeat(1 + i % 2)).collect();
+        let safe = safe_names(names.iter().map(String::as_str));
+        assert_eq!(safe.iter().collect::<BTreeSet<_>>().len(), names.len());
+    }
 }
