@@ -163,7 +163,7 @@ fn page(model: &Model, rows: &Table) -> Result<Option<Problem>> {
 
 /// Numbers that are none, as a text shows them. The ends of the outer intervals of a feature are infinite.
 fn words(text: &str) -> Option<Problem> {
-    let text = text.replace("(-inf, ", "").replace(", inf)", "");
+    let text = text.replace("(-inf, inf)", "").replace("(-inf, ", "").replace(", inf)", "");
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.split(|c| !part(c)).find(|w| ["NaN", "inf", "Infinity"].contains(w)).map(String::from)
 }

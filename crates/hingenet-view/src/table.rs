@@ -58,7 +58,8 @@ impl Cell {
 
     /// A number of any size: five significant digits.
     pub fn digits(value: f64) -> Self {
-        let rounded: f64 = format!("{value:.4e}").parse().unwrap_or(value);
+        // the largest numbers would be rounded up to infinity
+        let rounded = format!("{value:.4e}").parse().ok().filter(|r: &f64| r.is_finite()).unwrap_or(value);
         Cell::shown(rounded.to_string(), value)
     }
 
@@ -91,4 +92,15 @@ impl Cell {
 /// A share in per cent, two decimals.
 pub fn percent(x: f64) -> String {
     format!("{:.2}", 100.0 * x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cell;
+
+    #[test]
+    fn rounding_keeps_numbers_finite() {
+        assert_eq!(Cell::digits(123456.789).text, "123460");
+        assert!(Cell::digits(f64::MAX).text.parse::<f64>().unwrap().is_finite());
+    }
 }

@@ -17,8 +17,8 @@ impl Axis {
     /// An axis over the values with round ticks, a little wider than they are.
     pub fn over(label: &str, values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = extent(values);
-        let pad = if high > low { 0.05 * (high - low) } else { low.abs().max(1.0) * 0.05 };
-        Axis::between(label, low - pad, high + pad)
+        let pad = if high > low { 0.05 * high - 0.05 * low } else { low.abs().max(1.0) * 0.05 };
+        Axis::between(label, (low - pad).max(f64::MIN), (high + pad).min(f64::MAX))
     }
 
     /// An axis with exactly these ends.
@@ -59,7 +59,10 @@ impl Axis {
     /// Where `value` lies between the ends, 0 to 1.
     pub fn place(&self, value: f64) -> f64 {
         if self.high > self.low {
-            (value.clamp(self.low, self.high) - self.low) / (self.high - self.low)
+            let value = value.clamp(self.low, self.high);
+            let width = self.high - self.low;
+            // the ends may be further apart than the largest number
+            if width.is_finite() { (value - self.low) / width } else { 0.5 + 0.5 * value / f64::MAX }
         } else {
             0.5
         }
@@ -82,6 +85,10 @@ pub fn nice_ticks(low: f64, high: f64, n: usize) -> Vec<f64> {
     let rough = width / n.max(1) as f64;
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().find(|m| m * power >= rough).unwrap_or(10.0) * power;
+    // where numbers lie so close together or so far from 0 that no multiple of a step tells them apart
+    if !(step.is_normal() && (low / step).abs().max((high / step).abs()) < 1e15) {
+        return vec![low];
+    }
     let first = (low / step - 1e-9).ceil() as i64;
     let last = (high / step + 1e-9).floor() as i64;
     (first..=last).map(|k| k as f64 * step).collect()
@@ -113,6 +120,18 @@ fn decimals(ticks: &[f64]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_that_no_step_tells_apart_have_one_tick() {
+        for (low, high) in
+            [(0.0, 5e-324), (1e-310, 2e-310), (1e15, 1e15 + 0.25), (f64::MIN, f64::MAX), (1e300, 1e300)]
+        {
+            let axis = Axis::over("x", [low, high]);
+            assert!(!axis.ticks.is_empty() && axis.ticks.len() < 20, "{low} {high}");
+            let (left, right) = (axis.place(low), axis.place(high));
+            assert!((0.0..=1.0).contains(&left) && left <= right && right <= 1.0, "{left} {right}");
+        }
+    }
 
     #[test]
     fn ticks_are_round_and_inside() {

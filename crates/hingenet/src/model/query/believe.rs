@@ -218,7 +218,9 @@ impl Model {
         let all = model.beliefs(&self.cells(&[given])?, &given.unsure(), &given.of_class(k))?;
         let mut classes = all.log_classes();
         softmax(&mut classes);
-        let column = |i: usize| i.checked_sub(1).map(|j| all.column(j)).transpose();
+        // a column of categories of which training has seen none has no distribution
+        let has_states = |belief: &Belief| !matches!(belief, Belief::States(joint) if joint.is_empty());
+        let column = |i: usize| Ok(i.checked_sub(1).map(|j| all.column(j)).transpose()?.filter(has_states));
         let columns: Vec<Option<Belief>> = (0..given.numbers.len()).map(column).collect::<Result<_>>()?;
         let next = match about.checked_sub(1) {
             None => self.tells_of_class(given, &columns),
