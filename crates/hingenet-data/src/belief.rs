@@ -17,6 +17,16 @@ pub enum Belief {
     },
 }
 
+impl Belief {
+    /// Number of states or points, with `k` values each; 0 for normal distributions.
+    pub fn points(&self, k: usize) -> usize {
+        match self {
+            Belief::States(joint) | Belief::Grid { joint, .. } => joint.len() / k.max(1),
+            Belief::Number(_) => 0,
+        }
+    }
+}
+
 /// A normal distribution that holds in one class, with its share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Normal {

@@ -14,13 +14,17 @@
 use crate::classifier::DensityClassifier;
 use crate::columns::Unit;
 use crate::compile::Scratch;
-use crate::missing::Marginals;
+use crate::missing::{Forest, Marginals};
 use hingenet_base::error::Result;
-use hingenet_base::numeric::log::{log_normalise, log_sum_exp};
+use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_data::belief::Belief;
 use hingenet_data::classifier::Classifier;
 use hingenet_data::combinations::Combinations;
 use hingenet_data::table::Table;
+use rayon::prelude::*;
+
+/// Most points at which a number is taken when other columns should tell about it.
+const POINTS: usize = 24;
 
 /// What follows from one row of known cells and likelihoods over the states of others.
 pub struct DensityBeliefs<'a> {
@@ -95,8 +99,9 @@ impl DensityClassifier {
             let mut own = vec![0.0; self.n_classes];
             for f in (0..used.len()).filter(|f| unsure.contains(&used[*f])) {
                 let state = cells[f][r];
-                for (score, shares) in own.iter_mut().zip(self.log_shares(&row, f, marginals)) {
-                    *score += shares[state as usize];
+                let scratch = self.scratch(&row);
+                for (score, forest) in own.iter_mut().zip(marginals.forests(&scratch)) {
+                    *score += forest.log_shares(f)[state as usize];
                 }
                 row[f] = state;
             }
@@ -105,22 +110,10 @@ impl DensityClassifier {
         Ok(scores)
     }
 
-    /// For each class `ln P(x_f at each node | c, the cells of a row)`; feature f is missing in the row.
-    fn log_shares(&self, row: &[f64], f: usize, marginals: &Marginals<'_>) -> Vec<Vec<f64>> {
+    fn scratch(&self, row: &[f64]) -> Scratch {
         let mut scratch = Scratch::new(&self.lines, self.n_classes);
         scratch.read(&self.lines, |i| row[i]);
-        let (_, log_weights) = marginals.nodes(f);
-        let of_class = |class: usize| {
-            let mut shares = if self.variant.is_generative() {
-                marginals.along(class, f, &scratch)
-            } else {
-                marginals.pooled_along(class, f, &scratch)
-            };
-            shares.iter_mut().zip(log_weights).for_each(|(s, w)| *s += w);
-            log_normalise(&mut shares);
-            shares
-        };
-        (0..self.n_classes).map(of_class).collect()
+        scratch
     }
 }
 
@@ -135,36 +128,109 @@ impl DensityBeliefs<'_> {
         self.log_joint.as_deref()
     }
 
-    /// What is believed of column `j`; `None` for one that was constant in training.
-    pub fn column(&self, j: usize) -> Option<Belief> {
-        let unit = &self.model.units.units[j];
-        let f = self.model.units.used().binary_search(&j).ok()?;
-        let (k, codes) = (self.model.n_classes(), self.model.codes());
-        let column = self.rows.column(j);
-        if let Some(number) = column.as_numeric().filter(|_| !column.is_missing(0)) {
-            let joint = self.log_classes().iter().map(|l| l.exp()).collect();
-            return Some(Belief::Grid { at: vec![number.with_nan()[0]], joint });
-        }
-        let nodes = self.marginals.nodes(f).0;
-        let mut joint = vec![0.0; nodes.len() * k];
+    /// What is believed of every column; `None` for one that was constant in training.
+    pub fn columns(&self) -> Vec<Option<Belief>> {
+        let k = self.model.n_classes();
+        let used = self.model.units.used();
+        let mut joint: Vec<Vec<f64>> =
+            (0..used.len()).map(|f| vec![0.0; self.marginals.nodes(f).len() * k]).collect();
         for a in 0..self.rows.n_rows() {
-            let row: Vec<f64> = self.cells.iter().map(|cells| cells[a]).collect();
-            let weight = |c: usize| self.log_weights[a * k + c].exp();
-            if !row[f].is_nan() {
-                (0..k).for_each(|c| joint[row[f] as usize * k + c] += weight(c));
-                continue;
-            }
-            for (shares, &c) in self.model.log_shares(&row, f, &self.marginals).iter().zip(&codes) {
-                shares.iter().enumerate().for_each(|(q, l)| joint[q * k + c] += weight(c) * l.exp());
+            let row = self.row(a);
+            let scratch = self.model.scratch(&row);
+            let forests = self.marginals.forests(&scratch);
+            for f in (0..used.len()).filter(|&f| !self.is_number(used[f])) {
+                for (y, &c) in self.model.codes().iter().enumerate() {
+                    let weight = self.log_weights[a * k + c].exp();
+                    let shares = self.shares(&forests[y], &row, f);
+                    shares.iter().enumerate().for_each(|(q, p)| joint[f][q * k + c] += weight * p);
+                }
             }
         }
-        Some(match unit {
-            Unit::Standard(standard) => {
-                Belief::Grid { at: nodes.iter().map(|z| standard.undo(*z)).collect(), joint }
+        let mut columns = vec![None; self.rows.n_columns()];
+        for (f, joint) in joint.into_iter().enumerate() {
+            columns[used[f]] = Some(self.belief(used[f], f, joint));
+        }
+        columns
+    }
+
+    /// For every column j `P(x_about, x_j | known)`, a row for each point of column `about`, which is open; a number is taken at
+    /// the middle of runs of its nodes. `None` for columns of which nothing is believed and for known numbers.
+    pub fn columns_with(&self, about: usize) -> Vec<Option<Vec<f64>>> {
+        let (k, codes) = (self.model.n_classes(), self.model.codes());
+        let used = self.model.units.used();
+        let mut tables = vec![None; self.rows.n_columns()];
+        let Ok(f) = used.binary_search(&about) else { return tables };
+        let n = self.marginals.nodes(f).len();
+        let run =
+            if matches!(self.model.units.units[about], Unit::Standard(_)) { n.div_ceil(POINTS) } else { 1 };
+        let others: Vec<usize> = (0..used.len()).filter(|&g| g != f && !self.is_number(used[g])).collect();
+        // the cells of each combination, and the distribution of the column in each class
+        let before = |a: usize| -> (Vec<f64>, Vec<Vec<f64>>) {
+            let row = self.row(a);
+            let scratch = self.model.scratch(&row);
+            let shares = self.marginals.forests(&scratch).iter().map(|y| self.shares(y, &row, f)).collect();
+            (row, shares)
+        };
+        let before: Vec<(Vec<f64>, Vec<Vec<f64>>)> = (0..self.rows.n_rows()).map(before).collect();
+        let point = |start: usize| -> Vec<Vec<f64>> {
+            let nodes = start..(start + run).min(n);
+            let mut sums: Vec<Vec<f64>> =
+                others.iter().map(|&g| vec![0.0; self.marginals.nodes(g).len()]).collect();
+            for (a, (row, shares)) in before.iter().enumerate() {
+                let mass = |own: &Vec<f64>| own[nodes.clone()].iter().sum::<f64>();
+                let masses: Vec<f64> = shares.iter().map(mass).collect();
+                let mut row = row.clone();
+                row[f] = self.marginals.nodes(f)[(nodes.start + nodes.end - 1) / 2];
+                let scratch = self.model.scratch(&row);
+                let after = self.marginals.forests(&scratch);
+                for (y, &c) in codes.iter().enumerate().filter(|(y, _)| masses[*y] > 0.0) {
+                    let weight = self.log_weights[a * k + c].exp() * masses[y];
+                    for (sum, &g) in sums.iter_mut().zip(&others) {
+                        let shares = self.shares(&after[y], &row, g);
+                        sum.iter_mut().zip(&shares).for_each(|(s, p)| *s += weight * p);
+                    }
+                }
             }
+            sums
+        };
+        let points: Vec<Vec<Vec<f64>>> = (0..n).into_par_iter().step_by(run).map(point).collect();
+        for (at, &g) in others.iter().enumerate() {
+            tables[used[g]] = Some(points.iter().flat_map(|sums| &sums[at]).copied().collect());
+        }
+        tables
+    }
+
+    /// Cells of combination `a`.
+    fn row(&self, a: usize) -> Vec<f64> {
+        self.cells.iter().map(|cells| cells[a]).collect()
+    }
+
+    /// Whether column `j` is a number that is known.
+    fn is_number(&self, j: usize) -> bool {
+        self.rows.column(j).as_numeric().is_some() && !self.rows.column(j).is_missing(0)
+    }
+
+    /// `P(x_f at each node | class, row)`; a state that the row has is certain.
+    fn shares(&self, forest: &Forest<'_>, row: &[f64], f: usize) -> Vec<f64> {
+        if row[f].is_nan() {
+            return forest.log_shares(f).iter().map(|l| l.exp()).collect();
+        }
+        (0..self.marginals.nodes(f).len()).map(|q| f64::from(u8::from(q == row[f] as usize))).collect()
+    }
+
+    fn belief(&self, j: usize, f: usize, joint: Vec<f64>) -> Belief {
+        if let Some(numbers) = self.rows.column(j).as_numeric().filter(|_| self.is_number(j)) {
+            let joint = self.log_classes().iter().map(|l| l.exp()).collect();
+            return Belief::Grid { at: vec![numbers.with_nan()[0]], joint };
+        }
+        match &self.model.units.units[j] {
+            Unit::Standard(standard) => Belief::Grid {
+                at: self.marginals.nodes(f).iter().map(|z| standard.undo(*z)).collect(),
+                joint,
+            },
             Unit::Levels(values) => Belief::Grid { at: values.clone(), joint },
             Unit::Categories(_) | Unit::Dropped => Belief::States(joint),
-        })
+        }
     }
 }
 

@@ -6,7 +6,9 @@
 
 use crate::classifier::DensityClassifier;
 use crate::compile::{Axis, Scratch};
-use hingenet_base::numeric::log::log_sum_exp;
+use hingenet_base::numeric::log::{log_normalise, log_sum_exp};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// Most quadrature nodes of a missing feature.
@@ -55,7 +57,7 @@ impl<'a> Marginals<'a> {
     /// `log p_y(observed cells)`: missing leaves and wholly missing subtrees drop out exactly, other missing nodes
     /// are integrated numerically.
     pub fn log_density(&self, class: usize, scratch: &Scratch) -> f64 {
-        let forest = self.forest(class, scratch);
+        let forest = self.forest(class, scratch, None);
         let mut visited = vec![false; self.model.lines.len()];
         let mut total = 0.0;
         for i in 0..visited.len() {
@@ -67,50 +69,60 @@ impl<'a> Marginals<'a> {
         total
     }
 
-    fn forest<'b>(&'b self, class: usize, scratch: &'b Scratch) -> Forest<'b> {
-        Forest { all: self, class, neighbours: &self.neighbours[class], scratch }
+    fn forest<'b>(&'b self, class: usize, scratch: &'b Scratch, memo: Option<Memo>) -> Forest<'b> {
+        Forest { all: self, class, neighbours: &self.neighbours[class], scratch, memo }
     }
 
-    /// Nodes of a feature and the logarithms of their weights.
-    pub fn nodes(&self, i: usize) -> (&[f64], &[f64]) {
-        (&self.quadrature[i].0, &self.quadrature[i].1)
+    /// The forests of all classes with the cells of a row, to be asked for several features.
+    pub fn forests<'b>(&'b self, scratch: &'b Scratch) -> Vec<Forest<'b>> {
+        (0..self.model.n_classes).map(|class| self.forest(class, scratch, Some(Memo::default()))).collect()
     }
 
-    /// `log p_y(x_i, observed cells of its tree)` at the nodes of feature i, which is missing.
-    pub fn along(&self, class: usize, i: usize, scratch: &Scratch) -> Vec<f64> {
-        self.forest(class, scratch).below(i, None)
-    }
-
-    /// The mean of `log p_y(x_i, x_k)` over the observed features k that have a pair with i, at the nodes of i; `log p_y(x_i)`
-    /// where there is none.
-    pub fn pooled_along(&self, class: usize, i: usize, scratch: &Scratch) -> Vec<f64> {
-        let forest = self.forest(class, scratch);
-        let has_density = |p: usize| self.model.pairs[p].layers.iter().any(|layer| layer.class == class);
-        let partners: Vec<(usize, usize)> = forest.neighbours[i]
-            .iter()
-            .copied()
-            .filter(|&(k, p)| forest.is_seen(k) && has_density(p))
-            .collect();
-        if partners.is_empty() {
-            return forest.log_marginal(i);
-        }
-        let pooled = |x: &f64| {
-            let each = partners.iter().map(|&(k, p)| forest.log_joint(p, i, *x, scratch.row[k]));
-            each.sum::<f64>() / partners.len() as f64
-        };
-        self.quadrature[i].0.iter().map(pooled).collect()
+    /// Nodes of a feature.
+    pub fn nodes(&self, i: usize) -> &[f64] {
+        &self.quadrature[i].0
     }
 }
 
+/// Messages by sender and receiver.
+type Memo = RefCell<HashMap<(usize, usize), Vec<f64>>>;
+
 /// The forest of one class and the cells of a row.
-struct Forest<'a> {
+pub(crate) struct Forest<'a> {
     all: &'a Marginals<'a>,
     class: usize,
     neighbours: &'a [Vec<(usize, usize)>],
     scratch: &'a Scratch,
+    /// Messages that were sent, where several features are asked for.
+    memo: Option<Memo>,
 }
 
 impl Forest<'_> {
+    /// `ln P(x_i at each of its nodes | class, cells of the row)`; feature i is missing in the row.
+    pub fn log_shares(&self, i: usize) -> Vec<f64> {
+        let generative = self.all.model.variant.is_generative();
+        let mut shares = if generative { self.below(i, None) } else { self.pooled(i) };
+        shares.iter_mut().zip(&self.all.quadrature[i].1).for_each(|(s, w)| *s += w);
+        log_normalise(&mut shares);
+        shares
+    }
+
+    /// The mean of `log p(x_i, x_k)` over the observed features k that have a pair with i, at the nodes of i; `log p(x_i)`
+    /// where there is none.
+    fn pooled(&self, i: usize) -> Vec<f64> {
+        let has_density = |p: usize| self.all.model.pairs[p].layers.iter().any(|l| l.class == self.class);
+        let is_partner = |&(k, p): &(usize, usize)| self.is_seen(k) && has_density(p);
+        let partners: Vec<(usize, usize)> = self.neighbours[i].iter().copied().filter(is_partner).collect();
+        if partners.is_empty() {
+            return self.log_marginal(i);
+        }
+        let pooled = |x: &f64| {
+            let each = partners.iter().map(|&(k, p)| self.log_joint(p, i, *x, self.scratch.row[k]));
+            each.sum::<f64>() / partners.len() as f64
+        };
+        self.all.nodes(i).iter().map(pooled).collect()
+    }
+
     fn is_seen(&self, i: usize) -> bool {
         !self.scratch.row[i].is_nan()
     }
@@ -153,6 +165,16 @@ impl Forest<'_> {
         if !self.any_seen_behind(c, i) {
             return own.to_vec();
         }
+        let Some(memo) = &self.memo else { return self.new_message(c, i, pair) };
+        let before = memo.borrow().get(&(c, i)).cloned();
+        before.unwrap_or_else(|| {
+            let message = self.new_message(c, i, pair);
+            memo.borrow_mut().insert((c, i), message.clone());
+            message
+        })
+    }
+
+    fn new_message(&self, c: usize, i: usize, pair: usize) -> Vec<f64> {
         let mut behind = self.below(c, Some(i));
         if self.is_seen(c) {
             let x = self.scratch.row[c];

@@ -152,7 +152,7 @@ fn unsure_sets_agree_with_sure_ones() {
         assert_eq!(numbers(&all[2]["classes"]), [0.0, 1.0, 0.0]);
         let flat =
             json!({ "beliefs": { "known": [{ "column": oil, "states": vec![1.0; r] }], "about": oil } });
-        assert_eq!(asked(&explorer, &flat)["next"][1].is_number(), name != "kde-tan");
+        assert!(asked(&explorer, &flat)["next"][1].is_number(), "{name}");
     }
 }
 

@@ -358,7 +358,7 @@ fn missing_cells_are_completed_by_their_distributions() {
 /// Gaussian networks, whose rule for states is no distribution of both.
 #[test]
 fn information_between_columns_is_symmetric() {
-    for name in ["tan:ml", "sgbn:or"] {
+    for name in ["tan:ml", "sgbn:or", "kde-tan"] {
         let model = fitted(name);
         let known = vec![value("site", "coast"), ("maker".to_string(), Known::Not("C".into()))];
         let about = |column: &str| {
@@ -371,7 +371,9 @@ fn information_between_columns_is_symmetric() {
         {
             let tells = |from: &str, to: &str| about(to).iter().find(|m| m.column == from).unwrap().nats;
             let (a, b) = (tells(one, other), tells(other, one));
-            assert!((a - b).abs() < 1e-6 && a >= 0.0, "{name}: {one} {other} {a} {b}");
+            // kernel densities take the number asked about at fewer points than the other
+            let close = if name == "kde-tan" { 0.01 } else { 1e-6 };
+            assert!((a - b).abs() < close && a >= 0.0, "{name}: {one} {other} {a} {b}");
         }
         assert!(about("load").iter().all(|m| m.column != "load" && m.column != "site"));
     }

@@ -36,8 +36,8 @@ impl Model {
                 open(row).map(|j| Ok((j, Some(beliefs.column(j)?)))).collect()
             })?,
             Fitted::Density(model) => cells_by_row(&rows, nothing.len(), control, |row| {
-                let beliefs = model.beliefs(row, &[], &nothing)?;
-                Ok(open(row).map(|j| (j, beliefs.column(j))).collect())
+                let columns = model.beliefs(row, &[], &nothing)?.columns();
+                Ok(columns.into_iter().enumerate().filter(|(j, _)| row.column(*j).is_missing(0)).collect())
             })?,
             _ => self.discrete_cells(&rows, control)?,
         };

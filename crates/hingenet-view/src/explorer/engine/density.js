@@ -21,6 +21,8 @@ import { impossible, informationOf, logSumExp, toProbabilities } from "./numbers
 
 /** Most nodes of a missing feature. */
 const QUADRATURE = 96;
+/** Most points at which a number is taken when other columns should tell about it. */
+const ABOUT_POINTS = 24;
 /** Sums of products below this may have lost terms and are taken in log space. */
 const SMALL_SUM = 1e-280;
 
@@ -447,6 +449,13 @@ export class DensityModel {
     return { calibrated: this.overCombinations(logWeights), joint: logJoint };
   }
 
+  /** `P(x_f at each node | class, row)`; a state that the row has is certain. @param {ForestOfClass} forest @param {number} f */
+  shares(forest, f) {
+    const seen = forest.row[f];
+    if (!Number.isNaN(seen)) return this.lines[f].nodes.map((_, q) => (q === seen ? 1 : 0));
+    return this.logShares([forest], f)[0].map(Math.exp);
+  }
+
   /** What is believed of feature f. @param {DensityFinding[]} known @param {DensityMixture} mixture @param {Float64Array} classes @param {ForestOfClass[][]} forests @param {number} f @returns {import("../types.d.ts").Belief} */
   column(known, mixture, classes, forests, f) {
     const { k, codes } = this;
@@ -455,20 +464,49 @@ export class DensityModel {
     if (finding && "value" in finding) return { at: [finding.value], joint: Array.from(classes) };
     const { nodes } = this.lines[f];
     const joint = new Array(nodes.length * k).fill(0);
-    mixture.states.forEach((_, a) => {
-      const weight = (/** @type {number} */ c) => Math.exp(mixture.logWeights[a * k + c]);
-      const seen = forests[a][0].row[f];
-      if (!Number.isNaN(seen)) {
-        for (let c = 0; c < k; c += 1) joint[seen * k + c] += weight(c);
-        return;
-      }
-      this.logShares(forests[a], f).forEach((shares, y) => {
-        const own = weight(codes[y]);
-        shares.forEach((l, q) => { joint[q * k + codes[y]] += own * Math.exp(l); });
-      });
-    });
+    forests.forEach((ofRow, a) => ofRow.forEach((forest, y) => {
+      const weight = Math.exp(mixture.logWeights[a * k + codes[y]]);
+      this.shares(forest, f).forEach((p, q) => { joint[q * k + codes[y]] += weight * p; });
+    }));
     if ("Standard" in unit) return { at: Array.from(nodes, (z) => unit.Standard.mean + unit.Standard.sd * z), joint };
     return "Levels" in unit ? { at: unit.Levels, joint } : { joint };
+  }
+
+  /** For every feature g the table of `P(x_about, x_g | known)`, a row for each point of the column asked about. @param {DensityMixture} mixture @param {ForestOfClass[][]} forests @param {number} f @param {number[]} others */
+  tablesWith(mixture, forests, f, others) {
+    const { k, codes } = this;
+    const { nodes } = this.lines[f];
+    const run = "Standard" in this.units[f].unit ? Math.ceil(nodes.length / ABOUT_POINTS) : 1;
+    /** @type {Map<number, number[]>} */
+    const tables = new Map(others.map((g) => [g, []]));
+    const before = forests.map((ofRow) => ofRow.map((forest) => this.shares(forest, f)));
+    for (let start = 0; start < nodes.length; start += run) {
+      const end = Math.min(start + run, nodes.length);
+      const sums = new Map(others.map((g) => [g, new Float64Array(this.lines[g].nodes.length)]));
+      forests.forEach((ofRow, a) => {
+        const row = ofRow[0].row.slice();
+        row[f] = nodes[Math.floor((start + end - 1) / 2)];
+        this.forests(row).forEach((forest, y) => {
+          let mass = 0;
+          for (let q = start; q < end; q += 1) mass += before[a][y][q];
+          if (mass === 0) return;
+          const weight = Math.exp(mixture.logWeights[a * k + codes[y]]) * mass;
+          sums.forEach((sum, g) => this.shares(forest, g).forEach((p, q) => { sum[q] += weight * p; }));
+        });
+      });
+      sums.forEach((sum, g) => tables.set(g, [...(tables.get(g) || []), ...sum]));
+    }
+    return tables;
+  }
+
+  /** What each open column tells about column `about`. @param {DensityFinding[]} known @param {DensityMixture} mixture @param {ForestOfClass[][]} forests @param {number} about */
+  tellsOf(known, mixture, forests, about) {
+    const next = new Array(this.cards.length).fill(null);
+    const f = this.units.findIndex(({ column }) => column === about);
+    const others = [...this.units.keys()].filter((g) => g !== f && isOpen(known, this.units[g].column));
+    const tables = f >= 0 && isOpen(known, about) ? this.tablesWith(mixture, forests, f, others) : new Map();
+    for (const g of others) next[this.units[g].column] = tables.has(g) ? informationOf(tables.get(g), this.lines[g].nodes.length) : 0;
+    return next;
   }
 
   /** @param {DensityFinding[]} known @param {number} about @returns {import("../types.d.ts").Beliefs} */
@@ -481,7 +519,8 @@ export class DensityModel {
     /** @type {(import("../types.d.ts").Belief | null)[]} */
     const columns = new Array(this.cards.length).fill(null);
     this.units.forEach(({ column }, f) => { columns[column] = this.column(known, mixture, classes, forests, f); });
-    const next = columns.map((belief, column) => (belief && belief.joint && about === 0 && isOpen(known, column) ? informationOf(belief.joint, this.k) : null));
+    const ofClasses = () => columns.map((belief, column) => (belief && belief.joint && isOpen(known, column) ? informationOf(belief.joint, this.k) : null));
+    const next = about > 0 ? this.tellsOf(known, mixture, forests, about) : ofClasses();
     const logEvidence = mixture.logJoint && logSumExp(mixture.logJoint);
     let conflict = null;
     if (known.length > 1 && logEvidence !== null) {

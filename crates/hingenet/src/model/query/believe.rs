@@ -283,9 +283,20 @@ impl Model {
         let all = beliefs(given)?;
         let mut classes = all.log_classes();
         softmax(&mut classes);
-        let column = |i: usize| i.checked_sub(1).and_then(|j| all.column(j));
-        let columns: Vec<Option<Belief>> = (0..given.numbers.len()).into_par_iter().map(column).collect();
-        let next = if about == 0 { self.tells_of_class(given, &columns) } else { vec![None; columns.len()] };
+        let columns: Vec<Option<Belief>> = std::iter::once(None).chain(all.columns()).collect();
+        let next = match about.checked_sub(1) {
+            None => self.tells_of_class(given, &columns),
+            Some(j) => {
+                let tables = if given.is_open(about) { all.columns_with(j) } else { Vec::new() };
+                let nats = |i: usize| {
+                    let Some(Some(table)) = tables.get(i - 1) else { return Some(0.0) };
+                    let points = columns[i].as_ref().map_or(1, |belief| belief.points(k));
+                    Some(mutual_information(table, points).max(0.0))
+                };
+                let measured = |i: usize| i > 0 && i != about && given.is_open(i) && columns[i].is_some();
+                (0..columns.len()).map(|i| if measured(i) { nats(i) } else { None }).collect()
+            }
+        };
         let log_evidence = all.log_joint().map(|joint| log_sum_exp(joint) + given.log_factor());
         let conflict = match log_evidence {
             None => None,
@@ -302,7 +313,7 @@ impl Model {
 
     /// Whether the model says what its columns tell about each other.
     pub(super) fn tells_of_columns(&self) -> bool {
-        matches!(self.fitted, Fitted::Discrete(_) | Fitted::Averaged(_) | Fitted::Gaussian(_))
+        self.coders().is_some() || matches!(self.fitted, Fitted::Gaussian(_) | Fitted::Density(_))
     }
 
     /// Models that know the class only: its probabilities, and what to measure next where they can say.
