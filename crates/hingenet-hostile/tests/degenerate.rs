@@ -11,7 +11,7 @@ use hingenet_hostile::answers::problems;
 use std::time::{Duration, Instant};
 
 /// Every so many models are tried with a table, unless all are.
-const STRIDE: usize = 12;
+const STRIDE: usize = 41;
 /// What a fit and all its answers may take.
 const MOST: Duration = Duration::from_secs(60);
 const ROWS: usize = 40;

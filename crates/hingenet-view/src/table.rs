@@ -27,6 +27,11 @@ pub struct Cell {
     pub svg: String,
 }
 
+/// A number with this many digits behind the first; the largest ones stay as they are, they would be rounded up to infinity.
+pub(crate) fn rounded(value: f64, digits: usize) -> f64 {
+    format!("{value:.digits$e}").parse().ok().filter(|r: &f64| r.is_finite()).unwrap_or(value)
+}
+
 impl DataTable {
     /// An empty table.
     pub fn new(caption: impl Into<String>, header: &[&str]) -> Self {
@@ -58,9 +63,7 @@ impl Cell {
 
     /// A number of any size: five significant digits.
     pub fn digits(value: f64) -> Self {
-        // the largest numbers would be rounded up to infinity
-        let rounded = format!("{value:.4e}").parse().ok().filter(|r: &f64| r.is_finite()).unwrap_or(value);
-        Cell::shown(rounded.to_string(), value)
+        Cell::shown(rounded(value, 4).to_string(), value)
     }
 
     /// A share in per cent.

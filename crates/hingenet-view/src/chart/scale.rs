@@ -1,5 +1,7 @@
 //! Axes: ranges, round tick positions and their labels.
 
+use crate::table::rounded;
+
 /// One axis of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
@@ -106,7 +108,7 @@ fn labelled(ticks: Vec<f64>) -> Vec<(f64, String)> {
         true => format!("{t:.decimals$}"),
         false if t == 0.0 => "0".to_string(),
         // ticks are round: four digits say them exactly
-        false => format!("{:e}", format!("{t:.3e}").parse().unwrap_or(t)),
+        false => format!("{:e}", rounded(t, 3)),
     };
     ticks.into_iter().map(|t| (t, text(t))).collect()
 }

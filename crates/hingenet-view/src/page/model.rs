@@ -4,7 +4,7 @@ use super::{Detail, Page, Section, terms};
 use crate::chart::{Figure, SeriesStyle, series_styles, waterfall};
 use crate::explorer::Exploration;
 use crate::network::network_fragment;
-use crate::table::{Cell, DataTable, percent};
+use crate::table::{Cell, DataTable, percent, rounded};
 use hingenet::report::{Decision, ModelReport, NetworkPicture, NodeTable};
 
 /// States of a node shown in its table.
@@ -267,6 +267,5 @@ fn cuts(report: &ModelReport) -> Option<Section> {
 
 /// A number with at most seven significant digits, without trailing zeros.
 fn digits(x: f64) -> String {
-    let rounded: f64 = format!("{x:.6e}").parse().unwrap_or(x);
-    rounded.to_string()
+    rounded(x, 6).to_string()
 }
