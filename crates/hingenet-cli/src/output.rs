@@ -132,6 +132,11 @@ pub fn write(path: Option<&PathBuf>, bytes: &[u8]) -> Result<()> {
     }
 }
 
+/// Makes a folder for outputs, with those above it, unless it is there.
+pub fn make_folder(path: &Path) -> Result<()> {
+    std::fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))
+}
+
 fn cannot_write(error: hingenet::Error) -> anyhow::Error {
     anyhow::anyhow!("cannot write {error}")
 }

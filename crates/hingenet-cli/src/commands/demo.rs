@@ -7,7 +7,7 @@ use crate::output;
 use crate::page;
 use crate::session::Session;
 use crate::show;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use hingenet::Control;
 use hingenet::evaluate::{Plan, Protocol, Sweep, compare, generate, study};
@@ -67,8 +67,7 @@ const MARGIN_WEIGHTS: &str = "lambda=0,0.3,1,3";
 impl Run for Demo {
     fn run(&self, session: &Session) -> Result<()> {
         let start = Instant::now();
-        std::fs::create_dir_all(&self.output)
-            .with_context(|| format!("cannot make the folder {}", self.output.display()))?;
+        output::make_folder(&self.output)?;
         let specs = MODELS.iter().map(|name| name.parse()).collect::<hingenet::Result<Vec<ModelSpec>>>()?;
         for part in &PARTS {
             let text = part.compare(&self.output, &specs, session)?;

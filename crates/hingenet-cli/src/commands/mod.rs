@@ -10,6 +10,7 @@ mod generate;
 mod impute;
 mod inspect;
 mod loglik;
+mod manual;
 mod models;
 mod network;
 mod predict;
@@ -65,6 +66,8 @@ pub enum Command {
     Models(models::Models),
     /// Print completions for a shell
     Completions(completions::Completions),
+    /// Write manual pages: one for the program, one for each command
+    Manual(manual::Manual),
 }
 
 impl Command {
@@ -92,6 +95,7 @@ impl Command {
             Command::Generate(c) => c,
             Command::Models(c) => c,
             Command::Completions(c) => c,
+            Command::Manual(c) => c,
         }
     }
 }

@@ -203,6 +203,28 @@ fn completions_are_printed_for_every_shell() {
     }
 }
 
+/// One page for the program and one for each command that its help lists, each with its options.
+#[test]
+fn every_command_has_a_manual_page() {
+    let folder = Folder::new();
+    let help = folder.run("--help").stdout;
+    let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let starts = list.lines().filter_map(|line| line.strip_prefix("  ").filter(|l| !l.starts_with(' ')));
+    let commands = starts.filter_map(|line| line.split(' ').next()).filter(|name| *name != "help");
+    let mut expected: Vec<String> = commands.map(|name| format!("hingenet-{name}.1")).collect();
+    expected.push("hingenet.1".into());
+    expected.sort();
+    assert_eq!(folder.run("manual -o share/man1").code, Some(0));
+    let pages = std::fs::read_dir(folder.path().join("share/man1")).unwrap();
+    let mut pages: Vec<String> = pages.map(|p| p.unwrap().file_name().into_string().unwrap()).collect();
+    pages.sort();
+    assert_eq!(pages, expected);
+    let fit = folder.text("share/man1/hingenet-fit.1");
+    for text in [".SH SYNOPSIS", "\\-\\-semi\\-supervised", "\\-\\-threads"] {
+        assert!(fit.contains(text), "{text} is not in\n{fit}");
+    }
+}
+
 #[test]
 fn a_closed_pipe_is_no_failure() {
     use std::process::{Command, Stdio};
