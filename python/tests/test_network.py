@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import pyagrum
 import pytest
+from pgmpy.inference import VariableElimination
+from pgmpy.readwrite import BIFReader
 from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.covariance import empirical_covariance
@@ -195,12 +197,10 @@ def test_missing_cells_are_completed(weather):
 
 
 def test_pgmpy_reads_the_network_and_agrees_to_the_last_digits(any_structure, tmp_path):
-    """Every column given what is known of the others. Where pgmpy is installed; it is too large to ask everyone for it."""
-    readwrite = pytest.importorskip("pgmpy.readwrite")
-    inference = pytest.importorskip("pgmpy.inference")
+    """Every column given what is known of the others."""
     model = any_structure
     model.network_.to_bif(tmp_path / "net.bif")
-    other = inference.VariableElimination(readwrite.BIFReader(str(tmp_path / "net.bif")).get_model())
+    other = VariableElimination(BIFReader(str(tmp_path / "net.bif")).get_model())
     rows = every_row()
     for row, proba in zip(rows.to_dict("records"), model.predict_proba(rows), strict=True):
         evidence = {name: value for name, value in row.items() if value is not None}
