@@ -22,12 +22,13 @@ if (shots) mkdirSync(shots, { recursive: true });
 const models = readdirSync(folder).filter((f) => f.endsWith(".hgn")).map((f) => f.slice(0, -4));
 for (const model of models) {
   const file = path.join(folder, `${model}.html`);
-  for (const [width, colorScheme] of [[1280, "light"], [360, "dark"]]) {
+  // narrow and dark for states and for numbers; the rest of the page is the same
+  for (const [width, colorScheme] of [[1280, "light"], [360, "dark"]].slice(0, model === "tan" || model === "sgbn" ? 2 : 1)) {
     await use(model, pathToFileURL(file).href, width, colorScheme);
   }
 }
-// every model has a page that the program serves
-for (const model of [...models, "served/pool"]) {
+// the same page served by the program, for a model that has it in a file and for one that has not
+for (const model of ["tan", "served/pool"]) {
   const server = spawn(program, ["explore", path.join(folder, `${model}.hgn`), path.join(folder, "rows.csv"), "--no-open", "--quiet"]);
   const url = String(await once(server.stdout, "data")).trim();
   await use(model, url, 1280, "light");
