@@ -142,7 +142,7 @@ async function explore(here, given, engine) {
     if (navigator.clipboard) navigator.clipboard.writeText(location.href).then(done, failed);
     else failed();
   });
-  const left = element("div", { className: "x-left" }, ...panels.class.parts, element("h3", {}, "Known"), ...panels.known.parts, element("p", { className: "x-buttons" }, undo, reset, back, copy), status);
+  const left = element("div", { className: "x-left" }, ...panels.class.parts, element("h3", {}, "Known"), ...panels.known.parts, element("p", { className: "x-buttons" }, undo, reset, back, copy), status, element("p", { className: "note" }, originOf(facts)));
   const side = element("div", { className: "tabs x-side" },
     ...Object.entries({ reasons: "Reasons", column: "Column", next: "Measure next", moved: "What moved", classes: "Classes", rows: "Rows" })
       .filter(([key]) => facts.tells_columns || (key !== "moved" && key !== "classes"))
@@ -173,6 +173,11 @@ async function explore(here, given, engine) {
     }
   });
   await restore();
+}
+
+/** What the answers rest on, and what the fit warned of. @param {import("../types.d.ts").Facts} facts */
+function originOf({ rows, seed, warnings }) {
+  return [`Fitted on ${rows} rows, seed ${seed}.`, ...warnings.map((text) => `Warning: ${text}.`)].join(" ");
 }
 
 /** The network as a figure that can be saved. @param {Given} given @param {HTMLElement} scroll */
