@@ -1,0 +1,88 @@
+"""What the site has beyond the pages of ``docs``: pages from other folders, notebooks, and links that work there and here.
+
+A page of ``docs`` links to files of the repository by relative paths, as the repository's own viewer wants them. On the
+site such a link leads to the page made of that file, or to the file in the repository where it is no page.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mkdocs.structure.files import File, Files
+from notebooks import Notebook
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+REPOSITORY = "https://github.com/hingenet/hingenet"
+
+# Files outside `docs` that are pages of the site.
+OUTSIDE = {
+    "ARCHITECTURE.md": "architecture.md",
+    "CHANGELOG.md": "changelog.md",
+    "CODE_OF_CONDUCT.md": "code-of-conduct.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+    "benchmarks/README.md": "benchmarks.md",
+    "experiments/README.md": "experiments.md",
+}
+# Files that the site has a page in place of.
+INSTEAD = {"README.md": "index.md"}
+ASSETS = ["icon.svg", "iframe-worker.js", "site.css"]
+
+# Notebooks by the address of their page.
+NOTEBOOKS: dict[str, Notebook] = {}
+
+# An inline link or picture: its text, then its address.
+LINK = re.compile(r"(\]\()([^)\s]+)(\))")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    for source, uri in OUTSIDE.items():
+        files.append(File.generated(config, uri, abs_src_path=str(ROOT / source)))
+    for name in ASSETS:
+        files.append(File.generated(config, f"assets/{name}", abs_src_path=str(ROOT / "site" / name)))
+    for file in [f for f in files if f.src_uri.endswith(".ipynb")]:
+        folder, name = posixpath.split(file.src_uri.removesuffix(".ipynb"))
+        notebook = Notebook(file.abs_src_path, name)
+        NOTEBOOKS[f"{folder}/{name}.md"] = notebook
+        files.append(File.generated(config, f"{folder}/{name}.md", content=notebook.page))
+        for picture, content in notebook.pictures.items():
+            files.append(File.generated(config, f"{folder}/{picture}", content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    source = next((s for s, uri in OUTSIDE.items() if uri == page.file.src_uri), f"docs/{page.file.src_uri}")
+    here = posixpath.dirname(source)
+
+    def rewritten(match: re.Match[str]) -> str:
+        path, hash_sign, anchor = match[2].partition("#")
+        if not path or ":" in path:
+            return match[0]
+        target = posixpath.normpath(posixpath.join(here, path))
+        return match[1] + (address(target, page, files) or path) + hash_sign + anchor + match[3]
+
+    return LINK.sub(rewritten, markdown)
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    notebook = NOTEBOOKS.get(page.file.src_uri)
+    for mark, shown in notebook.html.items() if notebook else ():
+        html = html.replace(mark, shown)
+    return html
+
+
+def address(target: str, page: Page, files: Files) -> str | None:
+    """Where a link to a file of the repository leads on the site; nothing if there is no such file."""
+    uri = OUTSIDE.get(target) or INSTEAD.get(target) or target.removeprefix("docs/").replace(".ipynb", ".md")
+    if files.get_file_from_path(uri):
+        return posixpath.relpath(uri, posixpath.dirname(page.file.src_uri) or ".")
+    if (ROOT / target).exists():
+        return f"{REPOSITORY}/{'tree' if (ROOT / target).is_dir() else 'blob'}/main/{target}"
+    return None
