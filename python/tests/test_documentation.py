@@ -1,17 +1,23 @@
-"""Examples in docstrings and in the guide run and give what they show."""
+"""Examples in docstrings and on the pages of the documentation run and give what they show."""
 
 import doctest
 import importlib
 import pkgutil
 import re
-from pathlib import Path
+import shutil
+import sys
 
 import pytest
 
 import hingenet
 
+from pages import PAGES, PROGRAM, ROOT, Reader, blocks, demo
+
 MODULES = [f"hingenet.{m.name}" for m in pkgutil.iter_modules(hingenet.__path__) if m.name != "_engine"]
-PAGES = sorted(p for p in (Path(__file__).parents[2] / "docs").glob("*.md") if ">>>" in p.read_text())
+# Every block that is not run, and why.
+NOT_RUN = [
+    "benchmarks/README.md: it takes hours, and programs of others",
+]
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -28,8 +34,25 @@ def test_shared_paragraphs_stand_in_the_docstrings():
     assert "n_features_in_ : int" in hingenet.HingenetClassifier.__doc__
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_guide(page, tmp_path, monkeypatch):
+@pytest.fixture(scope="session")
+def files_of_the_demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    demo(folder)
+    return folder
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_block_of_a_page_runs(page, request, tmp_path, monkeypatch):
+    has_program = PROGRAM.exists() and sys.platform == "linux"
+    if not has_program and any(block.language == "sh" and block.runs for block in blocks(page)):
+        pytest.skip("cargo build --release --workspace has not run, or the shell is another")
+    if has_program:
+        shutil.copytree(request.getfixturevalue("files_of_the_demo"), tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert result.failed == 0 and result.attempted > 0
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    assert not list(Reader(tmp_path).follow(page))
+
+
+def test_blocks_that_are_not_run_say_why():
+    reasons = [f"{p.relative_to(ROOT)}: {block.reason}" for p in PAGES for block in blocks(p) if block.reason]
+    assert reasons == NOT_RUN
