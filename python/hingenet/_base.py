@@ -6,7 +6,7 @@ import json
 import os
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -347,7 +347,15 @@ class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
             terms=parts["terms"][:, self._columns],
         )
 
-    def explore(self, X: Any = None, y: ArrayLike | None = None, *, height: int = 900) -> ExplorerPage:
+    def explore(
+        self,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        coordinates: Mapping[str, Sequence[float]] | None = None,
+        shuffles: int = 50,
+        height: int = 900,
+    ) -> ExplorerPage:
         """The page of the model with its explorer: a click says what is known, and everything that follows moves.
 
         A notebook shows it; elsewhere open its ``url`` in a browser, or ``save`` it.
@@ -358,6 +366,11 @@ class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
             Rows to pick from in the page, which takes the first 1000; missing cells are allowed.
         y : array-like of shape (n_samples,), default=None
             Their classes, all of them seen in training.
+        coordinates : mapping from column to (x, y) or (x, y, z), default=None
+            Where every column is, for example the brain regions of an atlas; the page then has a view of them, or three.
+        shuffles : int, default=50
+            For a Gaussian model, given ``y``: how often classes are shuffled (and rows halved) to see which differences between the
+            networks of the classes are more than chance, and with which support. 0 leaves that out.
         height : int, default=900
             Height in a notebook, in pixels.
 
@@ -381,7 +394,22 @@ class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
             raise ValueError("y has the classes of the rows of X; give X too")
         features = None if X is None else self._features(X)
         codes = None if y is None else self._codes(X, y)
-        return ExplorerPage(model, (features, codes), threads_of(self.n_jobs), height)
+        threads = threads_of(self.n_jobs)
+        page = _engine.ExplorerPage(model, features, codes, self._places(coordinates), shuffles, threads)
+        return ExplorerPage(model.spec, page, threads, height)
+
+    def _places(self, coordinates: Mapping[str, Sequence[float]] | None) -> list[tuple[float, float, float | None]]:
+        """Coordinates of the columns in their order."""
+        if coordinates is None:
+            return []
+        names = [name for name, _ in self._model.features]
+        absent = [name for name in names if name not in coordinates]
+        if absent:
+            raise ValueError(f"coordinates lack the columns {', '.join(absent)}")
+        places = [tuple(float(c) for c in coordinates[name]) for name in names]
+        if any(len(place) not in (2, 3) or not np.isfinite(place).all() for place in places):
+            raise ValueError("coordinates are two or three finite numbers for each column")
+        return [(place + (None,))[:3] for place in places]
 
     def _codes(self, X: Any, y: ArrayLike) -> np.ndarray:
         """Classes of rows as the engine numbers them."""

@@ -110,18 +110,21 @@ def query(
     about: str | None,
     costs: list[tuple[str, float]],
 ) -> str: ...
-def page(
-    model: Model, features: Features | None = None, y: NDArray[np.int64] | None = None
-) -> str | None: ...
-
-class PageServer:
+class ExplorerPage:
     def __init__(
         self,
         model: Model,
         features: Features | None = None,
         y: NDArray[np.int64] | None = None,
+        coordinates: Sequence[tuple[float, float, float | None]] = (),
+        shuffles: int = 0,
         threads: int = 1,
+        progress: Progress | None = None,
     ) -> None: ...
+    def text(self) -> str | None: ...
+    def serve(self, threads: int = 1) -> PageServer: ...
+
+class PageServer:
     @property
     def url(self) -> str: ...
     def close(self) -> None: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from . import _engine
 
@@ -19,27 +19,27 @@ class ExplorerPage:
 
     Parameters
     ----------
-    model : Model
-        Fitted model of the engine.
-    rows : tuple
-        Features and class codes of rows to pick from, or None of each.
+    spec : str
+        Name and options of the model.
+    page : _engine.ExplorerPage
+        What the page shows.
     threads : int
         Threads of the server.
     height : int
         Height in a notebook, in pixels.
     """
 
-    def __init__(self, model: _engine.Model, rows: tuple[Any, Any], threads: int, height: int) -> None:
-        self._model, self._rows, self._threads = model, rows, threads
+    def __init__(self, spec: str, page: _engine.ExplorerPage, threads: int, height: int) -> None:
+        self._spec, self._shown, self._threads = spec, page, threads
         self.height = height
-        self._page = _engine.page(model, *rows)
+        self._page = page.text()
         self._server: _engine.PageServer | None = None
 
     @property
     def url(self) -> str:
         """Address of the page in a browser on this machine, whatever the model. Whoever knows it can ask the model."""
         if self._server is None:
-            self._server = _engine.PageServer(self._model, *self._rows, threads=self._threads)
+            self._server = self._shown.serve(self._threads)
         return self._server.url
 
     def save(self, path: str | os.PathLike) -> None:
@@ -52,7 +52,7 @@ class ExplorerPage:
         """
         if self._page is None:
             raise _engine.HingenetError(
-                f"a page cannot ask {self._model.spec.split(',')[0]} without Python\nhint: open `url` in a browser"
+                f"a page cannot ask {self._spec.split(',')[0]} without Python\nhint: open `url` in a browser"
             )
         _engine.write_text(os.fspath(path), self._page)
 
@@ -80,11 +80,11 @@ class ExplorerPage:
         else:
             sandbox = "allow-scripts allow-downloads allow-same-origin"
             source = f'src="{html.escape(self.url)}"'
-        title = html.escape(f"Explorer of {self._model.spec}")
+        title = html.escape(f"Explorer of {self._spec}")
         return (
             f'<iframe title="{title}" sandbox="{sandbox}" width="100%" height="{int(self.height)}" '
             f'style="border: 0" {source}></iframe>'
         )
 
     def __repr__(self) -> str:
-        return f"ExplorerPage({self._model.spec!r})"
+        return f"ExplorerPage({self._spec!r})"

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import hingenet
-from hingenet import BayesNetClassifier, HingenetClassifier, HingenetError
+from hingenet import BayesNetClassifier, GaussianNetworkClassifier, HingenetClassifier, HingenetError
 
 HOSTILE = '"><script>alert(1)</script>'
 
@@ -98,3 +98,23 @@ def test_a_model_that_was_read_can_be_explored(pets, tmp_path):
         answer = fetch(page.url, {"classes": {"sets": [[]]}})
         assert sum(answer[0]["classes"]) == pytest.approx(1.0)
         assert fetch(page.url, {"beliefs": {"known": [{"column": 99}], "about": 0}})["error"]
+
+
+def test_class_networks_come_with_their_differences_and_places(tmp_path):
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], 60)
+    x = rng.normal(size=120)
+    X = pd.DataFrame({"a": x, "b": np.where(y, -x, x) + 0.3 * rng.normal(size=120), "c": rng.normal(size=120)})
+    model = GaussianNetworkClassifier("search").fit(X, y)
+    places = {"b": (0, 1, 2), "a": (3, 4, 5), "c": (6, 7, 8)}
+    model.explore(X, y, coordinates=places, shuffles=20).save(tmp_path / "page.html")
+    facts = given((tmp_path / "page.html").read_text())
+    (found,) = facts["differences"]["found"]
+    assert {found["from"], found["to"]} == {"a", "b"} and found["support"] > 0.9
+    assert facts["coordinates"] == [[3, 4, 5], [0, 1, 2], [6, 7, 8]]
+    model.explore(X, y, shuffles=0).save(tmp_path / "page.html")
+    assert given((tmp_path / "page.html").read_text())["differences"] is None
+    with pytest.raises(ValueError, match="lack the columns b, c"):
+        model.explore(coordinates={"a": (0, 0)})
+    with pytest.raises(ValueError, match="two or three finite numbers"):
+        model.explore(coordinates={name: (0, np.nan) for name in "abc"})

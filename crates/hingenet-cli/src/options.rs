@@ -1,6 +1,7 @@
 //! Options that several commands share.
 
 use clap::Args;
+use hingenet_gaussian::study::ContrastParams;
 use std::time::Duration;
 
 /// Options of every command.
@@ -21,6 +22,22 @@ pub struct Common {
     /// Say which decisions were taken (column types, for example)
     #[arg(long, short, global = true, conflicts_with = "quiet", help_heading = "General")]
     pub verbose: bool,
+}
+
+/// How the classes of a Gaussian model are compared on rows that have their class.
+#[derive(Debug, Clone, Args)]
+pub struct Comparison {
+    /// For a Gaussian model and rows with their class: shuffle the classes N times to see which differences between their
+    /// networks are more than chance; 0 leaves that out
+    #[arg(long, value_name = "N", default_value_t = ContrastParams::default().shuffles)]
+    shuffles: usize,
+}
+
+impl Comparison {
+    /// How differences are judged, unless they are left out.
+    pub fn params(&self) -> Option<ContrastParams> {
+        (self.shuffles > 0).then(|| ContrastParams { shuffles: self.shuffles, ..ContrastParams::default() })
+    }
 }
 
 /// A number of bytes with an optional K, M, G or T (thousands of the unit before).

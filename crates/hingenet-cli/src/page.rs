@@ -1,7 +1,9 @@
 //! Pages to look at: written beside the results, each one HTML file that needs nothing else.
 
 use crate::failure::usage;
+use crate::options::Comparison;
 use crate::output;
+use crate::session::Session;
 use anyhow::{Result, anyhow};
 use hingenet::explore::Explorer;
 use hingenet::model::{Knowledge, Model, NodeFacts};
@@ -38,14 +40,33 @@ pub fn model(path: Option<&PathBuf>, report: &ModelReport, exploration: Option<&
     output::write(path, html.as_bytes())
 }
 
+/// What the page of a model says, with the differences of its classes judged on these rows.
+pub fn judged(
+    mut report: ModelReport,
+    model: &Model,
+    rows: &Table,
+    comparison: &Comparison,
+    session: &Session,
+) -> Result<ModelReport> {
+    if let (Some(networks), Some(params)) = (&mut report.class_networks, comparison.params()) {
+        networks.judge(model, rows, params, &session.control)?;
+    }
+    Ok(report)
+}
+
 /// The explorer of a page that needs nothing else, with the first of these rows to pick from and with the coordinates of
 /// a file of nodes; `None` for a model that only the program itself can ask.
-pub fn exploration(model: &Model, rows: Option<&Table>, nodes: Option<&Path>) -> Result<Option<Exploration>> {
+pub fn exploration(
+    model: &Model,
+    report: &ModelReport,
+    rows: Option<&Table>,
+    nodes: Option<&Path>,
+) -> Result<Option<Exploration>> {
     let explorer = Explorer::new(model)?;
     let rows = rows.map(|table| explorer.rows(table, ROWS)).transpose()?;
     let exploration = Exploration::offline(&explorer, rows)?;
     let nodes = node_facts(model, nodes)?;
-    Ok(exploration.map(|e| e.at(&nodes)))
+    Ok(exploration.map(|e| e.comparing(&explorer, report.class_networks.as_ref()).at(&nodes)))
 }
 
 /// What a file says about the features of a model.
@@ -56,16 +77,16 @@ pub fn node_facts(model: &Model, nodes: Option<&Path>) -> Result<Vec<NodeFacts>>
 
 /// The page of a model whose questions this program answers, with the first of these rows to pick from.
 pub fn served(
-    model: &Model,
     explorer: &Explorer<'_>,
+    report: &ModelReport,
     rows: Option<&Table>,
-    nodes: Option<&Path>,
+    nodes: &[NodeFacts],
     token: &str,
 ) -> Result<String> {
-    let report = ModelReport::of(model, &Table::default(), &[])?;
     let rows = rows.map(|table| explorer.rows(table, ROWS)).transpose()?;
-    let exploration = Exploration::served(explorer, rows, token)?.at(&node_facts(model, nodes)?);
-    hingenet_view::model_page(&report, Some(&exploration)).map_err(|e| anyhow!("the page failed: {e}"))
+    let exploration = Exploration::served(explorer, rows, token)?.at(nodes);
+    let exploration = exploration.comparing(explorer, report.class_networks.as_ref());
+    hingenet_view::model_page(report, Some(&exploration)).map_err(|e| anyhow!("the page failed: {e}"))
 }
 
 /// What the program was called with, to be pasted into a shell.

@@ -36,7 +36,7 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(network::query, m)?)?;
     m.add_function(wrap_pyfunction!(network::impute, m)?)?;
     m.add_function(wrap_pyfunction!(network::log_likelihood, m)?)?;
-    m.add_function(wrap_pyfunction!(explore::page, m)?)?;
+    m.add_class::<explore::ExplorerPage>()?;
     m.add_class::<explore::PageServer>()?;
     m.add_class::<transform::LogDensities>()?;
     m.add_function(wrap_pyfunction!(transform::curves, m)?)?;

@@ -1,6 +1,8 @@
 //! Networks learnt for their own sake: one scale for all classes, rows in any order, missing cells, what is known.
 
+use hingenet::Sgbn;
 use hingenet::evaluate::{TrueArc, generate, true_arcs};
+use hingenet::explore::Explorer;
 use hingenet::model::{Dataset, NodeFacts};
 use hingenet::report::{Change, NetworkReport};
 use hingenet_base::control::Control;
@@ -11,6 +13,7 @@ use hingenet_gaussian::structure::{Constraints, SearchParams};
 use hingenet_gaussian::study::{
     ContrastParams, NetworkStudy, Resampling, StudyParams, node_names, study_networks,
 };
+use std::sync::{Arc, Mutex};
 
 fn data(n: usize) -> Dataset {
     Dataset::new(generate("gbn", Some(n), 5).unwrap(), "class", None).unwrap()
@@ -150,6 +153,43 @@ fn a_class_of_few_rows_is_not_compared() {
     assert_eq!(report.networks.len(), 3);
     let chances: Vec<bool> = report.comparisons.iter().map(|c| c.chance.is_some()).collect();
     assert_eq!(chances, [false, true]);
+}
+
+/// The classes of a model are compared as those of a study, given rows with their classes, all columns and no choice.
+#[test]
+fn the_classes_of_a_model_differ_as_those_of_its_rows() {
+    let table = generate("gbn", Some(300), 1).unwrap();
+    let data = Dataset::new(table.clone(), "class", None).unwrap();
+    let model = Sgbn::search().rounds(2).fit(&data).unwrap();
+    let params = ContrastParams { shuffles: 12, ..ContrastParams::default() };
+    let judged = |table: &Table, control: &Control| {
+        let mut report = NetworkReport::of_model(&model).unwrap().unwrap();
+        report.judge(&model, table, params, control).unwrap();
+        report
+    };
+    let free = judged(&table, &Control::default());
+    let study = StudyParams { contrast: Some(params), ..StudyParams::default() };
+    let expected = NetworkReport::of_study(&learn(&data, &study), 0.01, &[], None).unwrap();
+    assert!(!free.differences.is_empty() && free.differences.len() == expected.differences.len());
+    for (a, b) in free.differences.iter().zip(&expected.differences) {
+        assert_eq!((a.tail, a.head, a.support), (b.tail, b.head, b.support));
+        assert!((a.z - b.z).abs() < 1e-9 && (a.weight_second - b.weight_second).abs() < 1e-9, "{a:?} {b:?}");
+    }
+    assert_eq!(free.expected_false, expected.expected_false);
+    assert_eq!(free.comparisons[0].chance, expected.comparisons[0].chance);
+
+    let pictures = Explorer::new(&model).unwrap().differences(&free);
+    let drawn: Vec<_> = pictures[0].arcs.iter().map(|a| (a.from - 1, a.to - 1)).collect();
+    assert_eq!(drawn.len(), free.differences.len());
+    assert!(free.differences.iter().all(|d| drawn.contains(&(d.tail, d.head))));
+
+    let warned: Arc<Mutex<Vec<String>>> = Arc::default();
+    let control = Control::default().keeping_warnings(&warned);
+    let without_class = judged(&data.features, &control);
+    assert!(without_class.expected_false.is_none() && warned.lock().unwrap().is_empty());
+    let names: Vec<usize> = (1..table.n_columns()).collect();
+    assert!(judged(&table.select(&names), &control).expected_false.is_none());
+    assert_eq!(*warned.lock().unwrap(), ["the classes are not compared: `x01` is missing in all rows"]);
 }
 
 /// Two classes by chance differ in next to nothing, however many arcs the networks learnt apart gain and lose.

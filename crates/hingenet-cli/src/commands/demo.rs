@@ -92,7 +92,7 @@ impl Demo {
         session.done();
         let rows: Vec<usize> = (0..3).collect();
         let report = ModelReport::of(&model, &data.features, &rows)?;
-        let exploration = page::exploration(&model, Some(&table), None)?;
+        let exploration = page::exploration(&model, &report, Some(&table), None)?;
         page::model(Some(&self.output.join("mixed-model.html")), &report, exploration.as_ref())?;
         Ok(model)
     }

@@ -3,6 +3,7 @@
 use super::Run;
 use crate::browser;
 use crate::failure::usage;
+use crate::options::Comparison;
 use crate::output::{self, Files};
 use crate::page;
 use crate::reader::Reader;
@@ -11,6 +12,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use hingenet::explore::Explorer;
 use hingenet::model::Model;
+use hingenet::report::ModelReport;
 use hingenet::table::Table;
 use hingenet_serve::Server;
 use std::path::PathBuf;
@@ -31,6 +33,8 @@ pub struct Explore {
     #[arg(long, value_name = "FILE")]
     nodes: Option<PathBuf>,
     #[command(flatten)]
+    comparison: Comparison,
+    #[command(flatten)]
     reader: Reader,
 }
 
@@ -44,7 +48,9 @@ impl Run for Explore {
         let rows = self.rows(&model, session)?;
         let explorer = Explorer::new(&model)?;
         let server = self.server()?;
-        let html = page::served(&model, &explorer, rows.as_ref(), self.nodes.as_deref(), server.token())?;
+        let report = self.report(&model, rows.as_ref(), session)?;
+        let nodes = page::node_facts(&model, self.nodes.as_deref())?;
+        let html = page::served(&explorer, &report, rows.as_ref(), &nodes, server.token())?;
         session.control.check()?;
         let url = server.url();
         output::write(None, format!("{url}\n").as_bytes())?;
@@ -64,6 +70,12 @@ impl Explore {
         let rows = self.reader.for_model_with_target(data, model, session)?;
         self.reader.align(model, &rows, session)?;
         Ok(Some(rows.0))
+    }
+
+    fn report(&self, model: &Model, rows: Option<&Table>, session: &Session) -> Result<ModelReport> {
+        let report = ModelReport::of(model, &Table::default(), &[])?;
+        let Some(rows) = rows else { return Ok(report) };
+        page::judged(report, model, rows, &self.comparison, session)
     }
 
     fn server(&self) -> Result<Server> {

@@ -2,6 +2,7 @@
 
 use super::Run;
 use crate::failure::usage;
+use crate::options::Comparison;
 use crate::output::{self, Files};
 use crate::page;
 use crate::reader::{Reader, Rows};
@@ -42,6 +43,8 @@ pub struct Inspect {
     /// Coordinates of the features (columns node,x,y and z), where the explorer of `html` shows them
     #[arg(long, value_name = "FILE")]
     nodes: Option<PathBuf>,
+    #[command(flatten)]
+    comparison: Comparison,
     #[command(flatten)]
     reader: Reader,
 }
@@ -102,7 +105,7 @@ impl Inspect {
             Format::Html => {
                 let model = Model::load(&self.model)?;
                 let (report, rows) = self.report(&model, session)?;
-                let exploration = page::exploration(&model, rows.as_ref(), self.nodes.as_deref())?;
+                let exploration = page::exploration(&model, &report, rows.as_ref(), self.nodes.as_deref())?;
                 return page::model(self.output.as_ref(), &report, exploration.as_ref());
             }
             Format::Bif => Model::load(&self.model)?.network()?.to_bif(),
@@ -112,7 +115,7 @@ impl Inspect {
     }
 
     fn rows(&self, data: &Path, model: &Model, session: &Session) -> Result<Rows> {
-        let rows = self.reader.for_model(data, model, session)?;
+        let rows = self.reader.for_model_with_target(data, model, session)?;
         self.reader.align(model, &rows, session)?;
         Ok(rows)
     }
@@ -137,6 +140,7 @@ impl Inspect {
         };
         let mut report = places.locate(ModelReport::of(model, &table, &chosen))?;
         report.importance = Some(Importance::of(model, &table, session.seed, &session.control)?);
+        let report = page::judged(report, model, &table, &self.comparison, session)?;
         Ok((report, Some(table)))
     }
 

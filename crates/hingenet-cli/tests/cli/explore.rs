@@ -194,3 +194,28 @@ fn the_browser_opens_for_people_only() {
     child.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
     assert_eq!(exit_code(&mut child), Some(0));
 }
+
+#[test]
+fn differences_of_class_networks_come_with_their_support() {
+    let folder = Folder::with(&[]);
+    folder.succeeds("generate gbn -n 300 --seed 1 -o gbn.csv");
+    folder.succeeds("fit gbn.csv --target class --model sgbn:search,rounds=2 -o gbn.hgn");
+    folder.succeeds("inspect gbn.hgn --data gbn.csv --shuffles 12 --format html -o page.html");
+    let found = |page: &str| -> Value {
+        let (_, rest) = page.split_once("id=\"explorer-given\">").unwrap();
+        let given: Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
+        assert!(given["rows"]["columns"][0][0].is_number(), "rows have their class");
+        given["differences"].clone()
+    };
+    let offline = found(&folder.text("page.html"));
+    let first = &offline["found"][0];
+    let support = first["support"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&support) && offline["expected"].is_number(), "{first}");
+    assert!(folder.text("page.html").contains("How the classes differ"));
+    let explorer = Explorer::start(&folder, "explore gbn.hgn gbn.csv --shuffles 12 --no-open");
+    assert_eq!(found(&explorer.page()), offline);
+    explorer.end("TERM");
+    folder.succeeds("inspect gbn.hgn --data gbn.csv --shuffles 0 --format html -o page.html");
+    assert!(found(&folder.text("page.html")).is_null());
+    folder.fails("inspect gbn.hgn --data gbn.csv --shuffles 3 --format html -o page.html", 2);
+}

@@ -132,9 +132,7 @@ pub fn study_networks(
     let features = FeatureMap::learn(&table, Some(&weights))?;
     let x = features.encode(&table)?;
     check_nodes(&x, &features, constraints, control)?;
-    // indicators of one column exclude each other by construction: an arc between them would tell nothing
-    let column = |node: usize| features.nodes()[node].column;
-    let constraints = &constraints.apart(|i, j| column(i) == column(j));
+    let constraints = &own_columns_apart(&features, constraints);
     let learner = Learner { params, constraints, control };
     let mut contrasts = Vec::new();
     let classes = match class {
@@ -149,6 +147,39 @@ pub fn study_networks(
         }
     };
     Ok(NetworkStudy { features, constraints: constraints.clone(), classes, contrasts })
+}
+
+/// How each other class differs from the first, judged on rows whose classes are known: on values as `features`
+/// standardises them, with missing cells completed by the network of the row's class. Whatever learnt these networks,
+/// the graph that two classes share is found by the order search.
+pub fn judge_classes(
+    (features, networks): (&FeatureMap, &[GaussianNetwork]),
+    table: &Table,
+    class: &[Option<usize>],
+    seed: u64,
+    contrast: ContrastParams,
+    control: &Control,
+) -> Result<Vec<Contrasts>> {
+    require_len("classes of rows", table.n_rows(), class.len())?;
+    features::reserve(table, networks.len(), control)?;
+    let order = sorted_rows(table);
+    let x = features.encode(&table.rows(&order))?;
+    let complete = |(c, network): (usize, &GaussianNetwork)| {
+        let rows: Vec<usize> = (0..order.len()).filter(|&a| class[order[a]] == Some(c)).collect();
+        let weights = vec![1.0; rows.len()];
+        Ok((completed(&x.select_rows(&rows), &weights, network)?.0, weights))
+    };
+    let classes = networks.iter().enumerate().map(complete).collect::<Result<Vec<_>>>()?;
+    let constraints = &own_columns_apart(features, &Constraints::none(x.cols()));
+    let search = SearchParams { seed, ..SearchParams::default() };
+    let params = &StudyParams { search, contrast: Some(contrast), ..StudyParams::default() };
+    Learner { params, constraints, control }.contrasts(&classes)
+}
+
+/// Indicators of one column exclude each other by construction: an arc between them would tell nothing.
+fn own_columns_apart(features: &FeatureMap, constraints: &Constraints) -> Constraints {
+    let column = |node: usize| features.nodes()[node].column;
+    constraints.apart(|i, j| column(i) == column(j))
 }
 
 fn by_class(

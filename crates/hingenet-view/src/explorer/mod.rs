@@ -8,7 +8,7 @@ use bundle::bundle;
 use hingenet::Result;
 use hingenet::explore::Explorer;
 use hingenet::model::NodeFacts;
-use hingenet::report::{NetworkPicture, PictureArc};
+use hingenet::report::{NetworkPicture, NetworkReport, PictureArc};
 use serde_json::{Value, json};
 
 /// A file of the script with its name.
@@ -93,7 +93,7 @@ impl Exploration {
         Ok(Exploration {
             given: json!({
                 "facts": facts, "pictures": pictures, "places": places, "size": size, "coordinates": Value::Null, "rows": rows,
-                "program": program, "server": server,
+                "differences": Value::Null, "program": program, "server": server,
             }),
         })
     }
@@ -103,6 +103,18 @@ impl Exploration {
         let point = |f: &NodeFacts| f.place.map(|(x, y)| json!([x, y, f.height]));
         let points: Option<Vec<Value>> = features.iter().map(point).collect();
         self.given["coordinates"] = points.filter(|p| !p.is_empty()).into();
+        self
+    }
+
+    /// Where the networks of the classes were found to differ, if they were compared.
+    pub fn comparing(mut self, explorer: &Explorer<'_>, networks: Option<&NetworkReport>) -> Self {
+        let Some((networks, expected)) = networks.and_then(|n| Some((n, n.expected_false?))) else {
+            return self;
+        };
+        if let Value::Array(pictures) = &mut self.given["pictures"] {
+            pictures.extend(explorer.differences(networks).iter().map(picture));
+        }
+        self.given["differences"] = json!({ "found": networks.differences, "expected": expected });
         self
     }
 

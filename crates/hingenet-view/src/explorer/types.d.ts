@@ -74,6 +74,20 @@ export interface Picture {
   arcs: [number, number, number][];
 }
 
+/** A weight in which the network of a class differs from that of another by more than chance. */
+export interface Difference {
+  first: string;
+  second: string;
+  from: string;
+  to: string;
+  weight_first: number;
+  weight_second: number;
+  /** Second minus first, in standard errors. */
+  z: number;
+  /** Share of half samples that show the same. */
+  support: number;
+}
+
 /** Everything the page is given. */
 export interface Given {
   facts: Facts;
@@ -85,6 +99,8 @@ export interface Given {
   coordinates: [number, number, number | null][] | null;
   /** Rows to pick from: states, numbers or null, column by column. */
   rows: { columns: (number | null)[][]; total: number } | null;
+  /** How the networks of the classes differ, and how many differences chance gives; null if they were not compared. */
+  differences: { found: Difference[]; expected: number } | null;
   program: unknown | null;
   server: { token: string } | null;
 }

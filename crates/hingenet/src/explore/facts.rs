@@ -2,7 +2,7 @@
 
 use super::Explorer;
 use crate::model::{Fitted, Model, Variable};
-use crate::report::{NetworkPicture, PictureArc, PictureNode};
+use crate::report::{NetworkDifference, NetworkPicture, NetworkReport, PictureArc, PictureNode};
 use hingenet_base::error::Result;
 use hingenet_data::encode::FeatureCoder;
 use hingenet_data::table::read::MISSING_TOKENS;
@@ -95,6 +95,23 @@ impl Explorer<'_> {
         }
     }
 
+    /// Where the networks of the classes of a Gaussian model were found to differ: a picture for each comparison.
+    pub fn differences(&self, networks: &NetworkReport) -> Vec<NetworkPicture> {
+        let Fitted::Gaussian(fitted) = &self.model.fitted else { return Vec::new() };
+        let column = |node: usize| fitted.features.nodes()[node].column;
+        let picture = |d: &NetworkDifference| {
+            let arcs = networks.reported(d).map(|w| PictureArc {
+                from: column(w.tail),
+                to: column(w.head),
+                strength: w.weight_second - w.weight_first,
+            });
+            let title = format!("class {} minus class {}", d.second, d.first);
+            let unit = "difference of weights on standardised values; orange is negative".to_string();
+            self.picture(title, from_first(&strongest(arcs.collect())), Some(unit), true)
+        };
+        networks.comparisons.iter().filter(|d| d.chance.is_some()).map(picture).collect()
+    }
+
     fn picture(
         &self,
         title: String,
@@ -176,19 +193,22 @@ fn from_first(arcs: &[PictureArc]) -> Vec<PictureArc> {
 /// The arcs of a network between indicators as arcs between their columns: the strongest of each pair.
 fn between_columns(model: &GaussianClassifier, network: &GaussianNetwork) -> Vec<PictureArc> {
     let column = |node: usize| model.features.nodes()[node].column;
-    let mut arcs: Vec<PictureArc> = (0..network.nodes())
-        .flat_map(|to| {
-            network.parents(to).map(move |(from, strength)| PictureArc {
-                from: column(from),
-                to: column(to),
-                strength,
-            })
+    let arcs = (0..network.nodes()).flat_map(|to| {
+        network.parents(to).map(move |(from, strength)| PictureArc {
+            from: column(from),
+            to: column(to),
+            strength,
         })
-        .filter(|a| a.from != a.to)
-        .collect();
+    });
+    from_first(&strongest(arcs.collect()))
+}
+
+/// The strongest arc between each two columns.
+fn strongest(mut arcs: Vec<PictureArc>) -> Vec<PictureArc> {
+    arcs.retain(|a| a.from != a.to);
     arcs.sort_by(|a, b| {
         (a.from, a.to).cmp(&(b.from, b.to)).then(b.strength.abs().total_cmp(&a.strength.abs()))
     });
     arcs.dedup_by_key(|a| (a.from, a.to));
-    from_first(&arcs)
+    arcs
 }

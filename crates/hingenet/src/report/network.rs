@@ -5,14 +5,16 @@ use super::Origin;
 use crate::model::NodeFacts;
 use crate::model::exchange::quote;
 use crate::model::{Fitted, Model};
+use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::graph::{ArcErrors, Dag, Pdag, arc_errors};
 use hingenet_base::numeric::linalg::Matrix;
+use hingenet_data::table::{Column, Table, UnseenPolicy};
 use hingenet_gaussian::network::GaussianNetwork;
 use hingenet_gaussian::structure::{ArcRule, Constraints};
 use hingenet_gaussian::study::{
-    ArcConfidence, ArcDifference, Change, ClassStudy, GroupTable, NetworkStudy, degrees, difference_network,
-    group_table,
+    ArcConfidence, ArcDifference, Change, ClassStudy, ContrastParams, Contrasts, GroupTable, NetworkStudy,
+    degrees, difference_network, group_table, judge_classes,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -249,8 +251,41 @@ impl NetworkReport {
                 network.errors = Some(arc_errors(truth, &c.structure.dag(cutoff)?)?);
             }
         }
-        for contrasts in &study.contrasts {
-            let comparison = &mut report.comparisons[contrasts.class - 1];
+        report.add(&study.contrasts);
+        Ok(report)
+    }
+
+    /// Judges on rows with their classes how the classes of a Gaussian model differ: which weights, and with which support.
+    /// Rows that cannot tell, without the target or with a column that is missing throughout, leave the report as it is.
+    pub fn judge(
+        &mut self,
+        model: &Model,
+        table: &Table,
+        params: ContrastParams,
+        control: &Control,
+    ) -> Result<()> {
+        let Fitted::Gaussian(fitted) = &model.fitted else { return Ok(()) };
+        let class = model.known_classes(table);
+        if class.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let (rows, _) = model.schema.align(table, UnseenPolicy::Missing)?;
+        let is_blank = |c: &&Column| (0..rows.n_rows()).all(|m| c.is_missing(m));
+        if let Some(column) = rows.columns().iter().find(is_blank) {
+            control
+                .warn(&format!("the classes are not compared: `{}` is missing in all rows", column.name()));
+            return Ok(());
+        }
+        let networks = &fitted.networks[..self.networks.len().min(fitted.networks.len())];
+        let seed = model.facts.seed;
+        self.add(&judge_classes((&fitted.features, networks), &rows, &class, seed, params, control)?);
+        Ok(())
+    }
+
+    /// Adds what was found to differ between classes.
+    fn add(&mut self, found: &[Contrasts]) {
+        for contrasts in found {
+            let comparison = &mut self.comparisons[contrasts.class - 1];
             comparison.chance = Some(Chance {
                 asked: contrasts.asked,
                 expected_false: contrasts.expected_false,
@@ -260,8 +295,8 @@ impl NetworkReport {
             let differences = contrasts.reported.iter().map(|(c, support)| WeightDifference {
                 first: comparison.first.clone(),
                 second: comparison.second.clone(),
-                from: report.nodes[c.tail].name.clone(),
-                to: report.nodes[c.head].name.clone(),
+                from: self.nodes[c.tail].name.clone(),
+                to: self.nodes[c.head].name.clone(),
                 tail: c.tail,
                 head: c.head,
                 weight_first: c.first,
@@ -269,10 +304,9 @@ impl NetworkReport {
                 z: c.z,
                 support: *support,
             });
-            report.differences.extend(differences);
-            *report.expected_false.get_or_insert(0.0) += contrasts.expected_false;
+            self.differences.extend(differences);
+            *self.expected_false.get_or_insert(0.0) += contrasts.expected_false;
         }
-        Ok(report)
     }
 
     /// The differences that one comparison reports.

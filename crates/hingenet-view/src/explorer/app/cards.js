@@ -24,8 +24,8 @@ const STATES = 7;
 const GAP = 16;
 /** How far the network can be scaled, and how small it may be and still be read. */
 const LEAST_ZOOM = 0.2, MOST_ZOOM = 3, READABLE = 0.6;
-/** Height of the overview of all columns, without and with coordinates. */
-const OVERVIEW = 150, PLAN = 380;
+/** Height of the overview of all columns, without coordinates, in the plane and in space. */
+const OVERVIEW = 150, PLAN = 380, SPACE = 290;
 /** Views of coordinates: what runs to the right and what upwards. */
 const SIDES = [{ name: "from above (x, y)", axes: [0, 1] }, { name: "from the front (x, z)", axes: [0, 2] }, { name: "from the side (y, z)", axes: [1, 2] }];
 
@@ -38,14 +38,15 @@ export class Cards {
     this.isLarge = this.columns.length > MANY;
     /** Whether all columns stand as dots above the cards. */
     this.hasOverview = this.isLarge || given.coordinates !== null;
-    this.side = 0;
+    /** Whether coordinates have a third number, for views from three sides. */
+    this.isInSpace = given.coordinates !== null && given.coordinates.every((p) => p[2] !== null);
     this.zoom = 1;
     this.picture = 0;
     this.weakest = 0;
     this.chosen = 0;
     /** @type {Map<number, Card>} */
     this.cards = new Map();
-    /** @type {Map<number, SVGElement>} */
+    /** Of every column, one in each view. @type {Map<number, SVGElement[]>} */
     this.dots = new Map();
     /** @type {(Belief | null)[]} */
     this.prior = [];
@@ -117,52 +118,53 @@ export class Cards {
     return [Math.max(400, ...all.map(([x, , w]) => x + w / 2 + GAP)), Math.max(...all.map(([, y, , h]) => y + h / 2 + GAP))];
   }
 
-  /** All columns as dots, at their coordinates where these are given, with the arcs between them. @param {number} width @param {Set<number>} near */
+  /** All columns as dots, at their coordinates where these are given, with the arcs between them; coordinates in space from three
+   * sides. @param {number} width @param {Set<number>} near */
   overview(width, near) {
-    const at = this.dotPlaces(width);
     const group = shape("g", { class: "overview", role: "group", "aria-label": "All columns" });
-    for (const [from, to, strength] of this.given.pictures[this.picture].arcs) {
-      if (from === 0 || this.isWeak(strength)) continue;
-      group.append(shape("path", { class: strength < 0 ? "x-thread negative" : "x-thread", d: `M${at[from].join(" ")}L${at[to].join(" ")}` }));
-    }
     this.dots.clear();
-    this.columns.forEach((column, k) => {
-      const dot = shape("circle", { class: `x-dot${k === 0 ? " x-class" : ""}${near.has(k) ? " near" : ""}`, cx: at[k][0], cy: at[k][1], r: k === this.chosen ? 6 : 4 });
-      dot.append(shape("title", {}, column.name));
-      dot.addEventListener("click", () => this.actions.choose(k));
-      this.dots.set(k, dot);
-      group.append(dot);
-    });
+    for (const { name, at } of this.views(width)) {
+      for (const [from, to, strength] of this.given.pictures[this.picture].arcs) {
+        if (from === 0 || this.isWeak(strength)) continue;
+        group.append(shape("path", { class: strength < 0 ? "x-thread negative" : "x-thread", d: `M${at[from].join(" ")}L${at[to].join(" ")}` }));
+      }
+      this.columns.forEach((column, k) => {
+        const dot = shape("circle", { class: `x-dot${k === 0 ? " x-class" : ""}${near.has(k) ? " near" : ""}`, cx: at[k][0], cy: at[k][1], r: k === this.chosen ? 6 : 4 });
+        dot.append(shape("title", {}, column.name));
+        dot.addEventListener("click", () => this.actions.choose(k));
+        this.dots.set(k, [...(this.dots.get(k) || []), dot]);
+        group.append(dot);
+      });
+      if (name) group.append(shape("text", { class: "x-view", x: at[0][0] + GAP, y: 2 * GAP + 4 }, name));
+    }
     return group;
   }
 
   /** Height of the overview. */
   get overviewHeight() {
-    return this.given.coordinates ? PLAN : OVERVIEW;
+    if (!this.given.coordinates) return OVERVIEW;
+    return this.isInSpace ? SPACE : PLAN;
   }
 
-  /** @param {number} width @returns {number[][]} */
-  dotPlaces(width) {
+  /** Where the dots are in each view. @param {number} width @returns {{ name: string, at: number[][] }[]} */
+  views(width) {
     const high = this.overviewHeight - GAP, { coordinates } = this.given;
     if (!coordinates) {
       const [w, h] = this.given.size;
-      return this.given.places.map(([x, y]) => [GAP + (x / w) * (width - 2 * GAP), GAP + (y / h) * (high - GAP)]);
+      return [{ name: "", at: this.given.places.map(([x, y]) => [GAP + (x / w) * (width - 2 * GAP), GAP + (y / h) * (high - GAP)]) }];
     }
-    const [across, up] = SIDES[this.side].axes;
-    const points = coordinates.map((p) => [Number(p[across]), Number(p[up])]);
-    const ends = [0, 1].map((d) => [Math.min(...points.map((p) => p[d])), Math.max(...points.map((p) => p[d]))]);
-    // one scale for both directions: a brain keeps its shape
-    const scale = Math.min((width - 120) / (ends[0][1] - ends[0][0] || 1), (high - 2 * GAP) / (ends[1][1] - ends[1][0] || 1));
-    const left = (width - scale * (ends[0][1] - ends[0][0])) / 2;
-    const placed = points.map(([x, y]) => [left + scale * (x - ends[0][0]), GAP + scale * (ends[1][1] - y)]);
-    return [[2 * GAP, 2 * GAP], ...placed];
-  }
-
-  /** Sides from which coordinates can be looked at. */
-  sides() {
-    const { coordinates } = this.given;
-    if (!coordinates) return [];
-    return coordinates.every((p) => p[2] !== null) ? SIDES : SIDES.slice(0, 1);
+    const sides = this.isInSpace ? SIDES : SIDES.slice(0, 1);
+    const room = width / sides.length;
+    const axis = (/** @type {number} */ d) => coordinates.map((p) => Number(p[d]));
+    const spans = [0, 1, 2].map((d) => Math.max(...axis(d)) - Math.min(...axis(d)) || 1);
+    // one scale for all directions: a brain keeps its shape
+    const scale = Math.min(...sides.map(({ axes }) => Math.min((room - 4 * GAP) / spans[axes[0]], (high - 4 * GAP) / spans[axes[1]])));
+    return sides.map(({ name, axes }, k) => {
+      const [xs, ys] = axes.map(axis);
+      const left = k * room + (room - scale * spans[axes[0]]) / 2, top = (high - scale * spans[axes[1]]) / 2 + GAP;
+      const [least, most] = [Math.min(...xs), Math.max(...ys)];
+      return { name, at: [[k * room + GAP, 2 * GAP], ...xs.map((x, i) => [left + scale * (x - least), top + scale * (most - ys[i])])] };
+    });
   }
 
   /** @param {number} strength */
@@ -275,7 +277,7 @@ export class Cards {
       if (this.columns[column].states) this.updateStates(card, column === 0 ? beliefs.classes : belief && belief.joint ? overClasses(belief.joint, k) : null, finding);
       else this.updateDensity(card, column, belief, finding, k);
     }
-    this.dots.forEach((dot, column) => dot.classList.toggle("known", known.has(column)));
+    this.dots.forEach((dots, column) => dots.forEach((dot) => dot.classList.toggle("known", known.has(column))));
   }
 
   /** @param {Card} card @param {number[] | null} shares @param {Finding | undefined} finding */

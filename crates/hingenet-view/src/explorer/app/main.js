@@ -151,7 +151,7 @@ async function explore(here, given, engine) {
   scroll.setAttribute("role", "region");
   scroll.setAttribute("aria-label", "Network");
   const network = networkFigure(given, scroll);
-  here.append(toolbar(given, cards, actions.choose, () => render()), element("div", { className: "x-body" }, left, element("div", { className: "x-middle" }, network.figure), side));
+  here.append(toolbar(given, cards, actions.choose, () => { network.show(cards.picture); render(); }), element("div", { className: "x-body" }, left, element("div", { className: "x-middle" }, network.figure), side));
   tabs(side, "x");
   const tabButton = (/** @type {string} */ id) => /** @type {HTMLElement | null} */ (side.querySelector(`[role=tab][aria-controls=${id}]`));
   tabButton("x-tab-rows")?.addEventListener("click", () => panels.rows.start());
@@ -182,16 +182,22 @@ function originOf({ rows, seed, warnings }) {
 
 /** The network as a figure that can be saved. @param {Given} given @param {HTMLElement} scroll */
 function networkFigure(given, scroll) {
-  const unit = given.pictures[0].unit;
-  const arcs = unit ? ` Wider arcs are stronger (${unit}).` : "";
+  const arcs = element("span", {});
   const figure = element("figure", { id: "x-network", className: "wide" }, element("figcaption", {}, element("strong", { id: "x-network-title" }, `Network of ${given.facts.model}`), " ",
-    element("span", { className: "reading" }, `Click a state to say that it is known, again to take it back, with Shift to exclude it. The darker a head, the more the column tells about the class.${arcs}`)), scroll);
+    element("span", { className: "reading" }, `Click a state to say that it is known, again to take it back, with Shift to exclude it. The darker a head, the more the column tells about the class.`, arcs)), scroll);
   figure.setAttribute("aria-labelledby", "x-network-title");
   const numbers = numbersOf("Network");
   figure.append(numbers.details);
   saving(figure);
+  const show = (/** @type {number} */ picture) => {
+    const { unit } = given.pictures[picture];
+    arcs.textContent = unit ? ` Wider arcs are stronger (${unit}).` : "";
+  };
+  show(0);
   return {
     figure,
+    /** Says what the arcs of a picture measure. */
+    show,
     /** @param {Beliefs} beliefs */
     update(beliefs) {
       const k = beliefs.classes.length;
@@ -239,11 +245,6 @@ function toolbar(given, cards, choose, render) {
     const whose = element("select", {}, ...given.pictures.map((p, k) => element("option", { value: String(k) }, p.title)));
     whose.addEventListener("change", () => { cards.picture = Number(whose.value); again(); });
     parts.push(element("label", {}, "network of ", whose));
-  }
-  if (cards.sides().length > 1) {
-    const side = element("select", {}, ...cards.sides().map((s, k) => element("option", { value: String(k) }, s.name)));
-    side.addEventListener("change", () => { cards.side = Number(side.value); again(); });
-    parts.push(element("label", {}, "look ", side));
   }
   return element("div", { className: "filters x-toolbar" }, ...parts);
 }

@@ -376,7 +376,7 @@ export function classesPanel(given, choose) {
   }
   more.addEventListener("click", () => { most *= 2; draw(); });
   return {
-    parts: [element("p", { className: "note" }, "The distribution of each column in each class given what is known, the most telling ones first."), legendOf(columns[0].states || []), grid, more],
+    parts: [...differencesOf(given), element("p", { className: "note" }, "The distribution of each column in each class given what is known, the most telling ones first."), legendOf(columns[0].states || []), grid, more],
     /** @param {Beliefs} beliefs @param {(Belief | null)[]} prior */
     update(beliefs, prior) {
       latest = { beliefs, prior };
@@ -384,4 +384,26 @@ export function classesPanel(given, choose) {
     },
     draw,
   };
+}
+
+/** Where the networks of the classes differ, as a figure. @param {Given} given */
+function differencesOf({ differences }) {
+  if (!differences) return [];
+  const { found, expected } = differences;
+  if (found.length === 0) return [element("p", { className: "note" }, "The networks of the classes differ in no weight by more than chance.")];
+  const several = new Set(found.map((d) => d.second)).size > 1;
+  const title = "Where the networks differ";
+  const bar = (/** @type {import("../types.d.ts").Difference} */ d) => {
+    const value = d.weight_second - d.weight_first;
+    return { label: `${several ? `${d.second}: ` : ""}${d.from} → ${d.to}`, value, text: percentOf(d.support), css: value < 0 ? "against" : "for" };
+  };
+  const rest = found.length > LINES ? ` The ${LINES} clearest of ${found.length}.` : "";
+  const chart = liveFigure("x-differences", title);
+  chart.draw({
+    reading: `Weight of an arc in class ${several ? "…" : found[0].second} minus that in class ${found[0].first}, with the share of half samples that show the same; ${shortNumber(expected)} expected by chance.${rest}`,
+    svg: barChart(title, found.slice(0, LINES).map(bar)),
+    header: ["from", "to", "class", "weight", `weight in ${found[0].first}`, "standard errors", "support"],
+    rows: found.map((d) => [d.from, d.to, d.second, d.weight_second, d.weight_first, d.z, d.support]),
+  });
+  return [chart.figure];
 }
