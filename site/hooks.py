@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mkdocs.structure.files import File, Files
+import reference
 from notebooks import Notebook
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
+RUST = ROOT / "target" / "doc"
 REPOSITORY = "https://github.com/hingenet/hingenet"
 
 # Files outside `docs` that are pages of the site.
@@ -45,6 +48,8 @@ LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     for source, uri in OUTSIDE.items():
         files.append(File.generated(config, uri, abs_src_path=str(ROOT / source)))
+    for uri, text in reference.pages(config.site_url).items():
+        files.append(File.generated(config, uri, content=text))
     for name in ASSETS:
         files.append(File.generated(config, f"assets/{name}", abs_src_path=str(ROOT / "site" / name)))
     for file in [f for f in files if f.src_uri.endswith(".ipynb")]:
@@ -75,7 +80,15 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     notebook = NOTEBOOKS.get(page.file.src_uri)
     for mark, shown in notebook.html.items() if notebook else ():
         html = html.replace(mark, shown)
-    return html
+    # links to the published site lead to the same page of this one
+    up = "../" * page.file.src_uri.count("/")
+    return html.replace(f'href="{config.site_url}', f'href="{up}')
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """The Rust reference stands under `rust`, where `cargo doc` has made it."""
+    if (RUST / "hingenet").exists():
+        shutil.copytree(RUST, Path(config.site_dir) / "rust", ignore=shutil.ignore_patterns(".lock"))
 
 
 def address(target: str, page: Page, files: Files) -> str | None:

@@ -55,7 +55,7 @@ class Notebook:
     def _picture(self, kind: str, content: bytes) -> str:
         name = f"{self.name}-{len(self.pictures) + 1}.{kind}"
         self.pictures[name] = content
-        return f"![]({name})"
+        return f"![Figure {len(self.pictures)} of this notebook]({name})"
 
 
 def run(path: str) -> nbformat.NotebookNode:

@@ -88,13 +88,14 @@ class Declared:
             for name, p in cls._parameters.items()
             if p.key is not None
         }
-        cls.__init__ = _constructor(cls._parameters)  # type: ignore[method-assign]
+        cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
         if cls.__doc__ and PLACE in cls.__doc__:
             entries = "".join(_entry(cls._families, name, p) for name, p in cls._parameters.items())
             cls.__doc__ = cls.__doc__.replace(PLACE, f"    Parameters\n    ----------\n{entries}")
 
 
-def _constructor(parameters: dict[str, Parameter]) -> Any:
+def _constructor(cls: type) -> Any:
+    parameters: dict[str, Parameter] = cls._parameters  # type: ignore[attr-defined]
     keyword, either = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
     listed = [
         inspect.Parameter(name, keyword if p.kw_only else either, default=p.default)
@@ -109,6 +110,7 @@ def _constructor(parameters: dict[str, Parameter]) -> Any:
             setattr(self, name, bound.arguments[name])
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
+    __init__.__qualname__, __init__.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
     return __init__
 
 
