@@ -45,6 +45,14 @@ NOTEBOOKS: dict[str, Notebook] = {}
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Every public name of Python stands below the list of them."""
+    pages = next(part["Reference"] for part in config.nav if "Reference" in part)
+    place = next(i for i, page in enumerate(pages) if "Python" in page)
+    pages[place] = {"Python": [pages[place]["Python"], *reference.python()]}
+    return config
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     for source, uri in OUTSIDE.items():
         files.append(File.generated(config, uri, abs_src_path=str(ROOT / source)))

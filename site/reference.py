@@ -22,6 +22,7 @@ def pages(site: str) -> dict[str, str]:
         "reference/models.md": models(),
         "reference/command-line.md": command_line(),
         "reference/rust.md": rust(site),
+        "reference/python.md": names(),
         **python(),
     }
 
@@ -59,9 +60,9 @@ def options(declared: list[dict]) -> str:
     if not declared:
         return "No options.\n"
     rows = "".join(
-        f"| `{o['key']}` | {cell(o['values'])} | {cell(default(o))} | {cell(o['about'])} |\n" for o in declared
+        f"| `{o['key']}` | {cell(o['about'])} | {cell(o['values'])} | {cell(default(o))} |\n" for o in declared
     )
-    return f"| option | values | default | what it does |\n|---|---|---|---|\n{rows}"
+    return f"| option | what it does | values | default |\n|---|---|---|---|\n{rows}"
 
 
 def default(option: dict) -> str:
@@ -102,8 +103,11 @@ def told(*arguments: str) -> str:
     return re.sub(r" +$", "", run.stdout, flags=re.MULTILINE)
 
 
-def python() -> dict[str, str]:
-    """A list of the public names of the package, and a page of each by its docstrings."""
+PUBLIC = [name for name in hingenet.__all__ if name != "__version__"]
+
+
+def names() -> str:
+    """A list of the public names of the package."""
     text = """# Python reference
 
 Made from the docstrings of the package; the [guide](../python.md) has examples. Importing `hingenet` gives
@@ -111,13 +115,15 @@ Made from the docstrings of the package; the [guide](../python.md) has examples.
 | name | what it is |
 |---|---|
 """
-    pages = {}
-    for name in hingenet.__all__:
-        if name != "__version__":
-            about = inspect.getdoc(getattr(hingenet, name)).split("\n\n")[0].replace("\n", " ")
-            text += f"| [`{name}`](python/{name}.md) | {cell(about)} |\n"
-            pages[f"reference/python/{name}.md"] = f"---\ntitle: {name}\n---\n\n::: hingenet.{name}\n"
-    return {"reference/python.md": text, **pages}
+    for name in PUBLIC:
+        about = inspect.getdoc(getattr(hingenet, name)).split("\n\n")[0].replace("\n", " ")
+        text += f"| [`{name}`](python/{name}.md) | {cell(about)} |\n"
+    return text
+
+
+def python() -> dict[str, str]:
+    """A page of each public name, by its docstrings."""
+    return {f"reference/python/{name}.md": f"---\ntitle: {name}\n---\n\n::: hingenet.{name}\n" for name in PUBLIC}
 
 
 def rust(site: str) -> str:
