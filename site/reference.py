@@ -123,7 +123,18 @@ Made from the docstrings of the package; the [guide](../python.md) has examples.
 
 def python() -> dict[str, str]:
     """A page of each public name, by its docstrings."""
-    return {f"reference/python/{name}.md": f"---\ntitle: {name}\n---\n\n::: hingenet.{name}\n" for name in PUBLIC}
+    return {
+        f"reference/python/{name}.md": f"---\ntitle: {name}\n---\n\n::: hingenet.{name}\n"
+        f"    options:\n      members: {methods(getattr(hingenet, name)) or 'false'}\n"
+        for name in PUBLIC
+    }
+
+
+def methods(thing: object) -> list[str]:
+    """The public methods and properties that a class has of ours; its fields are in its docstring."""
+    ours = [c for c in inspect.getmro(thing) if c.__module__.startswith("hingenet.")] if inspect.isclass(thing) else []
+    members = {name: member for c in reversed(ours) for name, member in vars(c).items() if not name.startswith("_")}
+    return sorted(name for name, member in members.items() if hasattr(type(member), "__get__"))
 
 
 def rust(site: str) -> str:
