@@ -3,8 +3,8 @@
 The blocks of a page run in their order, in one folder that has the files of ``hingenet demo``, and with one set of Python
 variables. What must hold of a block depends on its language:
 
-- ``sh`` runs without error; ``python`` runs; ``pycon`` shows what Python answers.
-- ``text`` right behind ``sh`` or ``python`` is what that prints, ``...`` standing for anything. Elsewhere it is a formula or
+- ``sh`` and ``r`` run without error, each block in a process of its own; ``python`` runs; ``pycon`` shows what Python answers.
+- ``text`` right behind ``sh``, ``r`` or ``python`` is what that prints, ``...`` standing for anything. Elsewhere it is a formula or
   a drawing.
 - ``json`` can be read. ``rust`` stands in README.md, whose example the tests of the crate run, or in an example of the crate.
 
@@ -21,7 +21,6 @@ import json
 import os
 import re
 import subprocess
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,7 +51,7 @@ class Block:
 
     @property
     def runs(self) -> bool:
-        return self.reason is None and self.language in ("sh", "python", "pycon")
+        return self.reason is None and self.language in ("sh", "r", "python", "pycon")
 
 
 def blocks(page: Path) -> list[Block]:
@@ -60,9 +59,9 @@ def blocks(page: Path) -> list[Block]:
     found: list[Block] = []
     end = None
     for match in FENCE.finditer(text):
-        code = textwrap.dedent(match["code"])
+        code = re.sub(rf"^{match['indent']}", "", match["code"], flags=re.MULTILINE)
         follows = end is not None and not text[end : match.start()].strip()
-        if match["language"] == "text" and follows and found[-1].language in ("sh", "python"):
+        if match["language"] == "text" and follows and found[-1].language in ("sh", "r", "python"):
             found[-1].shows = code
         else:
             line = text.count("\n", 0, match.start("language")) + 1
@@ -111,6 +110,12 @@ class Reader:
                 yield f"{page.relative_to(ROOT)}, line {block.line} ({block.language}): {problem}"
 
     def _sh(self, block: Block) -> str | None:
+        return self._command(block, "bash", "-euo", "pipefail", "-c", block.code)
+
+    def _r(self, block: Block) -> str | None:
+        return self._command(block, "Rscript", "--vanilla", "-e", block.code)
+
+    def _command(self, block: Block, *command: str) -> str | None:
         tools = self.folder / ".tools"
         if not tools.exists():
             tools.mkdir()
@@ -118,7 +123,7 @@ class Reader:
             (tools / "hingenet").chmod(0o755)
         path = os.pathsep.join([str(tools), os.environ["PATH"]])
         run = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", block.code],
+            command,
             cwd=self.folder,
             env=os.environ | {"PATH": path, "PROGRAM": str(PROGRAM)},
             capture_output=True,

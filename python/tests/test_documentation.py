@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import os
 import pkgutil
 import re
 import shutil
@@ -16,6 +17,9 @@ from pages import PAGES, PROGRAM, ROOT, Reader, blocks, demo
 MODULES = [f"hingenet.{m.name}" for m in pkgutil.iter_modules(hingenet.__path__) if m.name != "_engine"]
 # Every block that is not run, and why.
 NOT_RUN = [
+    "docs/how-to/from-r.md: needs the package reticulate",
+    "docs/start.md: it installs",
+    "docs/start.md: it installs",
     "benchmarks/README.md: it takes hours, and programs of others",
 ]
 
@@ -52,8 +56,11 @@ def files_of_the_demo(tmp_path_factory):
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_block_of_a_page_runs(page, request, tmp_path, monkeypatch):
     has_program = PROGRAM.exists() and sys.platform == "linux"
-    if not has_program and any(block.language == "sh" and block.runs for block in blocks(page)):
+    languages = {block.language for block in blocks(page) if block.runs}
+    if not has_program and languages & {"sh", "r"}:
         pytest.skip("cargo build --release --workspace has not run, or the shell is another")
+    if "r" in languages and not shutil.which("Rscript") and os.environ.get("CI") != "true":
+        pytest.skip("Rscript is not installed, so what the page says about R is not tested")
     if has_program:
         shutil.copytree(request.getfixturevalue("files_of_the_demo"), tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
