@@ -6,21 +6,20 @@ import inspect
 import itertools
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import hingenet
+import manual
 from hingenet import _engine
 
 ROOT = Path(__file__).parents[1]
-PROGRAM = ROOT / "target" / "release" / "hingenet"
 
 
 def pages(site: str) -> dict[str, str]:
     """Markdown by address; `site` is where the site is published."""
     return {
         "reference/models.md": models(),
-        "reference/command-line.md": command_line(),
+        "reference/command-line.md": manual.markdown(),
         "reference/rust.md": rust(site),
         "reference/python.md": names(),
         **python(),
@@ -81,28 +80,6 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def command_line() -> str:
-    """What `--help` says of the program and of each command."""
-    whole = told("--help")
-    commands = re.findall(r"^  ([a-z]+) ", whole.split("Commands:")[1].split("Options:")[0], re.MULTILINE)
-    text = """# The program `hingenet`
-
-What `hingenet COMMAND --help` prints. `hingenet manual -o ~/.local/share/man/man1` writes the same as manual pages, and
-`hingenet completions SHELL` prints completions for your shell.
-
-"""
-    text += f"```text\n{whole}```\n"
-    for command in commands:
-        if command != "help":
-            text += f"\n## `{command}`\n\n```text\n{told(command, '--help')}```\n"
-    return text
-
-
-def told(*arguments: str) -> str:
-    run = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=True)
-    return re.sub(r" +$", "", run.stdout, flags=re.MULTILINE)
-
-
 PUBLIC = [name for name in hingenet.__all__ if name != "__version__"]
 
 
@@ -123,11 +100,13 @@ Made from the docstrings of the package; the [guide](../python.md) has examples.
 
 def python() -> dict[str, str]:
     """A page of each public name, by its docstrings."""
-    return {
-        f"reference/python/{name}.md": f"---\ntitle: {name}\n---\n\n::: hingenet.{name}\n"
-        f"    options:\n      members: {methods(getattr(hingenet, name)) or 'false'}\n"
-        for name in PUBLIC
-    }
+    pages = {}
+    for name in PUBLIC:
+        listed = methods(getattr(hingenet, name))
+        options = f"members: {listed}" if listed else "{ members: false, inherited_members: false }"
+        text = f"---\ntitle: {name}\n---\n\n::: hingenet.{name}\n    options:\n      {options}\n"
+        pages[f"reference/python/{name}.md"] = text
+    return pages
 
 
 def methods(thing: object) -> list[str]:
