@@ -185,6 +185,14 @@ class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
         default=None,
     )
 
+    max_time: float | None = parameter(
+        "float or None",
+        "Seconds that a fit may take. Rules with margins end with the best so far: 60 % of the time are for the search "
+        "for options, of which the inner fold under way is finished, and the result depends on the speed of the machine. "
+        "Other models raise ``TimeoutError``.",
+        default=None,
+    )
+
     max_memory: float | None = parameter(
         "float or None",
         "Bytes, such as ``4e9``, that one step of the fit may take; a fit that would take more is refused before it does. "

@@ -82,13 +82,6 @@ class BayesNetClassifier(NetworkMixin, GenerativeMixin, EngineClassifier):
     iterations: int | None = option("iterations", default=None)
     early_stopping: bool | None = option("early_stopping", default=None)
 
-    max_time: float | None = parameter(
-        "float or None",
-        "Seconds after which the fit ends with the best so far (not with ``\"ml\"``): 60 % of them are for the search "
-        "for options, of which the inner fold under way is finished. The result then depends on the speed of the machine.",
-        default=None,
-    )
-
     def _name(self) -> str:
         return f"{self.structure}:{self.learning}"
 

@@ -173,8 +173,8 @@ def threads_of(n_jobs: int | None) -> int:
 
 
 def run_options(estimator: Any) -> dict[str, Any]:
-    """Seed, threads and progress of a fit, from the constructor parameters all estimators have, the time of those
-    that can be timed, and the rows to hold back and the memory of classifiers."""
+    """Seed, threads and progress of a fit, from the constructor parameters all estimators have, and the time, the memory and
+    the rows to hold back of classifiers."""
     limits = {name: getattr(estimator, name, None) for name in ("max_time", "calibrate_sets", "max_memory")}
     return {
         "seed": seed_of(estimator.random_state),

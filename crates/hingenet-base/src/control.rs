@@ -39,6 +39,8 @@ pub struct Control {
 struct Limit {
     search: Instant,
     all: Instant,
+    /// The time allowed, where work that is not done by then fails.
+    fails: Option<Duration>,
 }
 
 /// Share of the time that a search may take; the rest is for the fit of what it chose.
@@ -83,7 +85,15 @@ impl Control {
     /// stop at the point they have reached. Results then depend on the speed of the machine.
     pub fn within(mut self, time: Duration) -> Self {
         let now = Instant::now();
-        self.limit = now.checked_add(time).map(|all| Limit { search: now + time.mul_f64(SEARCH_SHARE), all });
+        let limit = |all| Limit { search: now + time.mul_f64(SEARCH_SHARE), all, fails: None };
+        self.limit = now.checked_add(time).map(limit);
+        self
+    }
+
+    /// Bounds the time from now: work that is not done by then fails, because it has nothing to show before its end.
+    pub fn at_most(mut self, time: Duration) -> Self {
+        let all = Instant::now().checked_add(time);
+        self.limit = all.map(|all| Limit { search: all, all, fails: Some(time) });
         self
     }
 
@@ -120,10 +130,15 @@ impl Control {
         Control { listener: None, ..self.clone() }
     }
 
-    /// `Err(Interrupted)` once the caller asked to stop.
+    /// An error once the caller asked to stop, or once the time of [`Self::at_most`] is over.
     pub fn check(&self) -> Result<()> {
-        match &self.stop {
-            Some(stop) if stop.load(Ordering::Relaxed) => Err(Error::Interrupted),
+        if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(Error::Interrupted);
+        }
+        match self.limit {
+            Some(Limit { all, fails: Some(time), .. }) if Instant::now() >= all => {
+                Err(Error::Time { seconds: time.as_secs_f64() })
+            }
             _ => Ok(()),
         }
     }

@@ -57,6 +57,9 @@ pub enum Error {
     /// A numerical method failed in a way the caller must know about.
     #[error("{method}: {problem}")]
     Numeric { method: String, problem: String },
+    /// The work was not done within the time that the caller allowed.
+    #[error("not done within {seconds} s")]
+    Time { seconds: f64 },
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -79,8 +82,16 @@ impl Error {
             {
                 Some(hint)
             }
+            Error::Time { .. } => {
+                Some("allow more time (`--max-time`), give fewer rows or columns, or take a simpler model")
+            }
             _ => None,
         }
+    }
+
+    /// Whether the caller ended the work: no part of it may then go on with what failed.
+    pub fn is_stop(&self) -> bool {
+        matches!(self, Error::Interrupted | Error::Time { .. })
     }
 
     /// Wraps an operating-system error with the file it belongs to.

@@ -2,7 +2,7 @@
 
 use hingenet::Error;
 use pyo3::PyErr;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyTimeoutError, PyValueError};
 
 pyo3::create_exception!(
     hingenet,
@@ -12,12 +12,13 @@ pyo3::create_exception!(
 );
 
 /// Remedies of the library that name options of the command line, and what they are in Python.
-const REMEDIES: [(&str, &str); 15] = [
+const REMEDIES: [(&str, &str); 16] = [
     (" with `--ignore`", ""),
     (" (`--ignore`)", ""),
     (" with --ignore ", ": "),
     ("read as categories with --categorical ", "give as texts: "),
     ("`--max-memory`", "`max_memory`"),
+    ("`--max-time`", "`max_time`"),
     (" (`--na` names other texts for that)", ""),
     ("read text files with --decimal , or write", "write"),
     (" (`--drop-unlabelled`)", ""),
@@ -36,8 +37,8 @@ pub fn for_python(remedy: &str) -> String {
 }
 
 /// The Python exception of a library error: `ValueError` for an option outside its range, `OSError` for
-/// files that cannot be read or written, `KeyboardInterrupt` when the user stopped the work, and
-/// `HingenetError` (a `ValueError`) for everything else.
+/// files that cannot be read or written, `KeyboardInterrupt` when the user stopped the work, `TimeoutError` when
+/// it was not done in time, and `HingenetError` (a `ValueError`) for everything else.
 pub fn to_python(error: Error) -> PyErr {
     let text = match error.hint() {
         Some(hint) => for_python(&format!("{error}\nhint: {hint}")),
@@ -45,6 +46,7 @@ pub fn to_python(error: Error) -> PyErr {
     };
     match error {
         Error::Interrupted => PyKeyboardInterrupt::new_err(text),
+        Error::Time { .. } => PyTimeoutError::new_err(text),
         Error::Io { path, source } => match source.raw_os_error() {
             // With number, text and name Python picks the subclass (FileNotFoundError and so on).
             Some(number) => PyOSError::new_err((number, source.to_string(), path.display().to_string())),

@@ -45,7 +45,7 @@ pub struct Evaluate {
     /// Also blank this share of the test cells at random
     #[arg(long, value_name = "0,0.1,...", value_delimiter = ',')]
     missing: Vec<f64>,
-    /// End each fit of a rule with margins after this time, as `fit --max-time` does
+    /// End each fit after this time, as `fit --max-time` does; a model that has nothing to show then has failed
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     max_time: Option<Duration>,
     /// Evaluate once for each value of an option, in the models that have it

@@ -35,8 +35,8 @@ pub struct Fit {
     /// Also learn from rows without a class (`:ml` and `:ml-bn-svm` of nb, tan, kdb and dag)
     #[arg(long, conflicts_with = "drop_unlabelled")]
     semi_supervised: bool,
-    /// End the search for options after 60 % of this time (the inner fold under way is finished) and the fit after all of
-    /// it, with the best so far (rules with margins; the result then depends on the speed of the machine)
+    /// Rules with margins: end the search for options after 60 % of this time (the inner fold under way is finished) and
+    /// the fit after all of it, with the best so far, which then depends on the speed of the machine. Other models: give up
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     max_time: Option<Duration>,
     /// Hold back this share of the rows, 5000 at most, for the prediction sets of `predict --coverage`

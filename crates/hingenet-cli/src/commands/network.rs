@@ -2,6 +2,7 @@
 
 use super::Run;
 use crate::failure::usage;
+use crate::options::seconds;
 use crate::output::{self, Files};
 use crate::page;
 use crate::reader::LabelledReader;
@@ -17,6 +18,7 @@ use hingenet_gaussian::structure::{STUDY_ROUNDS, SearchParams};
 use hingenet_gaussian::study::{ContrastParams, Resampling, StudyParams, node_names, study_networks};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Arcs printed.
 const SHOWN: usize = 20;
@@ -60,6 +62,9 @@ pub struct Network {
     /// Largest share of the reported differences that shuffled classes give too
     #[arg(long, value_name = "P", default_value_t = ContrastParams::default().level)]
     level: f64,
+    /// Give up if it is not done after this time
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    max_time: Option<Duration>,
     /// True arcs to compare with
     #[arg(long, value_name = "EDGES.csv")]
     truth: Option<PathBuf>,
@@ -141,7 +146,10 @@ impl Network {
         let known =
             Knowledge::read(&names, self.nodes.as_deref(), self.arcs.as_deref(), self.truth.as_deref())?;
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
-        let control = session.control.keeping_warnings(&warnings);
+        let mut control = session.control.keeping_warnings(&warnings);
+        if let Some(time) = self.max_time {
+            control = control.at_most(time);
+        }
         let codes = class.as_ref().map(|(codes, names)| (codes, names.as_slice()));
         let study = study_networks(&table, None, codes, &known.constraints, &params, &control)?;
         let mut report = NetworkReport::of_study(&study, self.cutoff, &known.facts, known.truth.as_ref())?;

@@ -252,17 +252,25 @@ fn a_fit_can_be_asked_for_within_a_time() {
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(run.stderr.contains("the time limit ended the search"), "{}", run.stderr);
     folder.succeeds("predict m.hgn d.csv -o p.csv");
-    let refused = folder.fails("fit d.csv --target class --model pool -o n.hgn --max-time 5", 2);
-    assert!(refused.contains("pool") && refused.contains("max_time"), "{refused}");
+    for model in ["pool", "slb", "sgbn:search", "fisher:or", "kde-tan", "aode:ml", "tan:ml"] {
+        let late =
+            folder.fails(&format!("fit d.csv --target class --model {model} -o n.hgn --max-time 0"), 3);
+        assert!(late.contains("not done within") && late.contains("allow more time"), "{late}");
+        assert!(!folder.names().contains(&"n.hgn".to_string()));
+    }
+    folder.succeeds("fit d.csv --target class --model kde-nb -o n.hgn --max-time 600");
     let bad = folder.fails("fit d.csv --target class --model tan:ml-bn-svm -o n.hgn --max-time=-1", 2);
     assert!(bad.contains("a number of seconds"), "{bad}");
-    let both = "evaluate d.csv --target class --folds 2 --model tan:ml --model tan:ml-bn-svm --max-time 0";
+    let both = "evaluate d.csv --target class --folds 2 --model majority --model tan:ml-bn-svm --max-time 0";
     let run = folder.run(&format!("{both} --json e.json"));
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(run.stderr.contains("the time limit ended the search"), "{}", run.stderr);
     assert!(String::from_utf8_lossy(&folder.read("e.json")).contains("\"max_time\":0.0"));
-    let refused = folder.fails("evaluate d.csv --target class --model tan:ml --max-time 5", 2);
-    assert!(refused.contains("max_time") && refused.contains("margins"), "{refused}");
+    let one_late =
+        "evaluate d.csv --target class --folds 2 --model majority --model kde-tan --max-time 0.000001";
+    let late = folder.run(one_late);
+    assert_eq!(late.code, Some(3), "{}", late.stderr);
+    assert!(late.stdout.contains("majority") && late.stderr.contains("not done within"), "{}", late.show());
 }
 
 /// A column whose texts name the rows takes no part in a discrete network: with it the model says what it says without

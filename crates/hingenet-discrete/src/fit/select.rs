@@ -137,7 +137,7 @@ pub fn calibrated<M: ClassScores>(
     control: &Control,
 ) -> Result<f64> {
     match calibrate(samples, FOLDS, fit) {
-        Err(Error::Interrupted) => Err(Error::Interrupted),
+        Err(error) if error.is_stop() => Err(error),
         Err(error) => {
             control.warn(&format!("the posterior is not calibrated: {error}"));
             Ok(1.0)

@@ -9,7 +9,7 @@ use crate::params::{Decision, GaussianParams, Learning, SlackWeight};
 use crate::predict::class_scores;
 use crate::structure::StructureMethod;
 use hingenet_base::control::Control;
-use hingenet_base::error::{Error, Result};
+use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::select::criterion::right_then_likely;
 use hingenet_data::select::folds::{Order, at_most, split, stratified};
@@ -209,7 +209,7 @@ impl Selection<'_> {
 /// `None` for a fit that failed by itself.
 fn unless_interrupted<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
-        Err(Error::Interrupted) => Err(Error::Interrupted),
+        Err(error) if error.is_stop() => Err(error),
         result => Ok(result.ok()),
     }
 }

@@ -172,9 +172,6 @@ pub(super) struct Ran<'a> {
 pub(super) fn run<'a>(plan: &Plan<'a>, control: &Control) -> Result<Ran<'a>> {
     require("models", plan.models.len(), "at least one model", !plan.models.is_empty())?;
     let models = plan.swept()?;
-    if plan.protocol.max_time.is_some() && !plan.models.iter().any(|spec| spec.info().can_be_timed()) {
-        return Err(Error::parameter("max_time", "given", "a rule with margins among the models"));
-    }
     let mut splits = Splits::new(plan.data, plan.tested, plan.protocol)?;
     plan.row_numbers.map_or(Ok(()), |numbers| splits.name_rows(plan, numbers))?;
     let mut order: Vec<usize> = (0..models.len()).collect();

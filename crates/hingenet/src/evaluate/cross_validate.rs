@@ -31,7 +31,7 @@ pub struct Protocol {
     pub seed: u64,
     /// Shares of test cells to blank, each from 0 to 1.
     pub missing: Vec<f64>,
-    /// Time of each fit of the models that can be timed ([`FitOptions::max_time`]).
+    /// Time of each fit ([`FitOptions::max_time`]).
     pub max_time: Option<Duration>,
 }
 
@@ -259,7 +259,7 @@ impl<'a> Splits<'a> {
         let n_classes = self.n_classes();
         let (rates, seed) = (&self.protocol.missing, repeat_seed(self.protocol.seed, repeat));
         let start = Instant::now();
-        let max_time = self.protocol.max_time.filter(|_| spec.info().can_be_timed());
+        let max_time = self.protocol.max_time;
         let model = fit(
             spec,
             train,

@@ -22,7 +22,8 @@ pub struct FitOptions {
     /// Seed of every random choice.
     pub seed: u64,
     /// Ends the search for options after 60 % of this time and the fit after all of it, with the best so far (models
-    /// of [`can_be_timed`](super::ModelInfo::can_be_timed)). The result then depends on the speed of the machine.
+    /// of [`can_be_timed`](super::ModelInfo::can_be_timed)); the result then depends on the speed of the machine. Other fits
+    /// fail if they are not done by then.
     pub max_time: Option<Duration>,
     /// Share of the rows to hold back from the fit, 5000 at most, for [`Model::prediction_sets`].
     pub calibrate_sets: Option<f64>,
@@ -30,13 +31,12 @@ pub struct FitOptions {
 
 impl FitOptions {
     /// A control that keeps the time, from now on.
-    fn timed(&self, spec: &ModelSpec, control: &Control) -> Result<Control> {
-        let Some(time) = self.max_time else { return Ok(control.clone()) };
-        if !spec.info().can_be_timed() {
-            let expected = "a rule with margins, whose search can be ended early; leave it out for others";
-            return Err(Error::parameter("max_time", format!("with the model {}", spec.name()), expected));
+    fn timed(&self, spec: &ModelSpec, control: &Control) -> Control {
+        match self.max_time {
+            None => control.clone(),
+            Some(time) if spec.info().can_be_timed() => control.clone().within(time),
+            Some(time) => control.clone().at_most(time),
         }
-        Ok(control.clone().within(time))
     }
 }
 
@@ -45,7 +45,7 @@ impl FitOptions {
 /// spared the sorting.
 pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Control) -> Result<Model> {
     control.check()?;
-    let control = &options.timed(spec, control)?;
+    let control = &options.timed(spec, control);
     match options.calibrate_sets {
         None => fit_all(spec, data, options, control),
         Some(share) => sets::fit_calibrated(spec, data, share, options, control),
@@ -94,7 +94,7 @@ pub fn fit_numbers(
     if matches!(spec.info().recipe, Recipe::Discrete(..)) || options.calibrate_sets.is_some() {
         return fit(spec, &data.dataset()?, options, control);
     }
-    let control = &options.timed(spec, control)?;
+    let control = &options.timed(spec, control);
     let cells = Cells { rows: data.rows.n_rows(), missing: data.rows.n_missing() };
     fit_rows(spec, &Rows::of_numbers(data)?, cells, options, control)
 }

@@ -29,8 +29,8 @@ pub struct ModelInfo {
 const FORMER_NAMES: [(&str, &str); 2] = [("penalty", "norm"), ("lambda", "scale")];
 
 impl ModelInfo {
-    /// Whether a fit can be asked for within a time ([`Control::within`](crate::Control::within)): its search then
-    /// chooses among what it has tried.
+    /// Whether a fit has something to show when its time is over ([`Control::within`](crate::Control::within)): its search
+    /// then chooses among what it has tried.
     pub fn can_be_timed(&self) -> bool {
         match self.recipe {
             Recipe::Discrete(_, rule) => rule != Rule::Ml,
