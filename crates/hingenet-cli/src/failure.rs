@@ -3,7 +3,6 @@
 use crate::output;
 use hingenet::Error;
 use std::borrow::Cow;
-use std::process::ExitCode;
 
 /// The command line asks for something that cannot be: exit code 2.
 #[derive(Debug)]
@@ -26,7 +25,7 @@ pub fn usage(problem: impl Into<String>, hint: impl Into<String>) -> anyhow::Err
 }
 
 /// Prints `error:` and `hint:` lines to stderr; the exit code says what kind of failure it was.
-pub fn report(error: &anyhow::Error) -> ExitCode {
+pub fn report(error: &anyhow::Error) -> u8 {
     // errors of the library name their cause themselves, others in a chain
     let text = if error.is::<Error>() { format!("error: {error}") } else { format!("error: {error:#}") };
     output::write_stderr(&as_called(&text));
@@ -35,7 +34,7 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
         let hint = hint.replace("calibrate_sets", "--calibrate-sets");
         output::write_stderr(&as_called(&format!("hint: {hint}")));
     }
-    ExitCode::from(code(error))
+    code(error)
 }
 
 /// Commands in a text as whoever runs the program from its sources would type them.

@@ -1,50 +1,7 @@
-//! The program `hingenet`: reads the command line, runs one command, says how it went. Results go to
-//! stdout, everything else to stderr; all mathematics is in the library.
+//! The program `hingenet`.
 
-mod browser;
-mod commands;
-mod failure;
-mod options;
-mod output;
-mod page;
-mod reader;
-mod session;
-mod show;
-
-use clap::Parser;
 use std::process::ExitCode;
 
-/// Bayesian-network classifiers trained with a margin that stay generative.
-#[derive(Parser)]
-#[command(name = "hingenet", version, about, arg_required_else_help = true, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 ok, 1 failed, 2 usage, 3 bad input data, 130 interrupted.\n\
-    Start with: hingenet demo")]
-struct Arguments {
-    #[command(flatten)]
-    common: options::Common,
-    #[command(subcommand)]
-    command: commands::Command,
-}
-
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    keep_quiet_about_damaged_files();
-    // within a worker thread, so that parallel steps need no hand-over between threads
-    let run = |session: session::Session| rayon::scope(|_| arguments.command.run(&session));
-    let outcome = session::Session::start(&arguments.common).and_then(run);
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => failure::report(&error),
-    }
-}
-
-/// Decoders that panic on damaged Parquet or Arrow files give an ordinary error in the end; their panic
-/// message would only frighten.
-fn keep_quiet_about_damaged_files() {
-    let usual = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        if !hingenet_data::table::read::is_decoding() {
-            usual(panic);
-        }
-    }));
+    hingenet_cli::run(std::env::args_os().collect()).into()
 }

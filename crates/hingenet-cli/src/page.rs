@@ -89,35 +89,7 @@ pub fn served(
     hingenet_view::model_page(report, Some(&exploration)).map_err(|e| anyhow!("the page failed: {e}"))
 }
 
-/// What the program was called with, to be pasted into a shell.
-pub fn command_line() -> String {
-    let arguments = std::env::args().skip(1).map(|a| quoted(&a));
-    std::iter::once("hingenet".to_string()).chain(arguments).collect::<Vec<_>>().join(" ")
-}
-
 /// Name of a file without its folder: reports should not tell how a computer is organised.
 pub fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
-}
-
-fn quoted(argument: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,:/+@%".contains(c);
-    if !argument.is_empty() && argument.chars().all(plain) {
-        argument.to_string()
-    } else {
-        format!("'{}'", argument.replace('\'', "'\\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn arguments_survive_the_shell() {
-        assert_eq!(quoted("tan:ml,alpha=1"), "tan:ml,alpha=1");
-        assert_eq!(quoted("my class"), "'my class'");
-        assert_eq!(quoted("it's"), "'it'\\''s'");
-        assert_eq!(quoted(""), "''");
-    }
 }

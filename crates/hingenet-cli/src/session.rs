@@ -8,6 +8,7 @@ use hingenet::Control;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use signal_hook::consts::SIGINT;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -20,6 +21,8 @@ const STACK: usize = 8 << 20;
 pub struct Session {
     /// Seed of every random choice.
     pub seed: u64,
+    /// What the program was called with, to be pasted into a shell.
+    pub command_line: String,
     /// Stops the work on Ctrl-C and shows its progress and warnings.
     pub control: Control,
     speaker: Arc<Speaker>,
@@ -28,7 +31,7 @@ pub struct Session {
 
 impl Session {
     /// Starts threads, the Ctrl-C handler and the progress bar.
-    pub fn start(common: &Common) -> Result<Self> {
+    pub fn start(common: &Common, words: &[OsString]) -> Result<Self> {
         rayon::ThreadPoolBuilder::new()
             .num_threads(common.threads)
             .stack_size(STACK)
@@ -43,7 +46,8 @@ impl Session {
         if let Some(bytes) = common.max_memory.or_else(hingenet_data::memory::allowance) {
             control = control.within_memory(bytes);
         }
-        Ok(Session { seed: common.seed, control, speaker, verbose: common.verbose })
+        let command_line = command_line(words);
+        Ok(Session { seed: common.seed, command_line, control, speaker, verbose: common.verbose })
     }
 
     /// Something worth knowing.
@@ -73,6 +77,21 @@ impl Session {
     /// Removes the progress bar.
     pub fn done(&self) {
         self.speaker.bar.finish_and_clear();
+    }
+}
+
+/// The name of the program, however it was started, and the words after it.
+fn command_line(words: &[OsString]) -> String {
+    let arguments = words.iter().skip(1).map(|word| quoted(&word.to_string_lossy()));
+    std::iter::once("hingenet".to_string()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(argument: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,:/+@%".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        argument.to_string()
+    } else {
+        format!("'{}'", argument.replace('\'', "'\\''"))
     }
 }
 
@@ -142,5 +161,18 @@ impl Speaker {
         if !self.quiet {
             self.bar.suspend(|| output::write_stderr(line));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn arguments_survive_the_shell() {
+        assert_eq!(quoted("tan:ml,alpha=1"), "tan:ml,alpha=1");
+        assert_eq!(quoted("my class"), "'my class'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
     }
 }

@@ -10,6 +10,7 @@ mod features;
 mod gaussian;
 mod model;
 mod network;
+mod program;
 mod transform;
 mod work;
 
@@ -37,6 +38,7 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(network::impute, m)?)?;
     m.add_function(wrap_pyfunction!(network::log_likelihood, m)?)?;
     m.add_class::<explore::ExplorerPage>()?;
+    m.add_function(wrap_pyfunction!(program::run_program, m)?)?;
     m.add_class::<explore::PageServer>()?;
     m.add_class::<transform::LogDensities>()?;
     m.add_function(wrap_pyfunction!(transform::curves, m)?)?;

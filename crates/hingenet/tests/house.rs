@@ -1,5 +1,6 @@
 //! What stands around the code: pages name files that exist, packages hold what they should.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -55,9 +56,52 @@ fn packages_hold_sources_readme_and_licences_and_no_tests() {
     }
 }
 
+/// What `cargo tree` prints for these arguments: packages with their features, sorted, each once.
+fn dependencies(arguments: &[&str]) -> BTreeSet<String> {
+    let common = ["tree", "--offline", "--locked", "--prefix", "none", "--format", "{p} {f}"];
+    let tree = Command::new(env!("CARGO")).args(common).args(arguments).output().unwrap();
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let text = String::from_utf8(tree.stdout).unwrap();
+    text.lines().map(|line| line.trim_end_matches(" (*)").to_string()).collect()
+}
+
+/// Another feature of one of them would compile everything that stands on it twice, in minutes.
 #[test]
-fn the_citation_names_this_version() {
+fn the_wheel_and_the_tests_share_one_build_of_the_dependencies() {
+    let wheel = dependencies(&["-p", "hingenet-python", "--features", "beside-tests", "-e", "normal,build"]);
+    let tests = dependencies(&["--workspace", "-e", "normal,build,dev"]);
+    let apart: Vec<&String> =
+        wheel.difference(&tests).filter(|line| !line.starts_with("hingenet-python ")).collect();
+    assert!(wheel.len() > 100 && apart.is_empty(), "features that no test has: {apart:?}");
+}
+
+#[test]
+fn every_crate_says_where_it_lives_and_what_it_is() {
+    let metadata = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .output()
+        .unwrap();
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    assert!(packages.len() >= 12);
+    for package in packages {
+        let name = package["name"].as_str().unwrap();
+        assert_eq!(package["repository"], env!("CARGO_PKG_REPOSITORY"), "{name}");
+        assert_eq!(package["homepage"], env!("CARGO_PKG_HOMEPAGE"), "{name}");
+        for field in ["description", "documentation", "license", "rust_version"] {
+            assert!(package[field].as_str().is_some_and(|text| !text.is_empty()), "{name} has no {field}");
+        }
+        assert_eq!(package["version"], env!("CARGO_PKG_VERSION"), "{name}");
+    }
+}
+
+#[test]
+fn the_citation_names_this_version_and_the_repository() {
     let citation = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../CITATION.cff");
-    let line = format!("\nversion: {}\n", env!("CARGO_PKG_VERSION"));
-    assert!(std::fs::read_to_string(citation).unwrap().contains(&line), "CITATION.cff lacks{line}");
+    let citation = std::fs::read_to_string(citation).unwrap();
+    let version = format!("version: {}", env!("CARGO_PKG_VERSION"));
+    let repository = format!("repository-code: \"{}\"", env!("CARGO_PKG_REPOSITORY"));
+    for line in [version, repository] {
+        assert!(citation.lines().any(|l| l == line), "CITATION.cff lacks {line}");
+    }
 }

@@ -150,7 +150,7 @@ impl Part {
             report.add_trade_off(&trade_off(&data, &protocol, session)?);
         }
         report.evaluation.data.file = Some(format!("{}.csv", self.generator));
-        report.reproduction.command = Some(page::command_line());
+        report.reproduction.command = Some(session.command_line.clone());
         page::evaluation(&folder.join(format!("{}.html", self.generator)), &report)?;
         let header =
             ["model", "accuracy %", "bal. error %", "log-loss", "at 30 %", "at 60 %", "fit", "predict"];

@@ -143,7 +143,7 @@ impl Evaluate {
         };
         let mut report = study(&plan, &session.control)?;
         report.evaluation = self.with_names(report.evaluation);
-        report.reproduction.command = Some(page::command_line());
+        report.reproduction.command = Some(session.command_line.clone());
         session.done();
         page::evaluation(path, &report)?;
         session.wrote(path, "");

@@ -174,10 +174,10 @@ fn the_browser_opens_for_people_only() {
         eprintln!("there is no `script`: a terminal is not tried");
         return;
     }
-    let program = env!("CARGO_BIN_EXE_hingenet");
+    let program = crate::support::program();
     let mut terminal = Command::new("script");
     terminal
-        .args(["-qec", &format!("exec {program} explore tan.hgn"), "/dev/null"])
+        .args(["-qec", &format!("exec {} explore tan.hgn", program.display()), "/dev/null"])
         .current_dir(folder.path());
     terminal.env("PATH", &path).env("DISPLAY", ":0").stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = terminal.spawn().unwrap();

@@ -228,7 +228,7 @@ fn every_command_has_a_manual_page() {
 #[test]
 fn a_closed_pipe_is_no_failure() {
     use std::process::{Command, Stdio};
-    let mut head = Command::new(env!("CARGO_BIN_EXE_hingenet"))
+    let mut head = Command::new(crate::support::program())
         .args(["generate", "waveform"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -4,6 +4,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+/// The program that is tested: the one built here, or one that was installed and that `HINGENET_PROGRAM` names.
+pub fn program() -> PathBuf {
+    std::env::var_os("HINGENET_PROGRAM").map_or(PathBuf::from(env!("CARGO_BIN_EXE_hingenet")), PathBuf::from)
+}
+
 /// A folder that is removed in the end.
 pub struct Folder(tempfile::TempDir);
 
@@ -72,7 +77,7 @@ impl Folder {
     }
 
     fn command_of(&self, words: &[String]) -> Command {
-        let mut command = Command::new(PathBuf::from(env!("CARGO_BIN_EXE_hingenet")));
+        let mut command = Command::new(program());
         command.args(words).current_dir(self.path());
         // as after an installation, not as `cargo run` starts it
         command.env_remove("CARGO_PKG_NAME");
