@@ -38,14 +38,6 @@ def test_shared_paragraphs_stand_in_the_docstrings():
     assert "n_features_in_ : int" in hingenet.HingenetClassifier.__doc__
 
 
-def test_the_example_of_the_readme_runs(pets, monkeypatch):
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    (example,) = (block for block in blocks(ROOT / "README.md") if block.language == "python")
-    X, y = pets
-    X = X.assign(safety=y.map({"cat": "low", "dog": "high", "fish": "low"}).where(X["age"] > 2))
-    exec(example.code, {"X": X, "y": y, "X_new": X.head(3)})
-
-
 @pytest.fixture(scope="session")
 def files_of_the_demo(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
