@@ -64,7 +64,7 @@ def run(path: str) -> nbformat.NotebookNode:
     with tempfile.TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
         quiet = ["--log-level=ERROR"]
-        return NotebookClient(notebook, timeout=PATIENCE, resources=resources, extra_arguments=quiet).execute()
+        return NotebookClient(notebook, timeout=PATIENCE, resources=resources, coalesce_streams=True, extra_arguments=quiet).execute()
 
 
 def fenced(language: str, text: str) -> str:

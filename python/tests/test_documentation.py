@@ -20,6 +20,7 @@ NOT_RUN = [
     "docs/how-to/from-r.md: needs the package reticulate",
     "docs/start.md: it installs",
     "docs/start.md: it installs",
+    "docs/start.md: it installs",
     "benchmarks/README.md: it takes hours, and programs of others",
 ]
 
