@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,14 +61,23 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, uri, content=text))
     for name in ASSETS:
         files.append(File.generated(config, f"assets/{name}", abs_src_path=str(ROOT / "site" / name)))
-    for file in [f for f in files if f.src_uri.endswith(".ipynb")]:
-        folder, name = posixpath.split(file.src_uri.removesuffix(".ipynb"))
-        notebook = Notebook(file.abs_src_path, name)
-        NOTEBOOKS[f"{folder}/{name}.md"] = notebook
-        files.append(File.generated(config, f"{folder}/{name}.md", content=notebook.page))
-        for picture, content in notebook.pictures.items():
-            files.append(File.generated(config, f"{folder}/{picture}", content=content))
+    for uri, content in gallery([f for f in files if f.src_uri.endswith(".ipynb")]).items():
+        files.append(File.generated(config, uri, content=content))
     return files
+
+
+def gallery(sources: list[File]) -> dict[str, str | bytes]:
+    """Pages and pictures of notebooks, which are run side by side, and the page that leads to them."""
+    with ThreadPoolExecutor() as pool:
+        notebooks = list(pool.map(lambda file: Notebook(file.abs_src_path, file.name), sources))
+    text = "# Gallery\n\nNotebooks that take a question from the table to a figure. They were run when this site was built.\n\n"
+    made: dict[str, str | bytes] = {}
+    for notebook in notebooks:
+        NOTEBOOKS[f"gallery/{notebook.name}.md"] = notebook
+        made[f"gallery/{notebook.name}.md"] = notebook.page
+        made |= {f"gallery/{name}": picture for name, picture in notebook.pictures.items()}
+        text += f"- [{notebook.title}]({notebook.name}.md). {notebook.about}\n"
+    return {"gallery/index.md": text, **made}
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PROGRAM = Path(__file__).parents[1] / "target" / "release" / "hingenet"
+# The program that comes with the package.
+PROGRAM = [sys.executable, "-m", "hingenet"]
 
 
 @dataclass
@@ -90,7 +92,7 @@ def extra(lines: list[str]) -> str:
 def markdown() -> str:
     """The page of the site."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([PROGRAM, "--quiet", "manual", "-o", folder], check=True, capture_output=True)
+        subprocess.run([*PROGRAM, "--quiet", "manual", "-o", folder], check=True, capture_output=True)
         pages = {path.stem: sections(path.read_text(encoding="utf-8")) for path in Path(folder).glob("*.1")}
     whole = pages["hingenet"]
     names = [e.term.removesuffix("(1)") for e in whole["SUBCOMMANDS"].entries if e.term.removesuffix("(1)") in pages]
@@ -109,6 +111,6 @@ def markdown() -> str:
 
 def usage(name: str) -> str:
     """How a command is called, in one line."""
-    told = subprocess.run([PROGRAM, name, "--help"], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run([*PROGRAM, name, "--help"], capture_output=True, text=True, check=True).stdout
     shown = told.split("Usage: ")[1].split("\n\n")[0]
     return re.sub(r"\s+", " ", shown)

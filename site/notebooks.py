@@ -17,17 +17,24 @@ PATIENCE = 120
 
 
 class Notebook:
-    """A notebook that was run: its page in Markdown, its pictures by name, and HTML that stands for marks in the page."""
+    """A notebook that was run: its page in Markdown, its pictures by name, and HTML that stands for marks in the page.
+
+    Its first cell has a title and a paragraph that says what it is about.
+    """
 
     def __init__(self, path: str, name: str) -> None:
         self.name = name
+        self.heading = ""
         self.pictures: dict[str, bytes] = {}
         self.html: dict[str, str] = {}
         cells = run(path).cells
+        self.title, self.about, *_ = cells[0].source.removeprefix("# ").split("\n\n")
         self.page = "\n\n".join(block for cell in cells for block in self._blocks(cell))
+        self.page += f'\n\n<a href="{name}.ipynb" download>This page as a notebook</a>\n'
 
     def _blocks(self, cell: nbformat.NotebookNode) -> Iterator[str]:
         if cell.cell_type == "markdown":
+            self.heading = next((line.lstrip("# ") for line in cell.source.splitlines() if line.startswith("#")), self.heading)
             yield cell.source
         elif cell.source:
             yield fenced("python", cell.source)
@@ -55,7 +62,7 @@ class Notebook:
     def _picture(self, kind: str, content: bytes) -> str:
         name = f"{self.name}-{len(self.pictures) + 1}.{kind}"
         self.pictures[name] = content
-        return f"![Figure {len(self.pictures)} of this notebook]({name})"
+        return f"![Figure: {self.heading}]({name})"
 
 
 def run(path: str) -> nbformat.NotebookNode:
