@@ -10,7 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-SITE = Path(__file__).parents[1] / "target" / "site"
+ROOT = Path(__file__).parents[1]
+SITE = ROOT / "target" / "site"
 # Clicks from the home page to any other.
 CLICKS = 2
 
@@ -102,6 +103,15 @@ def test_the_rust_reference_is_linked_and_there(pages):
     if not (SITE / "rust").exists():
         pytest.skip("cargo doc has not run")
     assert all((SITE / path).is_file() for path in rust)
+
+
+def test_addresses_that_files_give_the_site_exist():
+    files = [ROOT / "README.md", ROOT / "python" / "README.md", ROOT / "pyproject.toml", *(ROOT / "docs").rglob("*.*")]
+    texts = {path: path.read_text(encoding="utf-8") for path in files if path.suffix in (".ipynb", ".json", ".md", ".toml")}
+    given = {(path.name, a) for path, text in texts.items() for a in re.findall(r"https://hingenet\.github\.io/hingenet/([\w./-]*)", text)}
+    assert given
+    missing = [pair for pair in given if not pair[1].startswith("rust/") and not (SITE / (pair[1] or "index.html")).is_file()]
+    assert not missing
 
 
 def test_links_lead_to_known_hosts(pages):
