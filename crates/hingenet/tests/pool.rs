@@ -5,7 +5,7 @@ use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::Classifier;
 use hingenet_data::explain::{ExplanationKind, Reasons};
 use hingenet_data::rows::Rows;
-use hingenet_data::table::{Codes, Column, Table};
+use hingenet_data::table::{Codes, Column, Table, UnseenPolicy};
 use hingenet_pool::{self, LETTERS, PoolClassifier, PoolParams};
 use std::sync::{Arc, Mutex};
 
@@ -430,5 +430,45 @@ fn the_change_of_the_log_odds_is_that_of_the_probabilities() {
     for c in 0..3 {
         let effect = explanation.effect(level, c);
         assert!((effect - (with[c] - odds(&row, c))).abs() < 1e-8, "{effect}");
+    }
+}
+
+/// Many categorical columns that hardly vary, gaps, and classes of few rows, as the records of a clinic have them.
+fn records(seed: u64) -> hingenet::model::Dataset {
+    const CLASS_SIZES: [usize; 24] =
+        [57, 48, 22, 22, 20, 9, 8, 6, 4, 4, 3, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1];
+    let mut random = Random::new(seed);
+    let class: Vec<usize> = CLASS_SIZES.iter().enumerate().flat_map(|(c, &n)| vec![c; n]).collect();
+    let columns = (0..69).map(|j| {
+        let cards = [2, 2, 2, 2, 2, 3, 4, 5, 6][random.below(9)];
+        let gaps = [0.0, 0.0, 0.0, 0.0, 0.02, 0.3, 0.9, 0.97][random.below(8)];
+        let is_rare = random.uniform() < 0.6;
+        let usual: Vec<usize> = (0..24).map(|_| if is_rare { 0 } else { random.below(cards) }).collect();
+        let noise = if is_rare { 0.02 } else { 0.2 };
+        let cells: Vec<Option<usize>> = (class.iter())
+            .map(|&c| {
+                let state = if random.uniform() < noise { random.below(cards) } else { usual[c] };
+                (random.uniform() >= gaps).then_some(state)
+            })
+            .collect();
+        let names = (0..cards).map(|s| format!("v{s}")).collect();
+        Column::categorical(format!("x{j}"), names, Codes::from_options(cards, cells.into_iter()))
+    });
+    let table = Table::new(columns.collect()).unwrap();
+    let classes = (0..24).map(|c| format!("c{c:02}")).collect();
+    let codes = Codes::from_options(24, class.iter().map(|&c| Some(c)));
+    hingenet::model::Dataset::from_parts("class", table, classes, codes, None).unwrap()
+}
+
+#[test]
+fn records_with_gaps_and_rare_values_can_be_learnt_from() {
+    for seed in 1..3 {
+        let data = records(seed);
+        let spec = "pool,fast=true".parse().unwrap();
+        let model = hingenet::model::fit(&spec, &data, Default::default(), &Control::default());
+        let model = model.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let told = model.predict(&data.features, UnseenPolicy::Missing).unwrap();
+        let right = (0..data.n_rows()).filter(|&i| Some(told.class(i)) == data.class.get(i)).count();
+        assert!(right > 150, "seed {seed}: {right} of {}", data.n_rows());
     }
 }

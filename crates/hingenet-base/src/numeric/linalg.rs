@@ -278,12 +278,25 @@ impl Cholesky {
 
 /// Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix; the lower triangle is read.
 pub fn symmetric_eigen(a: &Matrix) -> Result<(Vec<f64>, Matrix)> {
-    let n = a.rows;
-    let failed = || Error::numeric("symmetric eigenvalues", "no convergence");
-    let eigen = a.view().self_adjoint_eigen(Side::Lower).map_err(|_| failed())?;
-    let values: Vec<f64> = (0..n).map(|i| eigen.S()[i]).collect();
-    let vectors = Matrix::from_fn(n, n, |i, j| eigen.U()[(i, j)]);
-    if values.iter().all(|v| v.is_finite()) { Ok((values, vectors)) } else { Err(failed()) }
+    if let Some(found) = eigen_of(a) {
+        return Ok(found);
+    }
+    // The solver ends when what is left beside the diagonal is small against its neighbours on it, and rounding errors
+    // are all there is where the rank is low. Against the norm of the matrix they are small.
+    let norm = (0..a.rows).map(|i| a.row(i).iter().map(|v| v.abs()).sum::<f64>()).fold(0.0, f64::max);
+    let shifted =
+        Matrix::from_fn(a.rows, a.cols, |i, j| a[(i.max(j), i.min(j))] + if i == j { norm } else { 0.0 });
+    let (values, vectors) =
+        eigen_of(&shifted).ok_or_else(|| Error::numeric("symmetric eigenvalues", "no convergence"))?;
+    Ok((values.iter().map(|v| v - norm).collect(), vectors))
+}
+
+/// `None` where the solver does not converge.
+fn eigen_of(a: &Matrix) -> Option<(Vec<f64>, Matrix)> {
+    let eigen = a.view().self_adjoint_eigen(Side::Lower).ok()?;
+    let values: Vec<f64> = (0..a.rows).map(|i| eigen.S()[i]).collect();
+    let vectors = Matrix::from_fn(a.rows, a.rows, |i, j| eigen.U()[(i, j)]);
+    values.iter().all(|v| v.is_finite()).then_some((values, vectors))
 }
 
 fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
@@ -369,5 +382,20 @@ mod tests {
         let mut kept = Matrix::zeros(1, 9);
         a.mul_transpose_into(&b.transpose(), &mut kept);
         assert_eq!(kept, c);
+    }
+
+    /// A covariance as columns that hardly ever vary give it: one direction, and nothing else.
+    #[test]
+    fn eigenvalues_of_a_matrix_of_rank_one() {
+        let signs =
+            [(2, 1.0), (3, -1.0), (10, 1.0), (11, -1.0), (43, -1.0), (46, 1.0), (108, -1.0), (112, 1.0)];
+        let mut direction = vec![0.0; 188];
+        signs.into_iter().chain([(167, 1.0), (168, -1.0)]).for_each(|(i, sign)| direction[i] = sign);
+        let a = Matrix::from_fn(188, 188, |i, j| 0.125_000_000_000_000_03 * direction[i] * direction[j]);
+        assert!(eigen_of(&a).is_none(), "the solver has learnt it: the shift can go");
+        let (values, u) = symmetric_eigen(&a).unwrap();
+        assert!((values[187] - 1.25).abs() < 1e-14 && values[..187].iter().all(|v| v.abs() < 1e-14));
+        let product = Matrix::from_fn(188, 188, |i, j| values[j] * u[(i, j)]).mul_transpose(&u);
+        assert!(product.data.iter().zip(&a.data).all(|(x, y)| (x - y).abs() < 1e-14));
     }
 }
