@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import json
 import os
 import pkgutil
 import re
@@ -64,3 +65,9 @@ def test_every_block_of_a_page_runs(page, request, tmp_path, monkeypatch):
 def test_blocks_that_are_not_run_say_why():
     reasons = [f"{p.relative_to(ROOT)}: {block.reason}" for p in PAGES for block in blocks(p) if block.reason]
     assert reasons == NOT_RUN
+
+
+@pytest.mark.parametrize("notebook", sorted((ROOT / "docs/gallery").glob("*.ipynb")), ids=lambda p: p.name)
+def test_notebooks_are_committed_without_what_they_showed(notebook):
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    assert all(cell.get("outputs", []) == [] and cell.get("execution_count") is None for cell in cells)
