@@ -73,6 +73,13 @@ def test_type_checkers_see_the_names_that_are_there():
         hingenet.nobody  # noqa: B018
 
 
+def test_the_benchmarks_of_this_version_are_kept_and_shown():
+    code = "import versions; print(*(r['version'] for r in versions.records()), '|', versions.PAGE.read_text() == versions.page(versions.records()))"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "benchmarks", capture_output=True, text=True, check=True)
+    kept, shown = run.stdout.split("|")
+    assert hingenet.__version__ in kept.split() and shown.strip() == "True"
+
+
 def needed(name, found):
     """A distribution and all that it needs, by name."""
     if name not in found:

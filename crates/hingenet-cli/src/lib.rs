@@ -16,7 +16,8 @@ use std::ffi::OsString;
 
 /// Bayesian-network classifiers trained with a margin that stay generative.
 #[derive(Parser)]
-#[command(name = "hingenet", version, about, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "hingenet", bin_name = "hingenet", version, about)]
+#[command(arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 ok, 1 failed, 2 usage, 3 bad input data, 130 interrupted.\n\
     Start with: hingenet demo")]
 struct Arguments {
