@@ -206,10 +206,10 @@ impl Reader {
             return Err(Error::File { file: found.places.file.clone(), line: None, problem, hint }.into());
         }
         let problem = format!(
-            "{} of {} of training {} not in the file and count as missing: {}",
+            "{} of {} of training {} as missing: {}",
             absent.len(),
             count(of, "column"),
-            if absent.len() == 1 { "is" } else { "are" },
+            if absent.len() == 1 { "is not in the file and counts" } else { "are not in the file and count" },
             listed(&absent)
         );
         let meant = |name: &&str| {

@@ -36,7 +36,8 @@ pub struct ArcConfidence {
 impl ArcConfidence {
     /// Share of runs in which i and j are adjacent.
     pub fn adjacency(&self, i: usize, j: usize) -> f64 {
-        self.arc[(i, j)] + self.arc[(j, i)]
+        // two shares of the same runs; their sum may round to more than all
+        (self.arc[(i, j)] + self.arc[(j, i)]).min(1.0)
     }
 
     /// Share of i -> j among the runs in which the two are adjacent; `None` when they never are.

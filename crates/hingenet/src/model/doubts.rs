@@ -51,7 +51,12 @@ pub fn doubts(data: &Dataset) -> Vec<Doubt> {
     }
     let mut found: Vec<Doubt> = target_doubt(data).into_iter().collect();
     found.extend(kinds.iter().filter(|(_, names)| !names.is_empty()).map(|(kind, names)| kind.doubt(names)));
-    found.extend(duplicates(data.features.columns()).into_iter().map(|(column, first)| Doubt {
+    // that constants repeat each other follows from what is told of them
+    let mut repeated = duplicates(data.features.columns());
+    repeated.retain(|(column, _)| {
+        !kinds.iter().any(|(kind, names)| matches!(kind, Kind::Constant) && names.contains(column))
+    });
+    found.extend(repeated.into_iter().map(|(column, first)| Doubt {
         problem: format!("column `{column}` repeats column `{first}`"),
         remedy: format!("leave one out with --ignore {column}"),
     }));
@@ -388,6 +393,16 @@ mod tests {
             texts("version", |m| format!("1.{}.{}", m / 2 % 4, m % 3)),
         ]);
         assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn constants_are_told_once() {
+        let found = told(vec![
+            numbers("a", |m| (m * 37 % 60) as f64 * 0.5),
+            numbers("one", |_| 1.0),
+            numbers("two", |_| 1.0),
+        ]);
+        assert!(found.len() == 1 && found[0].contains("`one`, `two`"), "{found:?}");
     }
 
     #[test]

@@ -217,8 +217,8 @@ fn push_row<R: BufRead>(
         return Err(lines.error(WEIGHT, WEIGHT_HINT));
     }
     if cells.len() != columns.len() {
-        let problem =
-            format!("this row has {} cells, but {} attributes are declared", cells.len(), columns.len());
+        let have = if cells.len() == 1 { "1 cell".into() } else { format!("{} cells", cells.len()) };
+        let problem = format!("this row has {have}, but {} attributes are declared", columns.len());
         return Err(lines.error(problem, "quote values that contain commas or spaces"));
     }
     for (column, cell) in columns.iter_mut().zip(cells.iter()) {

@@ -55,7 +55,10 @@ pub(super) fn ragged(scanner: &Scanner<'_>, n_columns: usize, context: &Context<
     let d = (scanner.delimiter as char).escape_default();
     context.file(
         Some(scanner.record_line),
-        format!("this row has {} cells, but the header has {n_columns} columns", scanner.n_cells()),
+        match scanner.n_cells() {
+            1 => format!("this row has 1 cell, but the header has {n_columns} columns"),
+            n => format!("this row has {n} cells, but the header has {n_columns} columns"),
+        },
         format!("quote cells that contain the delimiter `{d}`, or give the right one with `--delimiter`"),
     )
 }
