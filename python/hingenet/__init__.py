@@ -61,13 +61,14 @@ _HOMES = {
     "_pool": "HingenetClassifier",
 }
 
+if not TYPE_CHECKING:  # or every name would do
 
-def __getattr__(name):
-    home = next((home for home, names in _HOMES.items() if name in names.split()), None)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f".{home}", __name__), name)
-    return value
+    def __getattr__(name):
+        home = next((home for home, names in _HOMES.items() if name in names.split()), None)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f".{home}", __name__), name)
+        return value
 
 
 def __dir__():

@@ -106,7 +106,7 @@ def bare(tmp_path_factory):
     for one in needed("hingenet", {}).values():
         for top in {file.parts[0] for file in one.files if file.parts[0] not in ("..", "__pycache__")}:
             if not (site / top).exists():
-                (site / top).symlink_to(here / top)
+                (site / top).symlink_to(here / top, target_is_directory=(here / top).is_dir())
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
 
     def run(program, *words):
