@@ -37,6 +37,22 @@ fn steps_beyond_the_memory_allowed_are_refused_with_the_remedy() {
     assert_snapshot!("no_size", folder.fails("fit rows.csv --target y -o m.hgn --max-memory much", 2));
 }
 
+/// Few digits in a file are eight bytes in memory, and a table of few rows may be wide.
+#[test]
+fn numbers_count_as_what_they_become() {
+    let row =
+        |m: usize| (0..40).map(|j| format!("{},", (m * j) % 10)).collect::<String>() + ["a", "b"][m % 2];
+    let header = (0..40).map(|j| format!("x{j},")).collect::<String>() + "y";
+    let text = std::iter::once(header).chain((0..3000).map(row)).collect::<Vec<_>>().join("\n");
+    let folder = Folder::with(&[("digits.csv", &text)]);
+    let refused = folder.fails("fit digits.csv --target y --model nb:ml -o m.hgn --max-memory 900k", 3);
+    assert!(
+        refused.contains("the table needs 1.0 MB of memory, more than the 900.0 kB allowed"),
+        "{refused}"
+    );
+    folder.succeeds("fit digits.csv --target y --model nb:ml -o m.hgn --max-memory 2M");
+}
+
 #[test]
 fn a_billion_rows_are_not_drawn_at_once() {
     let folder = Folder::with(&[("rows.csv", &with_ids(60))]);

@@ -33,7 +33,7 @@ pub(super) fn read(input: Input<'_>, options: &ReadOptions, control: &Control) -
         push_row(&lines, &attributes, &mut columns, &mut cells)?;
         plan::row_done(&mut rows, lines.number, &columns, control)?;
     }
-    plan::finish(columns, rows, context, None)
+    plan::finish(columns, rows, context, None, control)
 }
 
 /// A declared attribute.

@@ -86,11 +86,15 @@ impl ColumnBuilder {
         header.into_iter().zip(roles).map(|(name, role)| ColumnBuilder::new(name, role)).collect()
     }
 
-    /// Memory of the cells so far, about.
+    /// Memory of the cells so far, about, once they are typed: texts that all are numbers become numbers.
     pub(super) fn bytes(&self) -> usize {
         match &self.store {
             Store::Nothing => 0,
-            Store::Coded(coded) => 2 * coded.codes.len() + 64 * coded.numbers.len(),
+            Store::Coded(coded) => {
+                let is_numeric = self.role == Role::Infer && self.seen.n_texts == 0;
+                let cell = if is_numeric { 8 } else { 2 };
+                cell * coded.codes.len() + 64 * coded.numbers.len()
+            }
             Store::Numbers(values) => 8 * values.len(),
         }
     }

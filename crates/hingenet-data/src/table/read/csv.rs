@@ -32,7 +32,7 @@ pub(super) fn read(input: Input<'_>, options: &ReadOptions, control: &Control) -
         scanner.for_each_cell(|k, cell| columns[k].push(cell, Place::Line(line), &context))?;
         plan::row_done(&mut rows, line, &columns, control)?;
     }
-    plan::finish(columns, rows, &context, Some(scanner.delimiter))
+    plan::finish(columns, rows, &context, Some(scanner.delimiter), control)
 }
 
 /// The column names.

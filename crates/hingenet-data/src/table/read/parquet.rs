@@ -104,7 +104,7 @@ fn parquet_groups<T: ChunkReader + 'static>(
         }
         n_rows = end;
     }
-    plan::finish(columns, Lines::none(n_rows), context, None)
+    plan::finish(columns, Lines::none(n_rows), context, None, control)
 }
 
 thread_local! {
@@ -218,7 +218,7 @@ fn collect(
         n_rows += batch.num_rows();
         control.progress("reading rows", n_rows, 0)?;
     }
-    plan::finish(columns, Lines::none(n_rows), context, None)
+    plan::finish(columns, Lines::none(n_rows), context, None, control)
 }
 
 /// Adds a batch of cells to its column.

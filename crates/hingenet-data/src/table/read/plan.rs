@@ -148,7 +148,9 @@ pub(super) fn finish(
     rows: Lines,
     context: &Context<'_>,
     delimiter: Option<u8>,
+    control: &Control,
 ) -> Result<ReadResult> {
+    reserve(&columns, 0.0, control)?;
     if rows.n_rows == 0 {
         return Err(context.file(
             None,
