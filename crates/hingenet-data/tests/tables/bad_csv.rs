@@ -23,8 +23,8 @@ fn ragged_rows_name_their_line() {
         &["3 cells", "2 columns"],
         "--delimiter",
     );
-    refused_csv("a,b\n1\n", &options, Some(2), &["1 cells"], "quote");
-    refused_csv("a;b\n1,2\n", &options, Some(2), &["1 cells"], "`;`");
+    refused_csv("a,b\n1\n", &options, Some(2), &["1 cell,"], "quote");
+    refused_csv("a;b\n1,2\n", &options, Some(2), &["1 cell,"], "`;`");
 }
 
 #[test]
