@@ -8,6 +8,7 @@ import { decided, logOdds } from "./reasons.js";
 /** @typedef {import("../types.d.ts").Beliefs} Beliefs */
 /** @typedef {import("../types.d.ts").Belief} Belief */
 /** @typedef {import("../types.d.ts").Finding} Finding */
+/** @typedef {import("../types.d.ts").Difference} Difference */
 /** @typedef {import("./evidence.js").Evidence} Evidence */
 
 /** Lines of a figure; the rest is summed up. */
@@ -393,7 +394,7 @@ function differencesOf({ differences }) {
   if (found.length === 0) return [element("p", { className: "note" }, "The networks of the classes differ in no weight by more than chance.")];
   const several = new Set(found.map((d) => d.second)).size > 1;
   const title = "Where the networks differ";
-  const bar = (/** @type {import("../types.d.ts").Difference} */ d) => {
+  const bar = (/** @type {Difference} */ d) => {
     const value = d.weight_second - d.weight_first;
     return { label: `${several ? `${d.second}: ` : ""}${d.from} → ${d.to}`, value, text: percentOf(d.support), css: value < 0 ? "against" : "for" };
   };
