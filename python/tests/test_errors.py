@@ -1,6 +1,7 @@
 """Bad input and interrupts."""
 
 import _thread
+import signal
 import threading
 import time
 
@@ -222,12 +223,15 @@ def seconds_to_stop(work):
         _thread.interrupt_main()
 
     timer = threading.Timer(0.5, press)
+    # whoever starts the tests in the background may have switched Ctrl-C off
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
             work()
     finally:
         timer.cancel()
+        signal.signal(signal.SIGINT, handler)
     # time of this process on one thread, because other programs may have taken the processor
     return time.process_time() - pressed[0]
 
