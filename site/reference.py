@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 
 import hingenet
+import hingenet.dask
+import hingenet.pieces
 import manual
 from hingenet import _engine
 
@@ -80,7 +82,10 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-PUBLIC = [name for name in hingenet.__all__ if name != "__version__"]
+# Everything that has a page, by its name below `hingenet`.
+PUBLIC = {name: getattr(hingenet, name) for name in hingenet.__all__ if name != "__version__"}
+for module in (hingenet.dask, hingenet.pieces):
+    PUBLIC |= {f"{module.__name__.removeprefix('hingenet.')}.{name}": getattr(module, name) for name in module.__all__}
 
 
 def names() -> str:
@@ -92,8 +97,8 @@ Made from the docstrings of the package; the [guide](../python.md) has examples.
 | name | what it is |
 |---|---|
 """
-    for name in PUBLIC:
-        about = inspect.getdoc(getattr(hingenet, name)).split("\n\n")[0].replace("\n", " ")
+    for name, thing in PUBLIC.items():
+        about = inspect.getdoc(thing).split("\n\n")[0].replace("\n", " ")
         text += f"| [`{name}`](python/{name}.md) | {cell(about)} |\n"
     return text
 
@@ -101,8 +106,8 @@ Made from the docstrings of the package; the [guide](../python.md) has examples.
 def python() -> dict[str, str]:
     """A page of each public name, by its docstrings."""
     pages = {}
-    for name in PUBLIC:
-        listed = methods(getattr(hingenet, name))
+    for name, thing in PUBLIC.items():
+        listed = methods(thing)
         options = f"members: {listed}" if listed else "{ members: false, inherited_members: false }"
         text = f"---\ntitle: {name}\n---\n\n::: hingenet.{name}\n    options:\n      {options}\n"
         pages[f"reference/python/{name}.md"] = text

@@ -29,12 +29,14 @@ from ._input import (
     check_weights,
     feature_names,
     free_name,
+    print_progress,
     run_options,
     seed_of,
     threads_of,
 )
 from ._labels import labels_of, texts_of
 from ._params import Run, parameter
+from ._partial import codes_among
 from ._query import QueryMixin
 from ._spec import params_of, spec_of, split_spec
 
@@ -67,19 +69,21 @@ class EngineEstimator(Run, BaseEstimator, metaclass=ABCMeta):
     def _keep_some(self, features: Any) -> None:
         """Holds back what a classifier needs of its training rows."""
 
-    def _fit(self, fit: Callable[..., Any], X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray]:
+    def _fit(
+        self, fit: Callable[..., Any], X: Any, y: Any, sample_weight: Any, classes: ArrayLike | None = None
+    ) -> tuple[Any, np.ndarray]:
         """What ``fit`` of the engine makes of checked rows, and the class labels."""
-        target = getattr(y, "name", None)
         features = check_features(self, X, reset=True, min_features=self._min_features)
         labels, codes = check_labels(self, X, y)
+        if classes is not None:
+            known = np.unique(np.asarray(classes))
+            labels, codes = known, codes_among(known, labels, codes)
         weights = self._row_weights(labels, codes, check_weights(sample_weight, codes))
-        if isinstance(features, list) and weights is not None and weights.any() and not weights.all():
-            # so that a category that only rows of weight zero have is as unknown as without them
-            keep = weights > 0
-            features, codes, weights = some_columns(X, keep), codes[keep], weights[keep]
+        if weights is not None and weights.any():
+            features, codes, weights = rows_that_count(X, features, codes, weights)
         self._keep_some(features)
         names = feature_names(self)
-        target = target if isinstance(target, str) and target not in names else free_name("class", names)
+        target = target_name(getattr(y, "name", None), names)
         texts = texts_of(labels.tolist())
         if is_frame(X):
             for text in _engine.doubts(features, names, codes, texts, target, weights=weights):
@@ -153,6 +157,21 @@ class EngineEstimator(Run, BaseEstimator, metaclass=ABCMeta):
         tags.input_tags.string = True
         tags.target_tags.required = True
         return tags
+
+
+def rows_that_count(
+    X: Any, features: Any, codes: np.ndarray, weights: np.ndarray | None
+) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    """The rows of a frame that have a weight, so that a category that only others have is as unknown as without them."""
+    if not isinstance(features, list) or weights is None or weights.all():
+        return features, codes, weights
+    keep = weights > 0
+    return some_columns(X, keep), codes[keep], weights[keep]
+
+
+def target_name(name: Any, features: list[str]) -> str:
+    """What the target is called in the model: as given, unless it is no text or a feature has the name."""
+    return name if isinstance(name, str) and name not in features else free_name("class", features)
 
 
 def tell(texts: list[str], solver: dict[str, Any] | None) -> None:
@@ -402,8 +421,8 @@ class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
             raise ValueError("y has the classes of the rows of X; give X too")
         features = None if X is None else self._features(X)
         codes = None if y is None else self._codes(X, y)
-        threads = threads_of(self.n_jobs)
-        page = _engine.ExplorerPage(model, features, codes, self._places(coordinates), shuffles, threads)
+        threads, progress = threads_of(self.n_jobs), print_progress if self.verbose else None
+        page = _engine.ExplorerPage(model, features, codes, self._places(coordinates), shuffles, threads, progress)
         return ExplorerPage(model.spec, page, threads, height)
 
     def _places(self, coordinates: Mapping[str, Sequence[float]] | None) -> list[tuple[float, float, float | None]]:

@@ -8,11 +8,12 @@ from ._base import EngineClassifier
 from ._docs import documented
 from ._network import GenerativeMixin, NetworkMixin
 from ._params import option, parameter
+from ._partial import PartialFitMixin
 from ._spec import Arcs
 
 
 @documented
-class BayesNetClassifier(NetworkMixin, GenerativeMixin, EngineClassifier):
+class BayesNetClassifier(PartialFitMixin, NetworkMixin, GenerativeMixin, EngineClassifier):
     """Bayesian network over the class and discretised features.
 
     Numbers are cut into intervals (Fayyad and Irani), categories stay as they are; a structure over

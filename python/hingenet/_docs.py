@@ -137,7 +137,9 @@ def documented(cls: Class) -> Class:
     """The class, with the shared paragraphs in its docstring and in those of its methods."""
     for item in (cls, *vars(cls).values()):
         item = getattr(item, "__func__", item)
-        text = getattr(item, "__doc__", None)
-        if isinstance(text, str) and _PLACE.search(text):
-            item.__doc__ = _PLACE.sub(lambda m: textwrap.indent(_SHARED[m[2]], m[1]), text)
+        # what a decorator wraps has a docstring of its own
+        for part in (item, getattr(item, "__wrapped__", None)):
+            text = getattr(part, "__doc__", None)
+            if isinstance(text, str) and _PLACE.search(text):
+                part.__doc__ = _PLACE.sub(lambda m: textwrap.indent(_SHARED[m[2]], m[1]), text)
     return cls

@@ -16,6 +16,7 @@ from ._docs import documented
 from ._input import check_numbers, check_weights, feature_names, run_options, seed_of, threads_of
 from ._network import GenerativeMixin, Network
 from ._params import Declared, Run, option, parameter
+from ._partial import PartialFitMixin
 
 
 class _Structure(Declared):
@@ -58,7 +59,7 @@ class _ClassNetworks:
 
 
 @documented
-class GaussianNetworkClassifier(_ClassNetworks, GenerativeMixin, _Structure, EngineClassifier):
+class GaussianNetworkClassifier(PartialFitMixin, _ClassNetworks, GenerativeMixin, _Structure, EngineClassifier):
     """A sparse Gaussian Bayesian network for each class, made discriminative.
 
     Numbers are standardised (categories become indicators); every class gets a directed network whose arcs
@@ -238,14 +239,26 @@ class GaussianNetwork(OneToOneFeatureMixin, TransformerMixin, Run, BaseEstimator
     _families = ("sgbn",)
 
     method: str = parameter(
-        '{"search", "or", "h"}',
-        "Search over orders by BIC, order-constrained lasso, or block descent (which depends on the order of the "
-        "columns).",
+        '{"search", "or", "or-printed", "h", "h-whole", "pc", "gs", "iamb", "fast-iamb", "inter-iamb", "tc", '
+        '"tc-bw", "l1mb"}',
+        "Search over orders by BIC; order-constrained lasso, also as printed in the paper; block descent (which "
+        "depends on the order of the columns), also of the whole network at once; independence tests; lasso "
+        "neighbourhoods.",
         default="search",
         kw_only=False,
     )
+    alpha: float | None = parameter(
+        "float", 'Level of the independence tests of ``"pc"`` to ``"tc-bw"``; None is 0.05.', default=None
+    )
     lambda1: float | None = parameter(
-        "float", 'Penalty of an arc of ``"or"`` and ``"h"``; None is 0.6 times the number of rows.', default=None
+        "float",
+        'Penalty of an arc of ``"or"``, ``"h"`` and their variants; None is 0.6 times the number of rows.',
+        default=None,
+    )
+    start: str = parameter(
+        '{"lasso", "l1mb"}',
+        'Where ``"or"`` begins: at lasso regressions, or at those of ``"l1mb"``.',
+        default="lasso",
     )
     penalty: float | None = parameter(
         "float", 'Penalty of an arc of ``"search"`` in units of log n; None is 2.', default=None
@@ -269,6 +282,8 @@ class GaussianNetwork(OneToOneFeatureMixin, TransformerMixin, Run, BaseEstimator
             str(self.method),
             weights=check_weights(sample_weight, X),
             lambda1=self.lambda1,
+            start=str(self.start),
+            alpha=self.alpha,
             penalty=self.penalty,
             rounds=self.rounds,
             **run_options(self),

@@ -19,6 +19,8 @@ MODULES = [f"hingenet.{m.name}" for m in pkgutil.iter_modules(hingenet.__path__)
 # Every block that is not run, and why.
 NOT_RUN = [
     "docs/how-to/from-r.md: needs the package reticulate",
+    "docs/scale.md: needs Spark",
+    "docs/scale.md: needs Ray",
     "docs/start.md: it installs",
     "docs/start.md: it installs",
     "docs/start.md: it installs",

@@ -173,10 +173,16 @@ def test_bad_options_name_what_is_allowed(cancer):
         GaussianNetworkClassifier("or", lambda1=0.0).fit(*cancer)
     with pytest.raises(ValueError, match="draws"):
         HingenetClassifier(draws=0).fit(*cancer)
-    with pytest.raises(ValueError, match="expected one of search, or, h"):
+    with pytest.raises(ValueError, match="expected one of search, or, or-printed, h"):
         GaussianNetwork("glasso").fit(cancer[0])
     with pytest.raises(ValueError, match="penalty"):
         GaussianNetwork(penalty=-1.0).fit(cancer[0])
+    with pytest.raises(ValueError, match="alpha"):
+        GaussianNetwork("pc", alpha=1.0).fit(cancer[0])
+    with pytest.raises(ValueError, match="alpha.*makes no tests"):
+        GaussianNetwork(alpha=0.05).fit(cancer[0])
+    with pytest.raises(ValueError, match="expected one of lasso, l1mb"):
+        GaussianNetwork("or", start="zero").fit(cancer[0])
 
 
 @pytest.mark.parametrize("estimator", KINDS + TRANSFORMERS + [GaussianNetwork()], ids=name_of)

@@ -1,6 +1,7 @@
 """What the program writes as JSON is what the schemas of the documentation say, and they say all of it."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -35,7 +36,7 @@ COMMANDS = [
     ("network", "network numbers.csv --ignore class -o OUT"),
 ]
 
-needs_program = pytest.mark.skipif(not PROGRAM.exists(), reason="cargo build --release --workspace has not run")
+needs_program = pytest.mark.skipif(not PROGRAM.exists() and not os.environ.get("CI"), reason="cargo build --release --workspace has not run")
 
 
 def unsaid(value, schema, place=""):

@@ -291,7 +291,7 @@ def chain(n=600, seed=0):
     return np.column_stack([100.0 + 7.0 * a, b, 0.01 * c, 3.0 * c + rng.normal(size=n)])
 
 
-@pytest.mark.parametrize("method", ["search", "or", "h"])
+@pytest.mark.parametrize("method", ["search", "or", "h", "pc", "tc-bw", "l1mb"])
 def test_a_network_without_classes_is_a_normal_distribution(method):
     X = chain()
     model = GaussianNetwork(method).fit(X)
@@ -335,6 +335,16 @@ def test_missing_cells_are_learnt_around_and_filled_in():
     np.testing.assert_array_equal(filled[seen], X[seen])
     gone = np.abs(filled - X)[~seen[:, 3], 3]
     assert np.mean(gone) < 0.5 * np.std(X[:, 3])
+
+
+@pytest.mark.parametrize("method", ["pc", "gs", "iamb", "fast-iamb", "inter-iamb", "tc", "tc-bw"])
+def test_independence_tests_direct_colliders_and_leave_other_edges_open(method):
+    rng = np.random.default_rng(1)
+    a, b, e = rng.normal(size=(3, 500))
+    c = a + b + 0.5 * rng.normal(size=500)
+    model = GaussianNetwork(method, alpha=0.001).fit(np.column_stack([a, b, c, e, e + rng.normal(size=500)]))
+    assert set(model.network_.edges) >= {("x0", "x2"), ("x1", "x2")} and len(model.network_.edges) == 3
+    assert model.undirected_edges_ == [(3, 4)] and model.bic_ is None
 
 
 def test_weights_of_rows_equal_repetition_in_a_network_without_classes():

@@ -1,5 +1,6 @@
 """The program that the wheel installs is the one that Cargo builds: the same answers, exit codes and signals."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ BUILT = Path(__file__).parents[2] / "target" / "release" / f"hingenet{sysconfig.
 SCRIPT = Path(sysconfig.get_path("scripts")) / BUILT.name
 PROGRAMS = {"built": [BUILT], "script": [SCRIPT], "module": [sys.executable, "-m", "hingenet"]}
 
-built = pytest.mark.skipif(not BUILT.exists(), reason="cargo build --release --workspace has not run")
+built = pytest.mark.skipif(not BUILT.exists() and not os.environ.get("CI"), reason="cargo build --release --workspace has not run")
 
 
 def answer(program, words, folder, stdin=b""):

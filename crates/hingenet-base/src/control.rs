@@ -103,6 +103,11 @@ impl Control {
         self
     }
 
+    /// The bound of [`Self::within_memory`], if there is one.
+    pub fn memory(&self) -> Option<u64> {
+        self.memory
+    }
+
     /// Asks for the memory of a step before it is taken: an error beyond the bound, and where the system has not that much
     /// to give. `what` needs it; `hint` says how to need less.
     pub fn reserve(&self, bytes: f64, what: impl std::fmt::Display, hint: &str) -> Result<()> {

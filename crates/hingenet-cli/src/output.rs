@@ -3,9 +3,9 @@
 use crate::failure::usage;
 use crate::session::Session;
 use anyhow::{Context, Result};
-use hingenet::table::{Column, Table, write_csv};
+use hingenet::table::{Column, Format, ReadOptions, Table};
 use hingenet_data::file;
-use hingenet_data::table::parse_number;
+use hingenet_data::table::{Batches, parse_number, write_csv_header, write_csv_rows};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::Write;
@@ -42,11 +42,17 @@ impl Files {
 
     /// Fails if an output cannot be written, is an input or the same as another output, whatever their names.
     pub fn check(&self) -> Result<()> {
+        let reads: Vec<PathBuf> = self.reads.iter().flat_map(|path| files_of(path)).collect();
         for (i, path) in self.writes.iter().enumerate() {
             if is_file(path) {
                 file::target(path).map_err(cannot_write)?;
             }
-            if let Some(input) = self.reads.iter().find(|input| is_same(input, STDIN, path)) {
+            if let Some(folder) = self.reads.iter().find(|input| is_in(path, input)) {
+                let problem =
+                    format!("{} would become a file of the table {}", path.display(), folder.display());
+                return Err(usage(problem, "write the output to another folder"));
+            }
+            if let Some(input) = reads.iter().find(|input| is_same(input, STDIN, path)) {
                 let problem = format!("{} is an input and would be overwritten", input.display());
                 return Err(usage(problem, "give the output another name"));
             }
@@ -57,6 +63,23 @@ impl Files {
         }
         Ok(())
     }
+}
+
+/// The files of an input, which may be a folder or a pattern; what is wrong with it is told when it is read.
+fn files_of(path: &Path) -> Vec<PathBuf> {
+    let found = Batches::of(path, &ReadOptions::default()).ok().filter(|_| is_file(path));
+    found.map_or_else(|| vec![path.into()], |batches| batches.files().to_vec())
+}
+
+/// Whether an output would be a table in an input that is a folder.
+fn is_in(output: &Path, input: &Path) -> bool {
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let same = |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
+    let is_named = |path: &PathBuf| Format::of_name(&path.to_string_lossy()).is_some();
+    is_file(output)
+        && input.is_dir()
+        && same(folder, input)
+        && (is_named(&output.to_path_buf()) || !files_of(input).iter().any(is_named))
 }
 
 /// Whether two paths name one file: `-` among outputs is standard output, `stream` for `path`.
@@ -88,17 +111,66 @@ pub fn write_text(path: Option<&PathBuf>, text: &str) -> Result<()> {
 
 /// Writes a table as CSV, as its cells are; warns of cells that a spreadsheet would take for formulas.
 pub fn write_table(path: Option<&PathBuf>, table: &Table, session: &Session) -> Result<()> {
-    for column in table.columns() {
-        if let Some(text) = formula(column) {
-            session.warn(&format!(
-                "column `{}`: `{text}` begins like a formula, which a spreadsheet would run: import the column as text",
-                column.name()
-            ));
+    let mut writer = TableWriter::create(path)?;
+    writer.add(table)?;
+    writer.finish(session)
+}
+
+/// A table that is written piece by piece; nobody sees it before it is whole.
+pub struct TableWriter {
+    sink: Sink,
+    /// The first formula of each column.
+    formulas: Vec<Option<String>>,
+    names: Vec<String>,
+}
+
+enum Sink {
+    Stdout(file::Spool),
+    File(Box<file::Writing>),
+}
+
+impl TableWriter {
+    /// Begins to write to the file, or to stdout if there is none or `-`.
+    pub fn create(path: Option<&PathBuf>) -> Result<Self> {
+        let sink = match path.filter(|p| is_file(p)) {
+            None => Sink::Stdout(file::Spool::default()),
+            Some(path) => Sink::File(Box::new(file::Writing::create(path).map_err(cannot_write)?)),
+        };
+        Ok(TableWriter { sink, formulas: Vec::new(), names: Vec::new() })
+    }
+
+    /// Adds rows; the columns are always the same.
+    pub fn add(&mut self, table: &Table) -> Result<()> {
+        let mut text = Vec::new();
+        if self.names.is_empty() {
+            self.names = table.columns().iter().map(|column| column.name().to_string()).collect();
+            self.formulas = vec![None; self.names.len()];
+            write_csv_header(table, &mut text)?;
+        }
+        for (known, column) in self.formulas.iter_mut().zip(table.columns()) {
+            *known = known.take().or_else(|| formula(column));
+        }
+        write_csv_rows(table, &mut text)?;
+        match &mut self.sink {
+            Sink::Stdout(spool) => spool.write_all(&text).context("cannot keep what goes to standard output"),
+            Sink::File(writing) => writing.add(&text).map_err(cannot_write),
         }
     }
-    let mut text = Vec::new();
-    write_csv(table, &mut text)?;
-    write(path, &text)
+
+    /// Shows the table; warns of cells that a spreadsheet would take for formulas.
+    pub fn finish(self, session: &Session) -> Result<()> {
+        for (name, text) in self.names.iter().zip(&self.formulas) {
+            if let Some(text) = text {
+                session.warn(&format!(
+                    "column `{name}`: `{text}` begins like a formula, which a spreadsheet would run: import the column as text"
+                ));
+            }
+        }
+        match self.sink {
+            Sink::Stdout(spool) => stdout_written(spool.pour(&mut std::io::stdout().lock())),
+            Sink::File(writing) => writing.finish().map_err(cannot_write),
+        }
+    }
 }
 
 /// The name or the first cell of a column that begins like a formula and is no number.
@@ -153,7 +225,11 @@ pub fn write_stderr(line: &str) {
 
 fn write_stdout(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
+    stdout_written(out.write_all(bytes).and_then(|()| out.flush()))
+}
+
+fn stdout_written(written: std::io::Result<()>) -> Result<()> {
+    match written {
         // whoever reads us has seen enough, as in `hingenet models | head`
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other.context("cannot write to standard output"),

@@ -7,10 +7,12 @@ use clap::Args;
 use hingenet::Error;
 use hingenet::model::{Dataset, Doubt, Model, doubts, doubts_of_test_rows};
 use hingenet::table::{
-    AlignReport, Column, ColumnData, FeatureKind, FeatureSpec, Places, ReadOptions, ReadResult, Schema,
-    Source, Table, UnseenPolicy, read,
+    AlignReport, Column, FeatureKind, FeatureSpec, Places, ReadOptions, ReadResult, Schema, Source, Table,
+    UnseenPolicy, read,
 };
 use hingenet_base::similar::similar;
+use hingenet_data::table::{Batches, Note, read_pieces};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Columns that a message names.
@@ -108,21 +110,34 @@ impl LabelledReader {
     }
 
     /// The rows, without those that have no class if that is asked for.
-    fn with_class(&self, (table, places): Rows, target: &str, session: &Session) -> Result<Rows> {
+    fn with_class(&self, rows: Rows, target: &str, session: &Session) -> Result<Rows> {
+        let n_rows = rows.0.n_rows();
+        let rows = self.labelled_rows(rows, target)?;
+        self.tell_left_out(n_rows - rows.0.n_rows(), session);
+        Ok(rows)
+    }
+
+    /// The same without a word.
+    pub fn labelled_rows(&self, (table, places): Rows, target: &str) -> hingenet::Result<Rows> {
         let class = table.by_name(target)?;
         let kept: Vec<usize> = (0..table.n_rows()).filter(|&m| !class.is_missing(m)).collect();
-        let left_out = table.n_rows() - kept.len();
-        if !self.drop_unlabelled || left_out == 0 {
-            return Ok((table, places));
+        match self.drop_unlabelled && kept.len() < table.n_rows() {
+            true => Ok((table.rows(&kept), places.rows(&kept))),
+            false => Ok((table, places)),
         }
-        session.note(&format!("{} without a class left out", count(left_out, "row")));
-        Ok((table.rows(&kept), places.rows(&kept)))
+    }
+
+    /// Says how many rows have no class.
+    pub fn tell_left_out(&self, rows: usize, session: &Session) {
+        if rows > 0 {
+            session.note(&format!("{} without a class left out", count(rows, "row")));
+        }
     }
 }
 
 impl Reader {
     /// What the library's reader is asked to do.
-    fn options(&self) -> ReadOptions {
+    pub fn options(&self) -> ReadOptions {
         ReadOptions {
             categorical: self.categorical.clone(),
             numeric: self.numeric.clone(),
@@ -136,7 +151,7 @@ impl Reader {
     }
 
     /// Tells what looks wrong; the first doubt is an error with `--strict`.
-    fn tell(&self, doubts: Vec<Doubt>, session: &Session) -> Result<()> {
+    pub fn tell(&self, doubts: Vec<Doubt>, session: &Session) -> Result<()> {
         for doubt in doubts {
             if self.strict {
                 return Err(Error::data(doubt.problem, doubt.remedy + ", or leave out --strict").into());
@@ -221,14 +236,62 @@ impl Reader {
     }
 
     fn read(&self, data: &Path, options: &ReadOptions, session: &Session) -> Result<ReadResult> {
-        let source = if data == Path::new("-") {
-            Source::reader("standard input", std::io::stdin().lock())
-        } else {
-            Source::from(data)
+        let result = match data == Path::new("-") {
+            true => read(standard_input(), options, &session.control)?,
+            false => Batches::of(data, options)?.read(&session.control)?,
         };
-        let result = read(source, options, &session.control)?;
         session.done();
-        for note in &result.notes {
+        let mut found = Found::default();
+        found.add(&result, session);
+        self.tell_found(found, data, session)?;
+        Ok(result)
+    }
+
+    /// Reads rows for a fitted model in batches of so many, each handed on as it comes: the model's columns with its types,
+    /// as far as they are there.
+    pub fn batches_for_model(
+        &self,
+        data: &Path,
+        model: &Model,
+        most_rows: usize,
+        session: &Session,
+        each: &mut dyn FnMut(Rows) -> Result<()>,
+    ) -> Result<()> {
+        let options = ReadOptions { schema: Some(model.schema.clone()), ..self.options() };
+        let (mut found, mut failure) = (Found::default(), None);
+        let mut take = |batch: ReadResult| {
+            if found.n_batches == 0 {
+                self.compare_columns(&model.schema, &batch, session)?;
+            }
+            found.add(&batch, session);
+            each((batch.table, batch.places))
+        };
+        // the reader knows errors of the library only
+        let mut each = |batch: ReadResult| {
+            take(batch).map_err(|e| {
+                failure = Some(e);
+                Error::Interrupted
+            })
+        };
+        let read = match data == Path::new("-") {
+            true => read_pieces(standard_input(), &options, most_rows, &session.control, &mut each),
+            false => Batches::of(data, &options)?.for_each(most_rows, &session.control, &mut each),
+        };
+        match failure {
+            Some(failure) => return Err(failure),
+            None => read?,
+        }
+        session.done();
+        if found.n_batches > 1 {
+            session.detail(&format!("rows were read in {} batches of {most_rows}", found.n_batches));
+        }
+        self.tell_found(found, data, session)
+    }
+
+    /// Tells what the reader has to say about a table.
+    fn tell_found(&self, mut found: Found, data: &Path, session: &Session) -> Result<()> {
+        found.settle();
+        for (note, _) in &found.notes {
             match note.is_warning() {
                 true if self.strict => {
                     return Err(Error::data(note.to_string(), "mend the data, or leave out --strict").into());
@@ -237,16 +300,127 @@ impl Reader {
                 false => session.note(&note.to_string()),
             }
         }
-        if let Some(d) = result.delimiter {
+        if let Some(d) = found.delimiter {
             session.detail(&format!("{}: cells are separated by {:?}", data.display(), d as char));
         }
-        for column in result.table.columns() {
-            session.detail(&describe(column));
+        found.columns.iter().for_each(|column| session.detail(&column.describe()));
+        if !found.skipped.is_empty() {
+            session.detail(&format!("columns not used: {}", found.skipped.join(", ")));
         }
-        if !result.skipped.is_empty() {
-            session.detail(&format!("columns not used: {}", result.skipped.join(", ")));
+        Ok(())
+    }
+}
+
+fn standard_input() -> Source<'static> {
+    Source::reader("standard input", std::io::stdin().lock())
+}
+
+/// What reading a table has found, added up over its batches.
+#[derive(Default)]
+struct Found {
+    n_batches: usize,
+    /// Names of the columns.
+    names: Vec<String>,
+    /// Each with the number of batches that have it.
+    notes: Vec<(Note, usize)>,
+    delimiter: Option<u8>,
+    skipped: Vec<String>,
+    /// Empty unless somebody wants to know.
+    columns: Vec<Facts>,
+}
+
+/// What a column holds.
+struct Facts {
+    name: String,
+    /// None for numbers.
+    categories: Option<BTreeSet<String>>,
+    n_missing: usize,
+}
+
+impl Found {
+    fn add(&mut self, batch: &ReadResult, session: &Session) {
+        self.n_batches += 1;
+        self.names = batch.table.columns().iter().map(|column| column.name().to_string()).collect();
+        batch.notes.iter().for_each(|note| self.add_note(note));
+        self.delimiter = batch.delimiter;
+        self.skipped.clone_from(&batch.skipped);
+        if !session.is_verbose() {
+            return;
         }
-        Ok(result)
+        if self.columns.is_empty() {
+            self.columns = batch.table.columns().iter().map(Facts::new).collect();
+        }
+        self.columns.iter_mut().zip(batch.table.columns()).for_each(|(facts, column)| facts.add(column));
+    }
+
+    /// Of notes about a cell the first one of each column stays; lists of columns grow.
+    fn add_note(&mut self, note: &Note) {
+        let is_same = |known: &Note| match (known, note) {
+            (Note::AllMissing { column: a }, Note::AllMissing { column: b })
+            | (Note::LargeInteger { column: a, .. }, Note::LargeInteger { column: b, .. })
+            | (Note::MostlyNumbers { column: a, .. }, Note::MostlyNumbers { column: b, .. }) => a == b,
+            (Note::DecimalCommas { .. }, Note::DecimalCommas { .. }) => true,
+            (known, note) => known == note,
+        };
+        match self.notes.iter_mut().find(|(known, _)| is_same(known)) {
+            None => self.notes.push((note.clone(), 1)),
+            Some((known, n_batches)) => {
+                *n_batches += 1;
+                if let (Note::DecimalCommas { columns }, Note::DecimalCommas { columns: more }) =
+                    (known, note)
+                {
+                    let new: Vec<String> =
+                        more.iter().filter(|name| !columns.contains(name)).cloned().collect();
+                    columns.extend(new);
+                }
+            }
+        }
+    }
+
+    /// Leaves what is to be told, in the order of the columns: one without cells in some batches may have some in others.
+    fn settle(&mut self) {
+        let place = |name: &str| self.names.iter().position(|known| known == name);
+        self.notes.retain(|(note, n)| !matches!(note, Note::AllMissing { .. }) || *n == self.n_batches);
+        for (note, _) in &mut self.notes {
+            if let Note::DecimalCommas { columns } = note {
+                columns.sort_by_key(|name| place(name));
+            }
+        }
+        self.notes.sort_by_key(|(note, _)| place(about(note)));
+    }
+}
+
+/// The column that a note is about, or the first of them.
+fn about(note: &Note) -> &str {
+    match note {
+        Note::AllMissing { column }
+        | Note::LargeInteger { column, .. }
+        | Note::MostlyNumbers { column, .. } => column,
+        Note::DecimalCommas { columns } => columns.first().map_or("", String::as_str),
+        Note::IntegerCodes { columns } => columns.first().map_or("", |(name, _)| name),
+        _ => "",
+    }
+}
+
+impl Facts {
+    fn new(column: &Column) -> Self {
+        let categories = column.as_categorical().map(|_| BTreeSet::new());
+        Facts { name: column.name().into(), categories, n_missing: 0 }
+    }
+
+    fn add(&mut self, column: &Column) {
+        self.n_missing += column.n_missing();
+        if let (Some(known), Some(texts)) = (&mut self.categories, column.as_categorical()) {
+            known.extend(texts.categories().iter().cloned());
+        }
+    }
+
+    fn describe(&self) -> String {
+        let kind = match &self.categories {
+            None => "numbers".to_string(),
+            Some(categories) => count(categories.len(), "category"),
+        };
+        format!("column `{}`: {kind}, {} missing", self.name, count(self.n_missing, "cell"))
     }
 }
 
@@ -259,12 +433,4 @@ fn listed(names: &[&str]) -> String {
     let rest = names.len() - shown.len();
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     if names.is_empty() { "no others".into() } else { format!("`{}`{more}", shown.join("`, `")) }
-}
-
-fn describe(column: &Column) -> String {
-    let kind = match column.data() {
-        ColumnData::Numeric(_) => "numbers".to_string(),
-        ColumnData::Categorical(c) => count(c.categories().len(), "category"),
-    };
-    format!("column `{}`: {kind}, {} missing", column.name(), count(column.n_missing(), "cell"))
 }

@@ -60,6 +60,11 @@ impl Session {
         self.speaker.say_once("warning", message);
     }
 
+    /// Whether decisions are to be told.
+    pub fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
     /// A decision, told when asked for.
     pub fn detail(&self, message: &str) {
         if self.verbose {

@@ -3,10 +3,10 @@
 
 use hingenet_base::error::{Error, Result};
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tempfile::{Builder, NamedTempFile};
+use tempfile::{Builder, NamedTempFile, SpooledTempFile};
 
 /// Age after which the temporary file of a writer that was killed is removed by the next writer of the same file.
 pub const STALE: Duration = Duration::from_secs(24 * 3600);
@@ -29,13 +29,84 @@ pub enum Target {
     Stream(PathBuf),
 }
 
+/// Bytes kept in memory before they go to a temporary file.
+const SPOOLED: usize = 1 << 24;
+
 /// Writes all bytes to what `path` names. On failure the old file, or none, is there.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let written = match target(path)? {
-        Target::File(file) => replace(&file, bytes, &|_| Ok(())),
-        Target::Stream(stream) => append(&stream, bytes),
-    };
-    written.map_err(|e| Error::io(path, e))
+    let mut writing = Writing::create(path)?;
+    writing.add(bytes)?;
+    writing.finish()
+}
+
+/// A file in the making: bytes may come piece by piece, and the file is there once all have, or stays as it was.
+pub struct Writing {
+    path: PathBuf,
+    sink: Sink,
+}
+
+enum Sink {
+    File(Replacement<'static>),
+    Stream(PathBuf, Spool),
+}
+
+impl Writing {
+    /// Begins to write what `path` names.
+    pub fn create(path: &Path) -> Result<Self> {
+        let sink = match target(path)? {
+            Target::File(file) => {
+                Sink::File(Replacement::create(&file, &always).map_err(|e| Error::io(path, e))?)
+            }
+            Target::Stream(stream) => Sink::Stream(stream, Spool::default()),
+        };
+        Ok(Writing { path: path.into(), sink })
+    }
+
+    /// Adds bytes, which nobody sees yet.
+    pub fn add(&mut self, bytes: &[u8]) -> Result<()> {
+        let added = match &mut self.sink {
+            Sink::File(replacement) => replacement.add(bytes),
+            Sink::Stream(_, spool) => spool.0.write_all(bytes),
+        };
+        added.map_err(|e| Error::io(&self.path, e))
+    }
+
+    /// Makes the bytes the file.
+    pub fn finish(self) -> Result<()> {
+        let finished = match self.sink {
+            Sink::File(replacement) => replacement.finish(),
+            Sink::Stream(stream, spool) => append(&stream, spool),
+        };
+        finished.map_err(|e| Error::io(self.path, e))
+    }
+}
+
+/// Bytes for a stream, which cannot be taken back: kept until they are all there, on disk if they are many.
+pub struct Spool(SpooledTempFile);
+
+impl Default for Spool {
+    fn default() -> Self {
+        Spool(tempfile::spooled_tempfile(SPOOLED))
+    }
+}
+
+impl Spool {
+    /// Hands on all of them.
+    pub fn pour(mut self, out: &mut impl Write) -> io::Result<()> {
+        self.0.rewind()?;
+        io::copy(&mut self.0, out)?;
+        out.flush()
+    }
+}
+
+impl Write for Spool {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// What `path` names, or why it cannot be written; nothing is changed or opened that waits for a reader.
@@ -121,10 +192,8 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn append(stream: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut out = OpenOptions::new().append(true).open(stream)?;
-    out.write_all(bytes)?;
-    out.flush()
+fn append(stream: &Path, bytes: Spool) -> io::Result<()> {
+    bytes.pour(&mut OpenOptions::new().append(true).open(stream)?)
 }
 
 /// What a writer is about to ask of the operating system.
@@ -137,28 +206,50 @@ enum Step {
     Rename,
 }
 
-/// Writes a temporary file beside `path` under a name that nobody can guess, syncs it, renames it over `path` and syncs
-/// the folder. `before` is asked before every step; where it or the system fails, the temporary file goes away.
-fn replace(path: &Path, bytes: &[u8], before: &dyn Fn(Step) -> io::Result<()>) -> io::Result<()> {
-    let prefix = prefix(path);
-    remove_stale(folder(path), &prefix);
-    let old = existing(path)?;
-    before(Step::Create)?;
-    let mut temporary = create(folder(path), &prefix, old.is_none())?;
-    for chunk in bytes.chunks(CHUNK) {
-        before(Step::Write)?;
-        temporary.write_all(chunk)?;
+/// Nothing stands against a step.
+fn always(_: Step) -> io::Result<()> {
+    Ok(())
+}
+
+/// A temporary file beside `path` under a name that nobody can guess. At the end it is synced and renamed over `path`, and
+/// the folder is synced. `before` is asked before every step; where it or the system fails, the temporary file goes away.
+struct Replacement<'b> {
+    path: PathBuf,
+    old: Option<Metadata>,
+    temporary: NamedTempFile,
+    before: &'b dyn Fn(Step) -> io::Result<()>,
+}
+
+impl<'b> Replacement<'b> {
+    fn create(path: &Path, before: &'b dyn Fn(Step) -> io::Result<()>) -> io::Result<Self> {
+        let prefix = prefix(path);
+        remove_stale(folder(path), &prefix);
+        let old = existing(path)?;
+        before(Step::Create)?;
+        let temporary = create(folder(path), &prefix, old.is_none())?;
+        Ok(Replacement { path: path.into(), old, temporary, before })
     }
-    if let Some(old) = &old {
-        before(Step::Permissions)?;
-        keep_owner_and_mode(temporary.as_file(), old)?;
+
+    fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        bytes.chunks(CHUNK).try_for_each(|chunk| {
+            (self.before)(Step::Write)?;
+            self.temporary.write_all(chunk)
+        })
     }
-    before(Step::Sync)?;
-    temporary.as_file().sync_all()?;
-    before(Step::Rename)?;
-    temporary.persist(path).map_err(|e| e.error)?;
-    // Not every system can sync a folder; the rename itself has happened.
-    File::open(folder(path)).and_then(|f| f.sync_all()).or(Ok(()))
+
+    fn finish(self) -> io::Result<()> {
+        let Replacement { path, old, temporary, before } = self;
+        if let Some(old) = &old {
+            before(Step::Permissions)?;
+            keep_owner_and_mode(temporary.as_file(), old)?;
+        }
+        before(Step::Sync)?;
+        temporary.as_file().sync_all()?;
+        before(Step::Rename)?;
+        temporary.persist(&path).map_err(|e| e.error)?;
+        // Not every system can sync a folder; the rename itself has happened.
+        File::open(folder(&path)).and_then(|f| f.sync_all()).or(Ok(()))
+    }
 }
 
 /// How the names of temporary files of `path` begin; they may not become longer than 255 bytes.
@@ -238,7 +329,11 @@ mod tests {
                     asked.set(asked.get() + 1);
                     if asked.get() > failing { Err(io::Error::other(format!("{step:?}"))) } else { Ok(()) }
                 };
-                if replace(&path, &bytes, &fail).is_ok() {
+                let replaced = Replacement::create(&path, &fail).and_then(|mut replacement| {
+                    replacement.add(&bytes)?;
+                    replacement.finish()
+                });
+                if replaced.is_ok() {
                     break;
                 }
                 assert_eq!(std::fs::read(&path).unwrap_or_default(), before, "step {failing}");

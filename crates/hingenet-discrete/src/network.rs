@@ -1,6 +1,6 @@
 //! A network with parameters: `log P(x) = Σ_i w^i_{x_i|x(Pa_i)}`, Eq. (1) of the paper.
 
-use super::{Normaliser, Structure};
+use super::{Normaliser, Structure, counts};
 use hingenet_base::error::{Result, require_len};
 use hingenet_base::numeric::log::log_sum_exp;
 
@@ -16,6 +16,14 @@ impl Network {
     pub fn new(structure: Structure, w: Vec<f64>) -> Result<Self> {
         require_len("network parameters", structure.n_entries(), w.len())?;
         Ok(Network { structure, w })
+    }
+
+    /// The network of maximum likelihood, Eq. (3), from the raw counts of its tables.
+    pub fn likely(structure: Structure, counts: &[f64], alpha: f64) -> Result<Self> {
+        let mut n = counts.to_vec();
+        counts::smooth(&structure, &mut n, alpha);
+        let w = counts::ml_parameters(&structure, &n)?;
+        Network::new(structure, w)
     }
 
     /// Graph, states, layout.

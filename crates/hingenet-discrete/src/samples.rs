@@ -5,6 +5,7 @@ use hingenet_data::encode::FeatureCoder;
 use hingenet_data::rows::check_weights;
 use hingenet_data::table::{Codes, Column, Table};
 use rayon::prelude::*;
+use std::cmp::Ordering;
 
 /// Coded rows with weights. Cells may be missing; whether a fit accepts that is its own matter.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,6 +95,29 @@ impl Samples {
         let columns = self.columns.iter().map(|c| c.rows(rows)).collect();
         let weights = self.weights().map(|w| rows.iter().map(|&m| w[m]).collect());
         Samples::new(self.card.clone(), columns, weights)
+    }
+
+    /// One row for all that are equal, with the sum of their weights, sorted by class, then features in order, missing cells
+    /// last.
+    pub fn merged(&self) -> Result<Self> {
+        let compare = |&a: &usize, &b: &usize| {
+            let cell = |c: &Codes, m: usize| c.get(m).unwrap_or(usize::MAX);
+            let orders = self.columns.iter().map(|c| cell(c, a).cmp(&cell(c, b)));
+            orders.fold(Ordering::Equal, Ordering::then)
+        };
+        let mut order: Vec<usize> = (0..self.n_rows()).collect();
+        order.par_sort_by(compare);
+        let (mut kept, mut weights): (Vec<usize>, Vec<f64>) = (Vec::new(), Vec::new());
+        for m in order {
+            match (kept.last(), weights.last_mut()) {
+                (Some(last), Some(total)) if compare(last, &m).is_eq() => *total += self.weight(m),
+                _ => {
+                    kept.push(m);
+                    weights.push(self.weight(m));
+                }
+            }
+        }
+        self.rows(&kept)?.with_weights(weights)
     }
 
     /// The same rows with other weights.

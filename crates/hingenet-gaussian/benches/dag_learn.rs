@@ -8,7 +8,7 @@ use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_gaussian::StructureMethod;
 use hingenet_gaussian::moments::Moments;
-use hingenet_gaussian::structure::{Constraints, Method, SearchParams};
+use hingenet_gaussian::structure::{Constraints, Method};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -35,7 +35,7 @@ fn main() {
     for job in meta["jobs"].as_array().unwrap().iter().filter_map(|j| j.as_str()) {
         let kind = if job == "or" { StructureMethod::Or } else { StructureMethod::Search };
         let lambda1 = meta["lambda1"].as_f64().unwrap();
-        let method = Method { kind, lambda1, search: SearchParams::default() };
+        let method = Method { kind, lambda1, ..Method::default() };
         let (mut best, mut least) = (f64::INFINITY, f64::INFINITY);
         let mut arcs = Vec::new();
         for _ in 0..size("repeats") {

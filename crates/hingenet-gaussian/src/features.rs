@@ -41,6 +41,17 @@ pub struct FeatureMap {
 }
 
 impl FeatureMap {
+    /// Nodes of these columns.
+    pub(crate) fn new(nodes: Vec<Node>, schema: &Schema) -> Self {
+        let categories = schema.features.iter().map(|f| f.kind.categories());
+        FeatureMap {
+            nodes,
+            names: schema.features.iter().map(|f| f.name.clone()).collect(),
+            is_categorical: categories.clone().map(|c| c.is_some()).collect(),
+            categories: categories.map(|c| c.unwrap_or_default().to_vec()).collect(),
+        }
+    }
+
     /// Learns means and deviations from the weighted rows.
     pub fn learn(table: &Table, weights: Option<&[f64]>) -> Result<Self> {
         let names_of = |column: &Column| column.as_categorical().map(|c| c.categories().to_vec());
@@ -171,7 +182,12 @@ pub(crate) fn require_room(classes: usize, nodes: usize) -> Result<()> {
 
 /// Asks for the memory of a table as nodes, of their moments and of the networks of some classes.
 pub(crate) fn reserve(table: &Table, classes: usize, control: &Control) -> Result<()> {
-    let (n, m) = (table.n_rows() as f64, places_of(table).len());
+    reserve_nodes(table.n_rows(), places_of(table).len(), classes, control)
+}
+
+/// The same for so many rows of nodes.
+pub(crate) fn reserve_nodes(n: usize, m: usize, classes: usize, control: &Control) -> Result<()> {
+    let n = n as f64;
     require_room(classes, m)?;
     let cells = m as f64 * (4.0 * n + (2 * classes + 4) as f64 * m as f64);
     control.reserve(8.0 * cells, format!("learning {classes} networks of {m} nodes from {n} rows"), LESS)
@@ -182,7 +198,7 @@ fn places_of(table: &Table) -> Vec<(usize, Option<usize>)> {
 }
 
 /// Column and category of every node, from the number of categories of each column (`None` for numbers).
-fn node_places(columns: impl Iterator<Item = Option<usize>>) -> Vec<(usize, Option<usize>)> {
+pub(crate) fn node_places(columns: impl Iterator<Item = Option<usize>>) -> Vec<(usize, Option<usize>)> {
     let nodes = |(column, categories): (usize, Option<usize>)| match categories {
         None => vec![(column, None)],
         Some(n) => (0..n.saturating_sub(1)).map(|k| (column, Some(k))).collect(),

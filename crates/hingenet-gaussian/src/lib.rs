@@ -11,6 +11,7 @@
 
 mod beliefs;
 pub mod discriminative;
+mod exact;
 pub mod features;
 pub mod fisher;
 mod fit;
@@ -24,8 +25,9 @@ pub mod structure;
 pub mod study;
 
 pub use beliefs::GaussianBeliefs;
+pub use exact::{ClassSums, ExactMoments, NodeGrids};
 pub use fisher::FisherMachine;
-pub use fit::fit;
+pub use fit::{MomentTable, fit, fit_moments, is_of_moments, needs_rows};
 pub use params::{Decision, GaussianParams, Learning, Priors, SlackWeight, Tuning, Variance};
 pub use predict::GaussianClassifier;
 pub use structure::StructureMethod;

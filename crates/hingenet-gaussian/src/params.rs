@@ -2,7 +2,7 @@
 
 use crate::discriminative::MmSolver;
 use crate::fisher::Information;
-use crate::structure::{CLASSIFIER_ROUNDS, SearchParams, StructureMethod};
+use crate::structure::{CLASSIFIER_ROUNDS, Method, SearchParams, StructureMethod};
 use hingenet_base::error::{Result, require};
 
 /// What happens to the weights after structure learning.
@@ -121,6 +121,11 @@ impl Default for GaussianParams {
 }
 
 impl GaussianParams {
+    /// The learner of the graphs, with a λ1 for those that have one.
+    pub(crate) fn method(&self, lambda1: f64) -> Method {
+        Method { kind: self.structure, lambda1, search: self.search.clone(), ..Method::default() }
+    }
+
     /// Refuses values outside their ranges.
     pub fn check(&self) -> Result<()> {
         let positive = |name: &str, v: Option<f64>| {

@@ -217,7 +217,9 @@ fn kl_leaves_the_networks_alone_where_moving_them_does_not_help_on_held_out_rows
             stayed += 1;
             let or = GaussianParams { tuning, ..GaussianParams::default() };
             let or = fit(&train.training(), &or, &Control::default()).unwrap().model;
-            assert_eq!(kl.model.log_proba(&train.table).unwrap(), or.log_proba(&train.table).unwrap());
+            // the moments of networks that nothing is learnt after are summed another way
+            let (a, b) = (kl.model.log_proba(&train.table).unwrap(), or.log_proba(&train.table).unwrap());
+            assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12));
         }
     }
     assert!(stayed > 0);

@@ -26,7 +26,7 @@ fn collider(n: usize, w: [f64; 2], seed: u64) -> Matrix {
 
 fn search(rounds: usize) -> Method {
     let search = SearchParams { rounds, ..SearchParams::default() };
-    Method { kind: StructureMethod::Search, lambda1: 1.0, search }
+    Method { search, ..Method::default() }
 }
 
 fn or(lambda1: f64) -> Method {

@@ -4,8 +4,11 @@ use crate::{answers, mutate};
 use hingenet::explore::Explorer;
 use hingenet::model::{Model, ModelSpec, NamedNetwork};
 use hingenet::report::NetworkPicture;
-use hingenet::table::{Codes, Column, ColumnData, Format, ReadOptions, Source, Table, read, write_csv};
+use hingenet::table::{
+    Codes, Column, ColumnData, Format, ReadOptions, ReadResult, Source, Table, read, write_csv,
+};
 use hingenet::{Control, Error};
+use hingenet_data::table::{Note, read_pieces};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -61,12 +64,38 @@ fn rows() -> Table {
     .unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The table in the bytes, all of whose numbers are finite.
+/// The table in the bytes, all of whose numbers are finite, and which is the same in pieces.
 fn table(bytes: &[u8], options: &ReadOptions) -> hingenet::Result<Table> {
     let control = Control::default().within_memory(STEP);
-    let table = read(Source::reader("input", bytes), options, &control)?.table;
+    let ReadResult { table, notes, .. } = read(Source::reader("input", bytes), options, &control)?;
     assert!(table.require_finite().is_ok(), "{table:?}");
+    // what commas are may only be told by cells of later pieces
+    if !notes.iter().any(|note| matches!(note, Note::DecimalCommas { .. })) {
+        in_pieces(bytes, &table, &types_given(&table, options), &control);
+    }
     Ok(table)
+}
+
+/// The options that read every column as it is.
+fn types_given(table: &Table, options: &ReadOptions) -> ReadOptions {
+    let (numeric, categorical) =
+        table.columns().iter().partition::<Vec<_>, _>(|c| matches!(c.data(), ColumnData::Numeric(_)));
+    let names = |columns: Vec<&Column>| columns.iter().map(|c| c.name().to_string()).collect();
+    ReadOptions { numeric: names(numeric), categorical: names(categorical), ..options.clone() }
+}
+
+/// The pieces of a table are the table.
+fn in_pieces(bytes: &[u8], whole: &Table, options: &ReadOptions, control: &Control) {
+    let (most, mut row) = (whole.n_rows() / 3 + 1, 0);
+    let pieces = read_pieces(Source::reader("input", bytes), options, most, control, &mut |piece| {
+        for (column, part) in whole.columns().iter().zip(piece.table.columns()) {
+            assert_eq!(column.name(), part.name());
+            (0..part.len()).for_each(|m| assert_eq!(column.text(row + m), part.text(m), "row {}", row + m));
+        }
+        row += piece.table.n_rows();
+        Ok(())
+    });
+    assert!(pieces.is_ok() && row == whole.n_rows(), "{pieces:?} in pieces of {most} rows");
 }
 
 /// A table that was read can be written and read again.
@@ -75,16 +104,7 @@ fn csv(bytes: &[u8]) {
     let Ok(read) = table(bytes, &options) else { return };
     let mut written = Vec::new();
     write_csv(&read, &mut written).unwrap_or_else(|e| panic!("{e}"));
-    let (numeric, categorical) =
-        read.columns().iter().partition::<Vec<_>, _>(|c| matches!(c.data(), ColumnData::Numeric(_)));
-    let names = |columns: Vec<&Column>| columns.iter().map(|c| c.name().to_string()).collect();
-    let options = ReadOptions {
-        numeric: names(numeric),
-        categorical: names(categorical),
-        delimiter: Some(b','),
-        decimal: Some(b'.'),
-        ..options
-    };
+    let options = ReadOptions { delimiter: Some(b','), decimal: Some(b'.'), ..types_given(&read, &options) };
     match table(&written, &options) {
         // it begins with a name such as `<html`, and is taken for a file of another kind
         Err(Error::File { line: None, .. }) => {}

@@ -19,13 +19,18 @@ const PER_BYTE: usize = 20;
 impl Entrance {
     /// Lets bytes in; panics where they break what must hold, or take more memory than their size allows.
     pub fn admit(&self, bytes: &[u8]) {
-        MEMORY.reset_peak_usage();
-        let before = MEMORY.current_usage();
-        (self.open)(bytes);
-        let taken = MEMORY.peak_usage() - before;
+        let taken = peak(|| (self.open)(bytes));
         let allowed = BASE + PER_BYTE * bytes.len();
         assert!(taken <= allowed, "{}: {taken} bytes of memory for an input of {}", self.name, bytes.len());
     }
+}
+
+/// Bytes of memory that some work takes at its peak, with what else the process does meanwhile.
+pub fn peak(work: impl FnOnce()) -> usize {
+    MEMORY.reset_peak_usage();
+    let before = MEMORY.current_usage();
+    work();
+    MEMORY.peak_usage() - before
 }
 
 /// The entrance of this name, with the process made ready for it: all work stays in this thread, so that time and

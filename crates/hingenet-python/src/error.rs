@@ -12,11 +12,12 @@ pyo3::create_exception!(
 );
 
 /// Remedies of the library that name options of the command line, and what they are in Python.
-const REMEDIES: [(&str, &str); 16] = [
+const REMEDIES: [(&str, &str); 17] = [
     (" with `--ignore`", ""),
     (" (`--ignore`)", ""),
     (" with --ignore ", ": "),
     ("read as categories with --categorical ", "give as texts: "),
+    ("say what it is with `--categorical`, or", "make all of it numbers or all of it texts, or"),
     ("`--max-memory`", "`max_memory`"),
     ("`--max-time`", "`max_time`"),
     (" (`--na` names other texts for that)", ""),

@@ -7,7 +7,7 @@ use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::table::NumberRows;
 use hingenet_gaussian::StructureMethod;
 use hingenet_gaussian::network::GaussianNetwork as Network;
-use hingenet_gaussian::structure::SearchParams;
+use hingenet_gaussian::structure::{METHODS, SearchParams, Start};
 use hingenet_gaussian::study::StudyParams;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
@@ -24,10 +24,10 @@ type Joint<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 #[pyclass(frozen, module = "hingenet._engine")]
 pub struct GaussianNetwork(Network);
 
-/// Learns a network (`method` is search, or or h) from rows of numbers; also how it came about: `weights` on
+/// Learns a network (`method` as in `hingenet network`) from rows of numbers; also how it came about: `weights` on
 /// standardised columns, `undirected` edges, `score`, and `solver` as JSON.
 #[pyfunction]
-#[pyo3(signature = (x, names, method, weights=None, lambda1=None, penalty=None, rounds=None, seed=0, threads=1, progress=None))]
+#[pyo3(signature = (x, names, method, weights=None, lambda1=None, start="lasso", alpha=None, penalty=None, rounds=None, seed=0, threads=1, progress=None))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 pub fn fit_network<'py>(
     py: Python<'py>,
@@ -36,6 +36,8 @@ pub fn fit_network<'py>(
     method: &str,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     lambda1: Option<f64>,
+    start: &str,
+    alpha: Option<f64>,
     penalty: Option<f64>,
     rounds: Option<usize>,
     seed: u64,
@@ -43,17 +45,20 @@ pub fn fit_network<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(GaussianNetwork, Bound<'py, PyDict>)> {
     let default = SearchParams::default();
-    let structure = match method {
-        "search" => StructureMethod::Search,
-        "or" => StructureMethod::Or,
-        "h" => StructureMethod::H,
-        other => {
-            return Err(PyValueError::new_err(format!("method = {other}: expected one of search, or, h")));
-        }
+    let structure = StructureMethod::named(method).ok_or_else(|| {
+        let names = METHODS.map(|m| m.0).join(", ");
+        PyValueError::new_err(format!("method = {method}: expected one of {names}"))
+    })?;
+    let start = match start {
+        "lasso" => Start::Lasso,
+        "l1mb" => Start::L1mb,
+        other => return Err(PyValueError::new_err(format!("start = {other}: expected one of lasso, l1mb"))),
     };
     let params = StudyParams {
         method: structure,
         lambda1,
+        start,
+        alpha,
         search: SearchParams {
             penalty: penalty.unwrap_or(default.penalty),
             rounds: rounds.unwrap_or(default.rounds),

@@ -10,6 +10,7 @@ mod features;
 mod gaussian;
 mod model;
 mod network;
+mod pieces;
 mod program;
 mod transform;
 mod work;
@@ -26,6 +27,9 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(model::doubts, m)?)?;
     m.add_function(wrap_pyfunction!(model::models, m)?)?;
     m.add_function(wrap_pyfunction!(model::read_header, m)?)?;
+    m.add_class::<pieces::PieceFit>()?;
+    m.add_function(wrap_pyfunction!(pieces::gather, m)?)?;
+    m.add_function(wrap_pyfunction!(pieces::merge, m)?)?;
     m.add_function(wrap_pyfunction!(encode::mdl_cuts, m)?)?;
     m.add_function(wrap_pyfunction!(encode::distinct_rows, m)?)?;
     m.add_function(wrap_pyfunction!(network::bif, m)?)?;

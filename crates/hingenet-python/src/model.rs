@@ -63,7 +63,7 @@ impl<'a> Data<'a> {
 
 /// Fits the model named `spec` to features, class codes with class names, and weights.
 #[pyfunction]
-#[pyo3(signature = (spec, features, names, y, classes, target, weights=None, seed=0, threads=1, progress=None, max_time=None, calibrate_sets=None, max_memory=None))]
+#[pyo3(signature = (spec, features, names, y, classes, target, weights=None, seed=0, threads=1, progress=None, max_time=None, calibrate_sets=None, max_memory=None, keep_statistics=false))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 pub fn fit(
     py: Python<'_>,
@@ -80,6 +80,7 @@ pub fn fit(
     max_time: Option<f64>,
     calibrate_sets: Option<f64>,
     max_memory: Option<f64>,
+    keep_statistics: bool,
 ) -> PyResult<Model> {
     let spec: ModelSpec = spec.parse().map_err(to_python)?;
     let data = Data::new(&features, names, &y, classes, target, weights)?;
@@ -89,7 +90,8 @@ pub fn fit(
             PyValueError::new_err(format!("max_time = {s}: expected a number of seconds, 0 or more"))
         })
     };
-    let options = FitOptions { seed, max_time: max_time.map(seconds).transpose()?, calibrate_sets };
+    let options =
+        FitOptions { seed, max_time: max_time.map(seconds).transpose()?, calibrate_sets, keep_statistics };
     if let Some(bytes) = max_memory.filter(|bytes| bytes.is_nan() || *bytes < 0.0) {
         let text = format!("max_memory = {bytes}: expected a number of bytes, 0 or more");
         return Err(PyValueError::new_err(text));
@@ -219,6 +221,36 @@ impl Model {
     /// Facts of the fit as JSON: rows, chosen options, how the solver ended, warnings.
     fn facts(&self) -> PyResult<String> {
         serde_json::to_string(&self.0.facts).map_err(|e| PyValueError::new_err(e.to_string()))
+    }
+
+    /// Whether the model has the statistics that it is made of.
+    #[getter]
+    fn keeps_statistics(&self) -> bool {
+        self.0.keeps_statistics()
+    }
+
+    /// The same model of other rows, with class codes in the order of `classes`.
+    #[pyo3(signature = (features, y, classes, threads=1))]
+    fn fit_like(
+        &self,
+        py: Python<'_>,
+        features: Features<'_>,
+        y: PyReadonlyArray1<'_, i64>,
+        classes: Vec<String>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let names = self.0.schema.features.iter().map(|f| f.name.as_str());
+        let target = self.0.target.clone();
+        let class = codes(&target, &y, classes.len())?.recode(&classes, &self.0.classes);
+        let features = features.table(names)?;
+        let data = Dataset { target, features, classes: self.0.classes.clone(), class, weights: None };
+        work::run(py, threads, None, |control| self.0.fit_like(&data, control)).map(Model)
+    }
+
+    /// This model and one of other rows as one.
+    #[pyo3(signature = (other, threads=1))]
+    fn merge(&self, py: Python<'_>, other: &Model, threads: usize) -> PyResult<Self> {
+        work::run(py, threads, None, |control| self.0.merge(&other.0, control)).map(Model)
     }
 
     /// `log P(class | observed cells)` (or the probability itself), one row per sample, and the columns with

@@ -15,8 +15,8 @@ pub mod report;
 /// Typed columns with missing cells, and the files they are read from and written to.
 pub mod table {
     pub use hingenet_data::table::{
-        AlignReport, Codes, Column, ColumnData, FeatureKind, FeatureSpec, Format, Places, ReadOptions,
-        ReadResult, Schema, Source, Table, UnseenPolicy, read, write_csv,
+        AlignReport, Batches, Codes, Column, ColumnData, FeatureKind, FeatureSpec, Format, Places,
+        ReadOptions, ReadResult, Schema, Source, Table, UnseenPolicy, read, write_csv,
     };
 }
 

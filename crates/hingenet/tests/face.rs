@@ -18,8 +18,10 @@ fn exported(file: &Path, names: &mut BTreeSet<String>) {
     };
     let mut rest = text;
     while let Some(at) = rest.find("pub ") {
-        let starts_line =
-            rest[..at].rsplit('\n').next().is_some_and(|before| before.is_empty() || is_inline(before, text));
+        let before = &rest[..at];
+        // what the documentation hides is there for tests
+        let starts_line = !before.ends_with("#[doc(hidden)]\n")
+            && before.rsplit('\n').next().is_some_and(|line| line.is_empty() || is_inline(line, text));
         rest = &rest[at + 4..];
         if starts_line {
             item(rest, &folder, names);

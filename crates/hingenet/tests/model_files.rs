@@ -274,6 +274,8 @@ fn hostile_headers_are_refused() {
     check("/schema/features/0/kind", json!({"categorical": {"categories": ["a", "a"]}}));
     Altered::of("majority").with(&[("/parameters", json!({"anything": 1}))]).is_refused();
     Altered::of("aode:ml").with(&[("/parameters", json!([1]))]).is_refused();
+    let mut pool = Altered::of("pool,fast=true,a=nb:ml");
+    pool.with(&[("/parameters/term_a/family", json!("pool"))]).is_refused();
 }
 
 #[test]
@@ -349,6 +351,82 @@ fn an_endless_source_is_refused_at_once() {
     let bytes = fitted("nb:ml", &table(60, 0.0)).to_bytes().unwrap();
     let more = std::io::Read::chain(&bytes[..], std::io::repeat(7));
     assert!(matches!(Container::read(more), Err(Error::ModelFile { .. })));
+}
+
+#[test]
+fn errors_of_loading_name_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("damaged.hgn");
+    let bytes = fitted("nb:ml", &table(60, 0.0)).to_bytes().unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+    let damaged = Model::load(&path).unwrap_err();
+    assert!(
+        matches!(damaged, Error::ModelFile { .. }) && damaged.to_string().contains("damaged.hgn"),
+        "{damaged}"
+    );
+    Model::read_header(&path).expect("the header is whole");
+    std::fs::write(&path, &bytes[..30]).unwrap();
+    let cut = Model::read_header(&path).unwrap_err();
+    assert!(matches!(cut, Error::ModelFile { .. }) && cut.to_string().contains("damaged.hgn"), "{cut}");
+    // opening a folder succeeds on some systems, reading it never does
+    for absent in [folder.path().join("none.hgn"), folder.path().to_path_buf()] {
+        let error = Model::load(&absent).unwrap_err();
+        let name = absent.display().to_string();
+        assert!(matches!(error, Error::Io { .. }) && error.to_string().contains(&name), "{error}");
+    }
+}
+
+/// `inspect` shows a header without its parameters: names that no model can have are refused there too.
+#[test]
+fn a_header_alone_is_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.hgn");
+    let mut model = Altered::of("nb:ml");
+    for (place, value) in [("/classes", json!(["one"])), ("/target", json!("x")), ("/facts/rows", json!(-1))]
+    {
+        std::fs::write(&path, model.with(&[(place, value)]).container.to_bytes().unwrap()).unwrap();
+        assert!(matches!(Model::read_header(&path), Err(Error::ModelFile { .. })), "{place}");
+    }
+}
+
+/// Sections take part in the checks like the header: absent, of another length, or nobody's.
+#[test]
+fn hostile_sections_are_refused() {
+    let refused = |name: &str, problem: &str, alter: &dyn Fn(&mut Container)| {
+        let mut model = Altered::of(name);
+        alter(&mut model.container);
+        let error = Model::from_bytes(&model.container.to_bytes().unwrap()).unwrap_err();
+        assert!(matches!(error, Error::ModelFile { .. }), "{name}: {error}");
+        assert!(error.to_string().contains(problem), "{name}: `{error}` is not `{problem}`");
+    };
+    refused("majority", "unknown section `more`", &|c| c.put("more", &[1.0]));
+    refused("majority", "section `log_prior` is absent", &|c| drop(c.take::<f64>("log_prior")));
+    let third = (1.0_f64 / 3.0).ln();
+    for bad in
+        [vec![third; 2], vec![0.0; 3], vec![f64::NAN; 3], vec![1.0, f64::NEG_INFINITY, f64::NEG_INFINITY]]
+    {
+        refused("majority", "log probabilities that sum to one", &|c| c.put("log_prior", &bad));
+    }
+    refused("majority", "classes", &|c| c.put("log_prior", &[0.5_f64.ln(); 2]));
+    for (section, problem) in [("w", "parameters without a network"), ("cuts", "cut points without a column")]
+    {
+        refused("nb:ml", problem, &|c| {
+            let mut values: Vec<f64> = c.take(section).unwrap();
+            values.push(0.5);
+            c.put(section, &values);
+        });
+        refused("nb:ml", "numbers are absent", &|c| {
+            let mut values: Vec<f64> = c.take(section).unwrap();
+            values.pop();
+            c.put(section, &values);
+        });
+    }
+    refused("nb:ml", "cut points are absent", &|c| c.put::<u32>("cut_counts", &[]));
+    refused("nb:ml", "temperatures", &|c| c.put("temperature", &[1.0, 1.0]));
+    // columns 1 and 3 hold categories
+    for bad in [&[0][..], &[4], &[3, 1], &[1, 1]] {
+        refused("nb:ml", "take no part", &|c| c.put::<u32>("left_out", bad));
+    }
 }
 
 #[test]

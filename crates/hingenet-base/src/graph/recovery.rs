@@ -30,13 +30,12 @@ pub struct ArcErrors {
     pub class_total: usize,
 }
 
-/// Counts the errors of `estimate` against `truth`.
-pub fn arc_errors(truth: &Dag, estimate: &Dag) -> Result<ArcErrors> {
+/// Counts the errors of `estimate`, a member of `class`, against `truth`.
+pub fn arc_errors(truth: &Dag, estimate: &Dag, class: &Pdag) -> Result<ArcErrors> {
     require_len("nodes of the true graph", estimate.len(), truth.len())?;
     let counts = count(&Pdag::directed(truth), &Pdag::directed(estimate));
-    let (true_class, class) = (Pdag::of(truth), Pdag::of(estimate));
-    let classes = count(&true_class, &class);
-    let mixed = count(&Pdag::directed(truth), &class);
+    let classes = count(&Pdag::of(truth), class);
+    let mixed = count(&Pdag::directed(truth), class);
     Ok(ArcErrors {
         false_positive: counts.extra,
         missing: counts.lost,
@@ -47,7 +46,7 @@ pub fn arc_errors(truth: &Dag, estimate: &Dag) -> Result<ArcErrors> {
         pdag_paper: mixed.extra + mixed.lost,
         pdag_entry: classes.extra + classes.lost,
         pdag_shd: classes.pairs,
-        class_total: class_errors(truth, &class)?,
+        class_total: class_errors(truth, class)?,
     })
 }
 

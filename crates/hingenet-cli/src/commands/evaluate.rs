@@ -19,7 +19,8 @@ use std::time::Duration;
 
 #[derive(Args)]
 pub struct Evaluate {
-    /// Rows to evaluate on: CSV, ARFF, Parquet or Arrow, plain or gzip; - reads stdin
+    /// Rows to evaluate on: CSV, ARFF, Parquet or Arrow, plain or gzip; a folder or a pattern such as 'part-*.csv' for
+    /// several files; - reads stdin
     data: PathBuf,
     /// Column to predict
     #[arg(long, value_name = "COL")]

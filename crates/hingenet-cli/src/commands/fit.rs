@@ -1,25 +1,34 @@
 //! `hingenet fit`
 
 use super::Run;
+use super::fit_pieces::is_too_large;
 use crate::options::seconds;
 use crate::output::{self, Files};
-use crate::reader::LabelledReader;
+use crate::reader::{LabelledReader, Rows};
 use crate::session::Session;
 use crate::show::count;
 use anyhow::Result;
 use clap::Args;
 use hingenet::model::{ClassWeight, DEFAULT_MODEL, Dataset, FitOptions, Model, ModelSpec, fit};
 use hingenet::report::choice_words;
+use hingenet_data::pieces::piece;
 use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Args)]
 pub struct Fit {
-    /// Rows to learn from: CSV, ARFF, Parquet or Arrow, plain or gzip; - reads stdin
-    data: PathBuf,
+    /// Rows to learn from: CSV, ARFF, Parquet or Arrow, plain or gzip; a folder or a pattern such as 'part-*.csv' for
+    /// several files; - reads stdin
+    pub(super) data: PathBuf,
     /// Column to predict
-    #[arg(long, value_name = "COL")]
-    target: String,
+    #[arg(
+        long,
+        value_name = "COL",
+        default_value = "",
+        hide_default_value = true,
+        required_unless_present = "like"
+    )]
+    pub(super) target: String,
     /// Model with options, see `hingenet models`
     #[arg(long, value_name = "NAME", default_value = DEFAULT_MODEL)]
     model: String,
@@ -28,13 +37,13 @@ pub struct Fit {
     output: PathBuf,
     /// Column of sample weights
     #[arg(long, value_name = "COL")]
-    weights: Option<String>,
+    pub(super) weights: Option<String>,
     /// Weight of classes: `balanced` or CLASS=W,...
     #[arg(long, value_name = "balanced|CLASS=W,...")]
-    class_weight: Option<String>,
+    pub(super) class_weight: Option<String>,
     /// Also learn from rows without a class (`:ml` and `:ml-bn-svm` of nb, tan, kdb and dag)
     #[arg(long, conflicts_with = "drop_unlabelled")]
-    semi_supervised: bool,
+    pub(super) semi_supervised: bool,
     /// Rules with margins: end the search for options after 60 % of this time (the inner fold under way is finished) and
     /// the fit after all of it, with the best so far, which then depends on the speed of the machine. Other models: give up
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -42,34 +51,80 @@ pub struct Fit {
     /// Hold back this share of the rows, 5000 at most, for the prediction sets of `predict --coverage`
     #[arg(long, value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "0.25")]
     calibrate_sets: Option<f64>,
+    /// Keep the counts or moments that the model is made of, so that `merge` can join it with models of other rows (models
+    /// by maximum likelihood, complete rows)
+    #[arg(long)]
+    keep_statistics: bool,
+    /// Fit the model of this file, which keeps its statistics, to these rows: the same columns, states and classes
+    #[arg(long, value_name = "MODEL.hgn", conflicts_with_all = ["target", "model", "weights", "class_weight", "semi_supervised", "calibrate_sets"])]
+    like: Option<PathBuf>,
     #[command(flatten)]
-    reader: LabelledReader,
+    pub(super) reader: LabelledReader,
 }
 
 impl Run for Fit {
     fn files(&self) -> Result<Files> {
         let spec: ModelSpec = self.model.parse()?;
-        Ok(Files::default().reads([&self.data]).reads(&spec.files()).writes([&self.output]))
+        let reads = [&self.data].into_iter().chain(&self.like);
+        Ok(Files::default().reads(reads).reads(&spec.files()).writes([&self.output]))
     }
 
     fn run(&self, session: &Session) -> Result<()> {
         let spec: ModelSpec = self.model.parse()?;
         let class_weight = self.class_weight.as_ref().map(|text| text.parse::<ClassWeight>()).transpose()?;
-        let (table, places) = self.reader.labelled(&self.data, &self.target, session)?;
+        if let Some(like) = &self.like {
+            let model = self.like(&Model::load(like)?, session)?;
+            return self.write(&model, session);
+        }
+        let model = match self.reader.labelled(&self.data, &self.target, session) {
+            Ok(rows) => self.in_memory(&spec, rows, class_weight.as_ref(), session)?,
+            Err(error) if is_too_large(&error, &self.data) => self.in_pieces(&spec, session)?,
+            Err(error) => return Err(error),
+        };
+        self.write(&model, session)
+    }
+}
+
+impl Fit {
+    fn write(&self, model: &Model, session: &Session) -> Result<()> {
+        session.done();
+        tell(model, session);
+        output::write(Some(&self.output), &model.to_bytes()?)?;
+        session.wrote(&self.output, &format!(": {}", summary(model)));
+        Ok(())
+    }
+
+    /// Fits another model to the rows.
+    fn like(&self, model: &Model, session: &Session) -> Result<Model> {
+        let (table, places) = self.reader.plain.for_model_with_target(&self.data, model, session)?;
+        let data = places.locate(piece(table, &model.target, None))?;
+        Ok(places.locate(model.fit_like(&data, &session.control))?)
+    }
+
+    /// Fits to rows that are all at hand.
+    fn in_memory(
+        &self,
+        spec: &ModelSpec,
+        (table, places): Rows,
+        class_weight: Option<&ClassWeight>,
+        session: &Session,
+    ) -> Result<Model> {
         let read = if self.semi_supervised { Dataset::partly_labelled } else { Dataset::new };
         let mut data = places.locate(read(table, &self.target, self.weights.as_deref()))?;
         self.reader.judge(&data, session)?;
-        if let Some(class_weight) = &class_weight {
+        if let Some(class_weight) = class_weight {
             places.locate(data.weigh_classes(class_weight))?;
         }
-        let options =
-            FitOptions { seed: session.seed, max_time: self.max_time, calibrate_sets: self.calibrate_sets };
-        let model = fit(&spec, &data, options, &session.control)?;
-        session.done();
-        tell(&model, session);
-        output::write(Some(&self.output), &model.to_bytes()?)?;
-        session.wrote(&self.output, &format!(": {}", summary(&model)));
-        Ok(())
+        Ok(fit(spec, &data, self.options(session), &session.control)?)
+    }
+
+    pub(super) fn options(&self, session: &Session) -> FitOptions {
+        FitOptions {
+            seed: session.seed,
+            max_time: self.max_time,
+            calibrate_sets: self.calibrate_sets,
+            keep_statistics: self.keep_statistics,
+        }
     }
 }
 

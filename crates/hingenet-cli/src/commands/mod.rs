@@ -6,11 +6,13 @@ mod evaluate;
 mod explain;
 mod explore;
 mod fit;
+mod fit_pieces;
 mod generate;
 mod impute;
 mod inspect;
 mod loglik;
 mod manual;
+mod merge;
 mod models;
 mod network;
 mod predict;
@@ -42,6 +44,8 @@ pub enum Command {
     Evaluate(evaluate::Evaluate),
     /// Fit a model and write it to a file
     Fit(fit::Fit),
+    /// Join models of different rows that keep their statistics
+    Merge(merge::Merge),
     /// Classify rows with a fitted model
     Predict(predict::Predict),
     /// Show what made one decision: what each known feature adds, largest first
@@ -83,6 +87,7 @@ impl Command {
             Command::Demo(c) => c,
             Command::Evaluate(c) => c,
             Command::Fit(c) => c,
+            Command::Merge(c) => c,
             Command::Predict(c) => c,
             Command::Explain(c) => c,
             Command::Query(c) => c,

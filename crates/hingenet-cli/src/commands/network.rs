@@ -9,12 +9,13 @@ use crate::reader::LabelledReader;
 use crate::session::Session;
 use crate::show::{self, count};
 use anyhow::{Result, anyhow};
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use hingenet::model::{Dataset, Knowledge};
 use hingenet::report::{Chance, Change, ClassNetwork, NetworkDifference, NetworkReport, WeightDifference};
 use hingenet::table::{Codes, Table};
 use hingenet_gaussian::StructureMethod;
-use hingenet_gaussian::structure::{STUDY_ROUNDS, SearchParams};
+use hingenet_gaussian::structure::{ALPHA, METHODS, STUDY_ROUNDS, SearchParams, Start};
 use hingenet_gaussian::study::{ContrastParams, Resampling, StudyParams, node_names, study_networks};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -30,17 +31,24 @@ const SHOWN: usize = 20;
     makes K - 1 nodes named column=category."
 )]
 pub struct Network {
-    /// Rows to learn from: CSV, ARFF, Parquet or Arrow, plain or gzip; - reads stdin
+    /// Rows to learn from: CSV, ARFF, Parquet or Arrow, plain or gzip; a folder or a pattern such as 'part-*.csv' for
+    /// several files; - reads stdin
     data: PathBuf,
     /// Column whose classes get networks of their own; one network for all rows if not given
     #[arg(long, value_name = "COL")]
     target: Option<String>,
     /// How the graph is learnt
-    #[arg(long, value_enum, default_value_t = MethodName::Search)]
+    #[arg(long, value_enum, default_value = "search")]
     method: MethodName,
+    /// Level of the tests of `pc`, `gs`, `tc` and the like; 0.05 if not given
+    #[arg(long, value_name = "P")]
+    alpha: Option<f64>,
     /// Penalty of an arc for `or` and `h`; 0.6 for each row of the class if not given
     #[arg(long, value_name = "X")]
     lambda1: Option<f64>,
+    /// Where `or` begins
+    #[arg(long, value_enum, default_value = "lasso")]
+    start: StartName,
     /// Penalty of an arc for `search`, in units of log n
     #[arg(long, value_name = "C", default_value_t = 2.0)]
     penalty: f64,
@@ -81,14 +89,37 @@ pub struct Network {
     reader: LabelledReader,
 }
 
+/// A row of the table of methods.
+#[derive(Clone, Copy)]
+struct MethodName(&'static (&'static str, StructureMethod, &'static str));
+
+impl ValueEnum for MethodName {
+    fn value_variants<'a>() -> &'a [Self] {
+        const { &variants() }
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, _, words) = self.0;
+        Some(PossibleValue::new(*name).help(*words))
+    }
+}
+
+const fn variants() -> [MethodName; METHODS.len()] {
+    let mut all = [MethodName(&METHODS[0]); METHODS.len()];
+    let mut k = 1;
+    while k < METHODS.len() {
+        all[k] = MethodName(&METHODS[k]);
+        k += 1;
+    }
+    all
+}
+
 #[derive(Clone, Copy, ValueEnum)]
-enum MethodName {
-    /// Order search by BIC: the fewest errors, needs no lambda1
-    Search,
-    /// OR-SGBN, the paper's method: does not depend on the order of the columns
-    Or,
-    /// H-SGBN, the paper's baseline: depends on the order of the columns
-    H,
+enum StartName {
+    /// The lasso of every node on all others
+    Lasso,
+    /// The neighbourhoods of `l1mb`, as in the paper's second experiment; slower
+    L1mb,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -124,12 +155,13 @@ impl Network {
     fn params(&self, session: &Session) -> StudyParams {
         let draw = if self.half_samples { Resampling::HalfSamples } else { Resampling::Bootstrap };
         StudyParams {
-            method: match self.method {
-                MethodName::Search => StructureMethod::Search,
-                MethodName::Or => StructureMethod::Or,
-                MethodName::H => StructureMethod::H,
-            },
+            method: self.method.0.1,
             lambda1: self.lambda1,
+            start: match self.start {
+                StartName::Lasso => Start::Lasso,
+                StartName::L1mb => Start::L1mb,
+            },
+            alpha: self.alpha,
             search: SearchParams { penalty: self.penalty, rounds: self.rounds, seed: session.seed },
             cutoff: self.cutoff,
             resampling: self.bootstrap.map(|runs| (draw, runs)),
@@ -180,12 +212,29 @@ impl Network {
     }
 
     fn method_words(&self) -> String {
-        match self.method {
-            MethodName::Search => {
+        let (_, method, sentence) = self.method.0;
+        match method {
+            StructureMethod::Search => {
                 format!("order search, penalty {} log n, {}", self.penalty, count(self.rounds, "round"))
             }
-            MethodName::Or => format!("OR-SGBN, {}", self.lambda1_words()),
-            MethodName::H => format!("H-SGBN, {}", self.lambda1_words()),
+            StructureMethod::Or => format!("OR-SGBN{}, {}", self.start_words(), self.lambda1_words()),
+            StructureMethod::OrPrinted => {
+                format!("Algorithm 3 as printed{}, {}", self.start_words(), self.lambda1_words())
+            }
+            StructureMethod::H => format!("H-SGBN, {}", self.lambda1_words()),
+            StructureMethod::HWhole => format!("H-SGBN of the whole network, {}", self.lambda1_words()),
+            StructureMethod::Tests(_) => {
+                let name = sentence.split(':').next().unwrap_or_default();
+                format!("{name}, Fisher z tests, alpha {}", self.alpha.unwrap_or(ALPHA))
+            }
+            StructureMethod::L1mb => "L1MB by BIC".into(),
+        }
+    }
+
+    fn start_words(&self) -> &str {
+        match self.start {
+            StartName::Lasso => "",
+            StartName::L1mb => " from L1MB",
         }
     }
 

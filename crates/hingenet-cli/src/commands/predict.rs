@@ -2,24 +2,27 @@
 
 use super::Run;
 use super::explain;
-use crate::output::{self, Files};
-use crate::reader::Reader;
+use crate::output::{Files, TableWriter};
+use crate::reader::{Reader, Rows};
 use crate::session::Session;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use hingenet::ShapleyParams;
 use hingenet::model::{Model, Predictions};
-use hingenet::table::{Codes, Column, Table, UnseenPolicy};
+use hingenet::table::{AlignReport, Codes, Column, Table, UnseenPolicy};
 use std::path::PathBuf;
 
 /// Reasons shown by `--explain`.
 const TERMS: usize = 3;
+/// Cells and rows of a batch: some ten megabytes, and fewer different texts than a column can hold.
+const BATCH_CELLS: usize = 1 << 20;
+const MOST_ROWS: usize = 1 << 15;
 
 #[derive(Args)]
 pub struct Predict {
     /// Model file made by `hingenet fit`
     model: PathBuf,
-    /// Rows to classify; they may lack columns or cells. - reads stdin
+    /// Rows to classify: a file, a folder or a pattern such as 'part-*.csv'; they may lack columns or cells. - reads stdin
     data: PathBuf,
     /// CSV file to write; stdout if not given
     #[arg(short, long, value_name = "OUT.csv")]
@@ -41,6 +44,9 @@ pub struct Predict {
     /// What to do with categories that training has not seen
     #[arg(long, value_enum, default_value_t = Unseen::Missing)]
     unseen: Unseen,
+    /// Rows that are read, classified and written at a time; if not given, as many as fit some ten megabytes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    batch_rows: Option<u16>,
     #[command(flatten)]
     reader: Reader,
 }
@@ -69,34 +75,57 @@ impl Run for Predict {
 
     fn run(&self, session: &Session) -> Result<()> {
         let model = Model::load(&self.model)?;
-        let (rows, places) = self.reader.for_model(&self.data, &model, session)?;
-        let (predictions, terms) = if self.terms {
-            places.locate(model.predict_terms(&rows, self.unseen.into(), &session.control))?
-        } else {
-            let predicted = model.predict_watched(&rows, self.unseen.into(), &session.control);
-            (places.locate(predicted)?, Vec::new())
-        };
-        session.control.check()?;
-        session.done();
-        self.reader.compare(&model, &rows, &predictions.report, session)?;
-        let mut columns = answer(&model, &predictions, self.proba);
-        if let Some(coverage) = self.coverage {
-            columns.push(sets(&model, &model.prediction_sets(&predictions, coverage)?));
-        }
-        if self.terms && terms.is_empty() {
-            session.note(&format!("{} has no terms of its own; --terms adds nothing", model.spec.name()));
-        }
-        columns.extend(terms.iter().map(|(name, p)| classes(&model, p, format!("prediction_{name}"))));
-        if let Some(kind) = self.explain {
-            columns.push(self.explanations(&model, &rows, kind, session)?);
-        }
-        output::write_table(self.output.as_ref(), &Table::new(columns)?, session)?;
+        let mut output = TableWriter::create(self.output.as_ref())?;
+        let (mut unlike, mut n_rows) = (model.unlike(), 0);
+        self.reader.batches_for_model(&self.data, &model, self.batch_rows(&model), session, &mut |rows| {
+            let (columns, report) = self.columns(&model, &rows, n_rows, session)?;
+            unlike.add(&rows.0, &report);
+            n_rows += rows.0.n_rows();
+            output.add(&Table::new(columns)?)?;
+            Ok(())
+        })?;
+        self.reader.tell(unlike.doubts(), session)?;
+        output.finish(session)?;
         session.wrote(self.output.as_ref(), "");
         Ok(())
     }
 }
 
 impl Predict {
+    fn batch_rows(&self, model: &Model) -> usize {
+        let fitting = BATCH_CELLS / model.schema.features.len().max(1);
+        self.batch_rows.map_or(fitting.clamp(1, MOST_ROWS), usize::from)
+    }
+
+    /// What is written about a batch of rows, before which there are `n_before` others, and how it was aligned.
+    fn columns(
+        &self,
+        model: &Model,
+        (rows, places): &Rows,
+        n_before: usize,
+        session: &Session,
+    ) -> Result<(Vec<Column>, AlignReport)> {
+        let (predictions, terms) = if self.terms {
+            places.locate(model.predict_terms(rows, self.unseen.into(), &session.control))?
+        } else {
+            let predicted = model.predict_watched(rows, self.unseen.into(), &session.control);
+            (places.locate(predicted)?, Vec::new())
+        };
+        session.control.check()?;
+        let mut columns = answer(model, &predictions, n_before, self.proba);
+        if let Some(coverage) = self.coverage {
+            columns.push(sets(model, &model.prediction_sets(&predictions, coverage)?));
+        }
+        if self.terms && terms.is_empty() {
+            session.note(&format!("{} has no terms of its own; --terms adds nothing", model.spec.name()));
+        }
+        columns.extend(terms.iter().map(|(name, p)| classes(model, p, format!("prediction_{name}"))));
+        if let Some(kind) = self.explain {
+            columns.push(self.explanations(model, rows, kind, session)?);
+        }
+        Ok((columns, predictions.report))
+    }
+
     fn explanations(
         &self,
         model: &Model,
@@ -114,11 +143,11 @@ impl Predict {
     }
 }
 
-/// Row number, predicted class and, if asked for, class probabilities.
-fn answer(model: &Model, predictions: &Predictions, proba: bool) -> Vec<Column> {
+/// Row number, predicted class and, if asked for, class probabilities of rows before which there are `n_before` others.
+fn answer(model: &Model, predictions: &Predictions, n_before: usize, proba: bool) -> Vec<Column> {
     let n = predictions.len();
     let mut columns = vec![
-        Column::numeric("row", (1..=n).map(|m| m as f64).collect()),
+        Column::numeric("row", (1..=n).map(|m| (n_before + m) as f64).collect()),
         classes(model, predictions, "prediction".into()),
     ];
     if proba {

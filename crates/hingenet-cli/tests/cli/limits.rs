@@ -45,12 +45,49 @@ fn numbers_count_as_what_they_become() {
     let header = (0..40).map(|j| format!("x{j},")).collect::<String>() + "y";
     let text = std::iter::once(header).chain((0..3000).map(row)).collect::<Vec<_>>().join("\n");
     let folder = Folder::with(&[("digits.csv", &text)]);
-    let refused = folder.fails("fit digits.csv --target y --model nb:ml -o m.hgn --max-memory 900k", 3);
+    let refused = folder.fails("evaluate digits.csv --target y --model nb:ml --max-memory 900k", 3);
     assert!(
         refused.contains("the table needs 982.3 kB of memory, more than the 900.0 kB allowed"),
         "{refused}"
     );
     folder.succeeds("fit digits.csv --target y --model nb:ml -o m.hgn --max-memory 2M");
+}
+
+/// A table that does not fit is read in pieces, from one file or many, and gives the model it gives in memory.
+#[test]
+fn a_table_larger_than_the_memory_is_fitted_in_pieces() {
+    // a column that looks like numbers until a text comes late, a class that comes late, gaps
+    let row = |m: usize| {
+        let code = if m == 5_900 { "none".to_string() } else { format!("{}", m * m % 13) };
+        let gap = if m % 11 == 3 { String::new() } else { (m * 7 % 101).to_string() };
+        let class = ["a", "b", "c"][if m > 4_000 { m * m % 3 } else { m * m % 13 % 2 }];
+        let cells = (0..30).map(|j| format!("{},", m * (j + 3) % 17 % 5)).collect::<String>();
+        format!("{code},{gap},{cells}{class}\n")
+    };
+    let header = format!("code,gap,{}y\n", (0..30).map(|j| format!("x{j},")).collect::<String>());
+    let lines = |rows: std::ops::Range<usize>| header.clone() + &rows.map(row).collect::<String>();
+    let folder = Folder::with(&[
+        ("whole.csv", &lines(0..6_000)),
+        ("part-1.csv", &lines(0..1_000)),
+        ("part-2.csv", &lines(1_000..6_000)),
+    ]);
+    for model in ["nb:ml", "tan:ml", "aode:ml", "sgbn:or,lambda1=300"] {
+        let ignore = if model.starts_with("sgbn") { "--ignore gap" } else { "" };
+        let fit = |data: &str, rest: &str| {
+            folder.run(&format!("fit {data} --target y --model {model} {ignore} -o m.hgn {rest}"))
+        };
+        assert_eq!(fit("whole.csv", "").code, Some(0));
+        let whole = folder.read("m.hgn");
+        for data in ["whole.csv", "part-*.csv"] {
+            let run = fit(data, "-v --max-memory 1300k");
+            assert_eq!(run.code, Some(0), "{}", run.show());
+            assert!(run.stderr.contains("read in pieces"), "{}", run.stderr);
+            assert!(folder.read("m.hgn") == whole, "{model} from {data}");
+        }
+    }
+    let refused =
+        folder.fails("fit whole.csv --target y --class-weight balanced -o m.hgn --max-memory 1300k", 2);
+    assert!(refused.contains("class weights"), "{refused}");
 }
 
 #[test]

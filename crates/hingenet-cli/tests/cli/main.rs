@@ -2,6 +2,7 @@
 
 mod awkward;
 mod bad;
+mod batches;
 mod explore;
 mod good;
 mod interrupt;

@@ -4,6 +4,30 @@ use crate::good::TOYS;
 use crate::support::Folder;
 use insta::assert_snapshot;
 
+/// No row is shared between the two fits, and the model of all rows comes out.
+#[test]
+fn models_of_different_rows_are_merged() {
+    let folder = Folder::new();
+    folder.succeeds("generate corral -n 300 -o all.csv");
+    let text = folder.text("all.csv");
+    let lines: Vec<&str> = text.lines().collect();
+    let part = |rows: &[&str]| [&lines[..1], rows].concat().join("\n");
+    folder.write("here.csv", part(&lines[1..120]).as_bytes());
+    folder.write("there.csv", part(&lines[120..]).as_bytes());
+    folder.succeeds("fit all.csv --target class --model tan:ml --keep-statistics -o all.hgn");
+    folder.succeeds("fit here.csv --like all.hgn -o here.hgn");
+    folder.succeeds("fit there.csv --like all.hgn -o there.hgn");
+    folder.succeeds("merge there.hgn here.hgn -o both.hgn");
+    assert!(folder.read("both.hgn") == folder.read("all.hgn"));
+    folder.succeeds("fit here.csv --target class --model aode:ml -o plain.hgn");
+    let refused = folder.fails("merge here.hgn plain.hgn -o both.hgn", 2);
+    assert!(
+        refused.contains("plain.hgn cannot be merged") && refused.contains("--keep-statistics"),
+        "{refused}"
+    );
+    assert!(folder.read("both.hgn") == folder.read("all.hgn"));
+}
+
 #[test]
 fn models_are_listed_with_their_options() {
     let folder = Folder::new();

@@ -51,6 +51,32 @@ fn a_network_for_each_class_with_their_differences() {
 }
 
 #[test]
+fn independence_tests_leave_directions_open() {
+    let folder = folder();
+    assert_snapshot!(
+        folder.succeeds("network d.csv --ignore class --truth truth.csv --method pc --alpha 0.01")
+    );
+}
+
+#[test]
+fn every_method_of_the_help_learns() {
+    let folder = folder();
+    let help = folder.succeeds("network --help");
+    let tests = ["pc", "gs", "iamb", "fast-iamb", "inter-iamb", "tc", "tc-bw"];
+    for name in tests.into_iter().chain(["search", "h", "l1mb"]) {
+        assert!(help.contains(&format!("- {name}:")), "{name}");
+        folder.succeeds(&format!("network d.csv --ignore class --method {name} -o {name}.json --quiet"));
+        let json: serde_json::Value = serde_json::from_str(&folder.text(&format!("{name}.json"))).unwrap();
+        assert!(!json["networks"][0]["arcs"].as_array().unwrap().is_empty(), "{name}");
+    }
+    assert!(["or", "or-printed", "h-whole"].iter().all(|name| help.contains(&format!("- {name}:"))));
+    let learn = |rest: &str| folder.succeeds(&format!("network d.csv --ignore class --method {rest}"));
+    assert!(learn("or --start l1mb").contains("OR-SGBN from L1MB"));
+    assert!(learn("or-printed --lambda1 20").contains("Algorithm 3 as printed, lambda1 20"));
+    assert!(learn("h-whole").contains("warning: H-SGBN of the whole network, which goes to and fro"));
+}
+
+#[test]
 fn every_format_is_written_and_the_json_has_the_recovery_scores() {
     let folder = folder();
     let line = "network d.csv --target class --nodes nodes.csv --truth truth.csv --bootstrap 10 --half-samples \
@@ -164,6 +190,9 @@ fn requests_that_make_no_sense() {
         assert_snapshot!(format!("network_{name}"), folder.fails(&format!("network {rest}"), code));
     };
     fails("lambda1_for_search", "d.csv --lambda1 3", 2);
+    fails("alpha_for_search", "d.csv --alpha 0.1", 2);
+    fails("alpha_of_one", "d.csv --method gs --alpha 1", 2);
+    fails("start_for_pc", "d.csv --method pc --start l1mb", 2);
     fails("lambda1_zero", "d.csv --method or --lambda1 0", 2);
     fails("no_runs", "d.csv --bootstrap 0", 2);
     fails("penalty", "d.csv --penalty -1", 2);

@@ -34,12 +34,16 @@ impl FeatureCoder {
                 if let Some(weights) = weights {
                     require_len("sample weights", column.len(), weights.len())?;
                 }
-                let cuts = mdl::cuts(n.with_nan(), class, n_classes, weights)?;
-                let coder = FeatureCoder::Cuts { cuts };
-                coder.check().map_err(|_| too_many_states(column.name()))?;
-                Ok(coder)
+                Self::from_cuts(column.name(), mdl::cuts(n.with_nan(), class, n_classes, weights)?)
             }
         }
+    }
+
+    /// The intervals between cuts of a column.
+    pub fn from_cuts(column: &str, cuts: Vec<f64>) -> Result<Self> {
+        let coder = FeatureCoder::Cuts { cuts };
+        coder.check().map_err(|_| too_many_states(column))?;
+        Ok(coder)
     }
 
     /// Refuses what no training can have made (for coders read from a file).

@@ -4,8 +4,10 @@
 //! Fayyad, Irani: Multi-interval discretization of continuous-valued attributes for classification
 //! learning, IJCAI 1993.
 
+use super::values::{coarse_shift, ordered_key};
 use crate::table::Codes;
 use hingenet_base::error::{Error, Result};
+use std::collections::BTreeMap;
 
 /// A later candidate must gain this much more (bits), so ties go to the lower cut.
 const TIE: f64 = 1e-12;
@@ -22,20 +24,10 @@ const TIE: f64 = 1e-12;
 /// and both halves are treated alike. Candidates lie half-way between adjacent distinct values, except
 /// where both carry one and the same class. Rows with NaN, without class or with weight zero do not
 /// count, so weights equal repetition. For total weights below 2 the first logarithm is taken as 0.
-/// Infinite values and weights that are negative or not finite are errors.
+/// Infinite values and weights that are negative or not finite are errors. Of more than
+/// [`MOST_BINS`](super::MOST_BINS) distinct values, neighbours share a bin, and cuts lie between bins.
 pub fn cuts(values: &[f64], class: &Codes, n_classes: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
-    let mut cuts = Vec::new();
-    let blocks = Blocks::new(rows(values, class, n_classes, weights)?);
-    let mut segments = vec![(0, blocks.values.len())];
-    while let Some((from, to)) = segments.pop() {
-        if let Some(at) = best_cut(&blocks, n_classes, from, to) {
-            cuts.push(between(blocks.values[at - 1], blocks.values[at]));
-            segments.push((from, at));
-            segments.push((at, to));
-        }
-    }
-    cuts.sort_by(f64::total_cmp);
-    Ok(cuts)
+    Ok(Blocks::new(rows(values, class, n_classes, weights)?).coarse().cuts(n_classes))
 }
 
 /// The middle of `low < high`, computed so that it overflows for no input and stays below `high`.
@@ -66,9 +58,11 @@ fn rows(values: &[f64], class: &Codes, n_classes: usize, weights: Option<&[f64]>
     Ok(rows)
 }
 
-/// Class weights per distinct value: value v has the entries `starts[v]..starts[v + 1]`.
-struct Blocks {
-    values: Vec<f64>,
+/// Class weights per distinct value, or bin of neighbouring values: bin v has the entries `starts[v]..starts[v + 1]`.
+#[derive(Default)]
+pub(super) struct Blocks {
+    /// Smallest and largest value of each bin.
+    ranges: Vec<[f64; 2]>,
     starts: Vec<usize>,
     /// (class, weight), one entry per class that occurs with the value.
     entries: Vec<(usize, f64)>,
@@ -76,12 +70,10 @@ struct Blocks {
 
 impl Blocks {
     fn new(rows: Vec<Row>) -> Self {
-        let mut blocks = Blocks { values: Vec::new(), starts: Vec::new(), entries: Vec::new() };
+        let mut blocks = Blocks::default();
         for (x, c, s) in rows {
-            if blocks.values.last() != Some(&x) {
-                blocks.values.push(x);
-                blocks.starts.push(blocks.entries.len());
-                blocks.entries.push((c, s));
+            if blocks.ranges.last() != Some(&[x, x]) {
+                blocks.push([x, x], [(c, s)]);
                 continue;
             }
             match blocks.entries.last_mut() {
@@ -89,12 +81,53 @@ impl Blocks {
                 _ => blocks.entries.push((c, s)),
             }
         }
-        blocks.starts.push(blocks.entries.len());
         blocks
     }
 
+    /// One more bin, above all others, with the classes that occur in it in ascending order.
+    pub(super) fn push(&mut self, range: [f64; 2], entries: impl IntoIterator<Item = (usize, f64)>) {
+        self.ranges.push(range);
+        self.starts.push(self.entries.len());
+        self.entries.extend(entries);
+    }
+
+    /// At most [`MOST_BINS`] bins.
+    fn coarse(self) -> Self {
+        let shift = coarse_shift(self.ranges.iter().map(|range| ordered_key(range[0])));
+        if shift == 0 {
+            return self;
+        }
+        let bin = |v: usize| ordered_key(self.ranges[v][0]) >> shift;
+        let mut coarse = Blocks::default();
+        let mut from = 0;
+        while from < self.ranges.len() {
+            let to = (from..self.ranges.len()).find(|&v| bin(v) != bin(from)).unwrap_or(self.ranges.len());
+            let mut classes: BTreeMap<usize, f64> = BTreeMap::new();
+            (from..to)
+                .for_each(|v| self.entries(v).iter().for_each(|(c, s)| *classes.entry(*c).or_default() += s));
+            coarse.push([self.ranges[from][0], self.ranges[to - 1][1]], classes);
+            from = to;
+        }
+        coarse
+    }
+
+    /// The cuts, ascending.
+    pub(super) fn cuts(&self, n_classes: usize) -> Vec<f64> {
+        let (mut cuts, mut segments) = (Vec::new(), vec![(0, self.ranges.len())]);
+        while let Some((from, to)) = segments.pop() {
+            if let Some(at) = best_cut(self, n_classes, from, to) {
+                cuts.push(between(self.ranges[at - 1][1], self.ranges[at][0]));
+                segments.push((from, at));
+                segments.push((at, to));
+            }
+        }
+        cuts.sort_by(f64::total_cmp);
+        cuts
+    }
+
     fn entries(&self, v: usize) -> &[(usize, f64)] {
-        &self.entries[self.starts[v]..self.starts[v + 1]]
+        let end = self.starts.get(v + 1).copied().unwrap_or(self.entries.len());
+        &self.entries[self.starts[v]..end]
     }
 
     /// The only class that occurs with value `v`, if there is only one.

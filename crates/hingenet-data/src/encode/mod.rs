@@ -11,6 +11,8 @@
 mod coder;
 pub mod mdl;
 mod standard;
+mod values;
 
 pub use coder::FeatureCoder;
 pub use standard::{Divisor, FURTHEST, Standard, is_moderate};
+pub use values::{MOST_BINS, ValueArrays, ValueCounts};

@@ -167,13 +167,18 @@ impl<'a> Rows<'a> {
     /// Refuses a class with fewer than `needed` rows (a weight of 2 is a row given twice); `why` says what needs them.
     pub fn require_class_rows(&self, c: usize, needed: f64, why: &str) -> Result<()> {
         let rows = (self.class_counts()[c] as f64).max(self.class_totals()[c].floor());
-        if rows >= needed {
-            return Ok(());
-        }
-        let word = if rows == 1.0 { "row" } else { "rows" };
-        Err(Error::data(
-            format!("class `{}` has {rows} {word}; {why} of every class", self.classes()[c]),
-            "add rows, leave the class out or join it with another; small_classes=allow fits it all the same",
-        ))
+        require_class_rows(&self.classes()[c], rows, needed, why)
     }
+}
+
+/// Refuses a class of so many rows where `needed` are.
+pub fn require_class_rows(class: &str, rows: f64, needed: f64, why: &str) -> Result<()> {
+    if rows >= needed {
+        return Ok(());
+    }
+    let word = if rows == 1.0 { "row" } else { "rows" };
+    Err(Error::data(
+        format!("class `{class}` has {rows} {word}; {why} of every class"),
+        "add rows, leave the class out or join it with another; small_classes=allow fits it all the same",
+    ))
 }

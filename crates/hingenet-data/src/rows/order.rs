@@ -28,6 +28,11 @@ impl Dataset {
         sorted(self.n_rows(), compare, |m| self.weights.as_ref().map_or(1.0, |w| w[m]))
     }
 
+    /// The order of two rows: by class, then by features.
+    pub(crate) fn compare_rows(&self, a: usize, b: usize) -> Ordering {
+        compare_codes(&self.class, a, b).then_with(|| self.compare_features(a, b))
+    }
+
     fn compare_features(&self, a: usize, b: usize) -> Ordering {
         let by_cell = |column: &Column| match column.data() {
             ColumnData::Numeric(n) => compare_numbers(n.get(a), n.get(b)),

@@ -67,6 +67,16 @@ impl Codes {
         }
     }
 
+    /// These cells, then those of another column of as many categories.
+    pub fn joined(&self, other: &Codes) -> Codes {
+        match (self, other) {
+            (Codes::U8(a), Codes::U8(b)) => Codes::U8([&a[..], b].concat()),
+            (a, b) => Codes::U16(
+                a.iter().chain(b.iter()).map(|c| c.map_or(Self::MISSING_U16, |c| c as u16)).collect(),
+            ),
+        }
+    }
+
     /// Makes the cell of row `i` missing.
     pub fn blank(&mut self, i: usize) {
         match self {

@@ -36,6 +36,11 @@ pub struct Categorical {
     codes: Codes,
 }
 
+/// Whether so many distinct categories name the rows in which one is observed.
+pub fn names_rows(distinct: usize, observed: f64) -> bool {
+    observed >= ID_ROWS as f64 && distinct as f64 >= ID_SHARE * observed
+}
+
 impl Column {
     /// A column of numbers; NaN is a missing cell. Infinities must have been refused before.
     pub fn numeric(name: impl Into<String>, values: Vec<f64>) -> Self {
@@ -131,6 +136,21 @@ impl Column {
         Column { name: self.name.clone(), data }
     }
 
+    /// These cells, then those of another column of the same type and categories; `None` if it is of another.
+    pub fn joined(&self, other: &Column) -> Option<Column> {
+        let data = match (&self.data, &other.data) {
+            (ColumnData::Numeric(a), ColumnData::Numeric(b)) => {
+                ColumnData::Numeric(Numeric { values: [&a.values[..], &b.values].concat() })
+            }
+            (ColumnData::Categorical(a), ColumnData::Categorical(b)) if a.categories == b.categories => {
+                let codes = a.codes.joined(&b.codes);
+                ColumnData::Categorical(Categorical { categories: a.categories.clone(), codes })
+            }
+            _ => return None,
+        };
+        Some(Column { name: self.name.clone(), data })
+    }
+
     /// Makes the cell of row `i` missing.
     pub fn blank(&mut self, i: usize) {
         match &mut self.data {
@@ -198,7 +218,13 @@ impl Categorical {
 
     /// Whether the categories name the rows: nearly every observed one has its own, so that they tell nothing of others.
     pub fn names_rows(&self) -> bool {
-        let observed = self.codes.iter().flatten().count();
-        observed >= ID_ROWS && self.n_distinct() as f64 >= ID_SHARE * observed as f64
+        names_rows(self.n_distinct(), self.codes.iter().flatten().count() as f64)
+    }
+
+    /// The same where a weight of 2 is a row given twice.
+    pub fn names_weighted_rows(&self, weights: Option<&[f64]>) -> bool {
+        let Some(weights) = weights else { return self.names_rows() };
+        let observed = || self.codes.iter().zip(weights).filter(|(code, _)| code.is_some());
+        names_rows(self.n_distinct(), (observed().count() as f64).max(observed().map(|(_, w)| w).sum()))
     }
 }

@@ -11,14 +11,16 @@ mod write;
 
 pub use category::{category_order, parse_number};
 pub use codes::Codes;
-pub use column::{Categorical, Column, ColumnData, ID_ROWS, Numeric};
+pub use column::{Categorical, Column, ColumnData, ID_ROWS, Numeric, names_rows};
 pub use numbers::NumberRows;
-pub use read::{Format, Note, Places, ReadOptions, ReadResult, Record, Records, Source, read, read_records};
+pub use read::{Batches, Format, Note, Places, ReadOptions, ReadResult, Record, Records, Source};
+pub use read::{read, read_pieces, read_records};
 pub use schema::{AlignReport, FeatureKind, FeatureSpec, Schema, Unseen, UnseenPolicy};
-pub use write::write_csv;
+pub use write::{write_csv, write_csv_header, write_csv_rows};
 
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::similar::did_you_mean;
+use std::collections::BTreeMap;
 
 /// Columns of equal length with distinct names.
 ///
@@ -99,6 +101,17 @@ impl Table {
             let problem = format!("there is no such column{meant}");
             Error::column(name, problem, format!("the columns are: {}", names.join(", ")))
         })
+    }
+
+    /// Smallest and largest number of each column that has any.
+    pub fn ranges(&self) -> BTreeMap<String, [f64; 2]> {
+        let range = |column: &Column| {
+            let mut values = column.as_numeric()?.iter().flatten().map(|x| x + 0.0); // −0 is 0
+            let first = values.next()?;
+            let [low, high] = values.fold([first, first], |[low, high], x| [low.min(x), high.max(x)]);
+            Some((column.name().to_string(), [low, high]))
+        };
+        self.columns.iter().filter_map(range).collect()
     }
 
     /// Takes the named column out: (that column, the others).

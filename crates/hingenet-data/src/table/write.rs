@@ -6,14 +6,23 @@ use std::io::{self, Write};
 /// Writes header and rows. Reading the result gives the same cells back, provided that no category is one
 /// of the reader's missing tokens and every column is read with its type.
 pub fn write_csv(table: &Table, out: &mut impl Write) -> io::Result<()> {
+    write_csv_header(table, out)?;
+    write_csv_rows(table, out)?;
+    out.flush()
+}
+
+/// Writes the names of the columns.
+pub fn write_csv_header(table: &Table, out: &mut impl Write) -> io::Result<()> {
     write_line(table, out, |line, column| {
         push_text(line, column.name());
         Ok(())
-    })?;
-    for row in 0..table.n_rows() {
-        write_line(table, out, |line, column| push_cell(line, column, row))?;
-    }
-    out.flush()
+    })
+}
+
+/// Writes the rows: those of a table that comes in pieces, one piece after the other.
+pub fn write_csv_rows(table: &Table, out: &mut impl Write) -> io::Result<()> {
+    (0..table.n_rows())
+        .try_for_each(|row| write_line(table, out, |line, column| push_cell(line, column, row)))
 }
 
 /// One line with what `push` gives of each column.

@@ -30,6 +30,17 @@ fn arff_sparse_rows_fill_with_zero_or_the_first_value() {
 }
 
 #[test]
+fn arff_texts_with_escapes_and_rows_parted_by_spaces_are_understood() {
+    let text = "@attribute s string\n@attribute skipped string\n@attribute n numeric\n@attribute none {}\n@data\n\
+                'a\\nb\\tc\\rd\\\\e' ? 1 ?\n'it\\'s, so' x 2 ?\n{0 y, 1 x, 2 3}\n";
+    let options = ReadOptions { ignore: names(&["skipped"]), ..Default::default() };
+    let table = try_read("data.arff", text.as_bytes(), &options).unwrap().table;
+    assert_eq!(cells(&table, "s"), ["a\nb\tc\rd\\e", "it's, so", "y"]);
+    assert_eq!(cells(&table, "n"), ["1", "2", "3"]);
+    assert_eq!(cells(&table, "none"), ["-", "-", "-"], "there is no value that could be left out");
+}
+
+#[test]
 fn arff_is_recognised_by_content_and_any_column_may_be_the_target() {
     let text = "% c\n@relation r\n@attribute a numeric\n@attribute b {x,NA}\n@data\n1 NA\n2 x\n";
     let found = try_read("standard input", text.as_bytes(), &with_target("a")).unwrap();
@@ -67,6 +78,8 @@ fn bad_arff_is_refused_with_its_line() {
     check(&format!("{head}{{0 1, 0 2}}\n"), Some(5), &["twice"], "from 0");
     check(&format!("{head}{{0 1\n"), Some(5), &["not closed"], "from 0");
     check(&format!("{head}{{a 1}}\n"), Some(5), &["index"], "from 0");
+    let many = (0..65_536).map(|i| format!("v{i}")).collect::<Vec<_>>().join(",");
+    check(&format!("@attribute a {{{many}}}\n@data\nv1\n"), Some(1), &["`a`", "65535"], "--ignore");
     let string = "@attribute s string\n@attribute a numeric\n@data\n{1 2}\n";
     check(string, Some(4), &["`s`"], "--ignore");
     let date = "@attribute d date\n@attribute a numeric\n@data\n2000-01-01,2\n";

@@ -150,6 +150,24 @@ fn quote_errors_name_the_line() {
     let options = ReadOptions::default();
     refused_csv("a,b\n1,\"x\n2,y\n", &options, Some(2), &["never closed"], "close every quote");
     refused_csv("a,b\n1,x\n\"p\"q,y\n", &options, Some(3), &["after a closing quote"], "\"\"");
+    refused_csv("a,b\n\"p\"\rq,y\n", &options, Some(2), &["after a closing quote"], "\"\"");
+    refused_csv("a,b\n\"x\ny\nz\",1\n\n2,\"", &options, Some(6), &["never closed"], "close every quote");
+}
+
+#[test]
+fn long_cells_and_long_lists_of_names_are_shown_in_part() {
+    let numeric = ReadOptions { numeric: names(&["x"]), ..Default::default() };
+    for (n, shown) in [(60, format!("`{}`", "é".repeat(60))), (61, format!("`{}...`", "é".repeat(60)))] {
+        refused_csv(&format!("x\n{}\n", "é".repeat(n)), &numeric, Some(2), &[&shown], "--na");
+    }
+    let header = |n: usize| (0..n).map(|i| format!("v{i}")).collect::<Vec<_>>().join(",");
+    let hint = |n: usize| {
+        let error = try_read("d.csv", format!("{}\n", header(n)).as_bytes(), &with_target("class"));
+        error.unwrap_err().hint().unwrap().to_string()
+    };
+    assert!(hint(20).ends_with("v18, v19"), "{}", hint(20));
+    assert!(hint(21).ends_with("v18, v19, ..."), "{}", hint(21));
+    assert!(hint(1).contains("remove the line") && hint(1).contains("--delimiter"), "{}", hint(1));
 }
 
 #[test]
@@ -172,6 +190,11 @@ fn more_than_65535_categories_are_refused_with_a_remedy() {
     refused_csv(&format!("x\n{numbers}"), &categorical, Some(65_537), &["`65535`", "limit"], "--ignore");
     let ignore = ReadOptions { ignore: names(&["x"]), ..Default::default() };
     assert_eq!(csv_with(&format!("x\n{texts}"), &ignore).table.n_rows(), 65_536);
+    let commas: String = (0..65_536).map(|i| format!("{i},5;b\n")).collect();
+    let commas = format!("x;y\n{commas}");
+    refused_csv(&commas, &options, Some(65_537), &["`x`", "`65535,5`", "65535"], "`--decimal ,`");
+    let decimal = ReadOptions { decimal: Some(b','), ..Default::default() };
+    assert_eq!(cells(&csv_with(&commas, &decimal).table, "x")[65_535], "65535.5");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Good CSV: types, delimiters, quotes, missing tokens, warnings.
 
 use super::*;
-use std::io::Write;
+use std::io::{Read, Write};
 
 #[test]
 fn types_are_inferred_from_every_present_cell() {
@@ -22,6 +22,95 @@ fn delimiters_are_detected_in_the_header_or_given() {
     let options = ReadOptions { delimiter: Some(b'|'), ..Default::default() };
     assert_eq!(cells(&csv_with("a|b,c\n1|2\n", &options).table, "b,c"), ["2"]);
     assert_eq!(csv("only\n1\n2\n").table.n_columns(), 1);
+    // most of them decide, the first of equals, not what stands in quotes, and not blank lines before
+    for (text, delimiter, n_columns) in [
+        ("a;b;c,d\n1;2;3\n", b';', 3),
+        ("a,b;c\n1,2\n", b',', 2),
+        ("\r\n\na;b\n1;2\n", b';', 2),
+        ("\"p,\n,q\";b\n1;2\n", b';', 2),
+    ] {
+        let found = csv(text);
+        assert_eq!((found.delimiter, found.table.n_columns()), (Some(delimiter), n_columns), "{text:?}");
+    }
+}
+
+#[test]
+fn only_what_ends_a_line_or_surrounds_a_cell_is_taken_off() {
+    let table = csv("a,b\nx\r,1\n   \n\ty \t,2\r\n").table;
+    assert_eq!((cells(&table, "a"), cells(&table, "b")), (names(&["x\r", "y"]), names(&["1", "2"])));
+    let tabs = csv("a\tb\n\t 1\n 2 \t3\n").table;
+    assert_eq!((cells(&tabs, "a"), cells(&tabs, "b")), (names(&["-", "2"]), names(&["1", "3"])));
+}
+
+/// The reader takes a megabyte at a time: whichever byte of a record is the last one it has, the record comes out whole.
+#[test]
+fn records_are_whole_wherever_a_piece_of_the_file_ends() {
+    let records = "\"a\"\"b\" ,\"c\"\r\n\"\"\"\" , d \r\ne,\"f\r\ng\"\r\n";
+    for k in 0..=records.len() {
+        let start = "x,y\n";
+        let filler = "z".repeat((1 << 20) - 1 - k - start.len() - ",0\n".len());
+        let table = csv(&format!("{start}{filler},0\n{records}")).table;
+        assert_eq!(cells(&table, "x")[1..], ["a\"b", "\"", "e"], "{k} bytes before");
+        assert_eq!(cells(&table, "y"), ["0", "c", "d", "f\r\ng"], "{k} bytes before");
+    }
+}
+
+/// A source that hands out few bytes at a time and is interrupted by signals.
+struct Slow<'a> {
+    bytes: &'a [u8],
+    calls: usize,
+}
+
+impl Read for Slow<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.calls += 1;
+        if self.calls.is_multiple_of(3) {
+            return Err(std::io::ErrorKind::Interrupted.into());
+        }
+        let n = buffer.len().min(100);
+        self.bytes.read(&mut buffer[..n])
+    }
+}
+
+#[test]
+fn a_slow_source_is_read_to_its_end_and_a_failing_one_is_no_short_table() {
+    let text: String = (0..2000).map(|i| format!("{i},row {i}\n")).collect();
+    let text = format!("i,name\n{text}");
+    let slow = Slow { bytes: text.as_bytes(), calls: 0 };
+    let found = read(Source::reader("slow.csv", slow), &ReadOptions::default(), &Control::default()).unwrap();
+    assert_eq!(found.table, csv(&text).table);
+    let failing = text.as_bytes().chain(Failing);
+    let error = read(Source::reader("pipe.csv", failing), &ReadOptions::default(), &Control::default());
+    let error = error.unwrap_err();
+    assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("pipe.csv"), "{error}");
+}
+
+/// A source whose device is gone.
+struct Failing;
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        Err(std::io::Error::other("the device is gone"))
+    }
+}
+
+#[test]
+fn memory_is_asked_for_while_rows_arrive() {
+    // eight bytes a number, two a category, 64 a distinct text of a column, nothing for what is ignored
+    let text: String = (0..12_288).map(|i| format!("{},x,{i}\n", i % 2)).collect();
+    let bytes = format!("n,c,id\n{text}");
+    let options = ReadOptions { ignore: names(&["id"]), ..Default::default() };
+    let within = |limit: u64| {
+        let control = Control::default().within_memory(limit);
+        read(Source::reader("d.csv", bytes.as_bytes()), &options, &control)
+    };
+    let needed = 12_288 * (8 + 2) + 64 * (2 + 1);
+    assert_eq!(within(needed).unwrap().table.n_rows(), 12_288);
+    let error = within(needed - 1).unwrap_err();
+    assert!(matches!(error, Error::Memory { bytes, .. } if bytes == needed as f64), "{error:?}");
+    assert!(error.hint().unwrap().contains("--max-memory"));
+    let early = within(4096 * 10).unwrap_err();
+    assert!(matches!(early, Error::Memory { bytes, .. } if bytes == 4096.0 * 10.0 + 192.0), "{early:?}");
 }
 
 #[test]
@@ -168,7 +257,7 @@ fn integers_above_2_to_the_53_are_rounded_with_a_warning() {
     for option in [ReadOptions::default(), ReadOptions { numeric: names(&["a"]), ..Default::default() }] {
         let found = csv_with("a\n0.5\n9007199254740993\n", &option);
         assert_eq!(cells(&found.table, "a")[1], "9007199254740992");
-        let [Note::LargeInteger { column, place, value }] = found.notes.as_slice() else {
+        let [Note::LargeInteger { column, place, value, .. }] = found.notes.as_slice() else {
             panic!("{:?}", found.notes)
         };
         assert_eq!((column.as_str(), *place, value.as_str()), ("a", Place::Line(3), "9007199254740993"));

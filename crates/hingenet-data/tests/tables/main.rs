@@ -16,8 +16,10 @@ use hingenet_data::table::{
 
 mod arff;
 mod bad_csv;
+mod batches;
 mod csv;
 mod properties;
+mod records;
 #[cfg(feature = "parquet")]
 mod typed;
 

@@ -1,7 +1,7 @@
 //! Parquet and Arrow, good and damaged.
 
 use super::*;
-use arrow_array::types::Int32Type;
+use arrow_array::types::{Float16Type, Int32Type};
 use arrow_array::*;
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
@@ -99,6 +99,51 @@ fn rare_types_of_parquet_are_read() {
     assert_eq!(categories(&table, "half"), ["-2", "0.5"]);
     assert_eq!(categories(&table, "small"), ["-1.5", "2.5"]);
     assert!(categories(&table, "nothing").is_empty());
+}
+
+#[test]
+fn rare_types_of_arrow_are_read() {
+    type Half = <Float16Type as ArrowPrimitiveType>::Native;
+    let half = vec![Some(Half::from_f32(0.5)), None, Some(Half::from_f32(-2.0))];
+    let small = Decimal32Array::from(vec![Some(-15), None, Some(25)]).with_precision_and_scale(4, 1);
+    let long = Decimal64Array::from(vec![Some(-15), None, Some(25)]).with_precision_and_scale(12, 1);
+    let wide = Decimal128Array::from(vec![Some(-15), None, Some(25)]).with_precision_and_scale(30, 1);
+    let keys = Int32Array::from(vec![Some(1), None, Some(0)]);
+    let coded = DictionaryArray::new(keys, Arc::new(Float64Array::from(vec![7.5, 1e3])));
+    let none: DictionaryArray<Int32Type> = vec![None::<&str>; 3].into_iter().collect();
+    let batch = RecordBatch::try_from_iter(vec![
+        ("half", Arc::new(Float16Array::from(half)) as ArrayRef),
+        ("small", Arc::new(small.unwrap())),
+        ("long", Arc::new(long.unwrap())),
+        ("wide", Arc::new(wide.unwrap())),
+        ("coded", Arc::new(coded)),
+        ("none", Arc::new(none)),
+    ])
+    .unwrap();
+    let written =
+        ReadOptions { categorical: names(&["half", "small", "long", "wide", "coded"]), ..Default::default() };
+    for bytes in [arrow_file(&batch, None), arrow_stream(&batch)] {
+        for options in [&ReadOptions::default(), &written] {
+            let table = try_read("standard input", &bytes, options).unwrap().table;
+            assert_eq!(is_numeric(&table, "half"), options.categorical.is_empty());
+            assert_eq!(cells(&table, "half"), ["0.5", "-", "-2"]);
+            assert_eq!(cells(&table, "coded"), ["1000", "-", "7.5"]);
+            assert_eq!(cells(&table, "none"), ["-", "-", "-"]);
+            for decimals in ["small", "long", "wide"] {
+                assert_eq!(cells(&table, decimals), ["-1.5", "-", "2.5"], "{decimals}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_error_about_a_row_of_a_typed_file_counts_rows_and_not_lines() {
+    let found = try_read("d.parquet", &parquet("types"), &ReadOptions::default()).unwrap();
+    let error =
+        |m: usize| found.places.locate::<()>(Err(Error::row(m, "is odd", ""))).unwrap_err().to_string();
+    assert_eq!(error(1), "d.parquet: row 2: is odd");
+    let note = found.notes.iter().find(|note| matches!(note, Note::LargeInteger { .. })).unwrap();
+    assert!(note.to_string().contains("column `id`, row 3: "), "{note}");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use super::shared::fit_shared_tables;
 use super::stars::{Stars, one_dependence};
 use crate::classifier::CodedScores;
 use crate::em::{EM, fit_em};
-use crate::fit::prepare;
 use crate::fit::select::{ClassScores, calibrated, select_point};
+use crate::fit::{Prepared, prepare};
 use crate::margin::MarginParams;
 use crate::margin::completion::{CompletionParams, completed, fit_incomplete};
 use crate::params::{DiscreteParams, MemberRule, MemberTables, StructureKind};
@@ -15,6 +15,7 @@ use crate::{Network, Samples, Structure};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
+use hingenet_data::encode::FeatureCoder;
 use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
 use hingenet_data::table::Codes;
@@ -34,14 +35,25 @@ pub fn fit_averaged(
     control: &Control,
 ) -> Result<Fit<AveragedClassifier>> {
     let params = DiscreteParams::new(StructureKind::NaiveBayes).alpha(alpha);
-    let prepared = prepare(rows, &params, control)?;
-    let samples = &prepared.samples;
+    let Prepared { coders, samples, .. } = prepare(rows, &params, control)?;
+    fit_averaged_rows(coders, &samples, alpha, rule, control)
+}
+
+/// The same for coded rows.
+pub(crate) fn fit_averaged_rows(
+    coders: Vec<FeatureCoder>,
+    samples: &Samples,
+    alpha: f64,
+    rule: MemberRule,
+    control: &Control,
+) -> Result<Fit<AveragedClassifier>> {
     let mut chosen = BTreeMap::new();
     let mut temperature = 1.0;
     let (stars, reports) = match rule {
         MemberRule::MaximumLikelihood if samples.has_missing() => {
-            each_alone(samples, control, |structure, quiet| {
-                let em = fit_em(structure, samples, alpha, EM, quiet)?;
+            let merged = samples.merged()?;
+            each_alone(&merged, control, |structure, quiet| {
+                let em = fit_em(structure, &merged, alpha, EM, quiet)?;
                 Ok((em.network, em.report))
             })?
         }
@@ -69,7 +81,7 @@ pub fn fit_averaged(
             train(samples, &params, control)?
         }
     };
-    let model = AveragedClassifier::new(prepared.coders, stars, temperature)?;
+    let model = AveragedClassifier::new(coders, stars, temperature)?;
     Ok(Fit { model, reports, chosen })
 }
 

@@ -9,6 +9,7 @@ mod shared;
 mod stars;
 
 pub use fit::fit_averaged;
+pub(crate) use fit::fit_averaged_rows;
 pub use shared::fit_shared_tables;
 pub use stars::{Counts, Numbering, Smoothing, Stars, one_dependence};
 

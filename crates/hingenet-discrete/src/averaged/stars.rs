@@ -11,6 +11,7 @@
 //! Missing leaves drop out. A missing root is summed out, or its member left out of the average.
 
 use crate::samples::check_codes;
+use crate::structure::PairStatistics;
 use crate::tally::joint_counts;
 use crate::{Network, Samples, Structure, counts};
 use hingenet_base::error::{Error, Result, require_len};
@@ -106,6 +107,30 @@ impl Counts {
         }
         Counts { class: joint_counts(samples, &[0]), states, value, pair }
     }
+
+    /// The same from the counts of all pairs; `None` if some were not kept.
+    fn from_pairs(pairs: &PairStatistics, most: usize) -> Option<Self> {
+        let card = pairs.card();
+        let states = Numbering::new(card[1..].iter().copied());
+        let (k, total) = (card[0], states.total());
+        let mut value = vec![0.0; total * k];
+        for i in 1..card.len() {
+            let own = &mut value[states.first(i - 1) * k..];
+            pairs.single(i).iter().enumerate().for_each(|(at, n)| own[at % card[i] * k + at / card[i]] = *n);
+        }
+        let size = total.checked_mul(total).and_then(|n| n.checked_mul(k)).filter(|n| *n <= most);
+        let mut pair = vec![0.0; size.unwrap_or(0)];
+        if !pair.is_empty() {
+            for (s, t) in (1..card.len()).flat_map(|s| (s + 1..card.len()).map(move |t| (s, t))) {
+                let (r_s, r_t) = (card[s], card[t]);
+                for (at, n) in pairs.table(s, t)?.iter().enumerate() {
+                    let (c, a, b) = (at / (r_s * r_t), at / r_t % r_s, at % r_t);
+                    pair[((states.first(s - 1) + a) * total + states.first(t - 1) + b) * k + c] = *n;
+                }
+            }
+        }
+        Some(Counts { class: pairs.class_counts()?, states, value, pair })
+    }
 }
 
 /// The slices of the given sizes, one after the other.
@@ -196,11 +221,30 @@ impl Stars {
         if !counts.pair.is_empty() {
             return Ok(Self::from_counts(&counts, Smoothing::Even(alpha)));
         }
+        Self::one_by_one(card, alpha, |structure| counts::raw_counts(structure, samples))
+    }
+
+    /// The same from the counts of all pairs.
+    pub fn from_pairs(pairs: &PairStatistics, alpha: f64) -> Result<Self> {
+        require_room(pairs.card())?;
+        let absent = || Error::model_file("the counts of a pair are absent");
+        let counts = Counts::from_pairs(pairs, ONE_TABLE).ok_or_else(absent)?;
+        if !counts.pair.is_empty() {
+            return Ok(Self::from_counts(&counts, Smoothing::Even(alpha)));
+        }
+        Self::one_by_one(pairs.card(), alpha, |structure| pairs.counts_of(structure).ok_or_else(absent))
+    }
+
+    /// Members each from the raw counts of its tables.
+    fn one_by_one(
+        card: &[usize],
+        alpha: f64,
+        counts: impl Fn(&Structure) -> Result<Vec<f64>> + Sync,
+    ) -> Result<Self> {
         let member = |s: usize| {
             let structure = one_dependence(card, s)?;
-            let n = counts::smoothed_counts(&structure, samples, alpha)?;
-            let w = counts::ml_parameters(&structure, &n)?;
-            Network::new(structure, w)
+            let raw = counts(&structure)?;
+            Network::likely(structure, &raw, alpha)
         };
         Self::from_networks(&(1..card.len()).into_par_iter().map(member).collect::<Result<Vec<_>>>()?)
     }

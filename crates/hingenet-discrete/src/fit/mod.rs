@@ -8,6 +8,7 @@ mod prepare;
 pub mod select;
 
 pub use prepare::{Prepared, prepare};
+pub(crate) use prepare::{given, learnt_from, naming_rows, prepared};
 
 use crate::margin::bn_svm::fit_bn_svm;
 use crate::margin::completion::{CompletionParams, completed, fit_incomplete};
@@ -36,7 +37,16 @@ pub fn fit(
     if rows.class().has_missing() {
         return partly_labelled::fit(rows, params, learning, control);
     }
-    let prepared = prepare(rows, params, control)?;
+    fit_prepared(prepare(rows, params, control)?, params, learning, control)
+}
+
+/// Learns the parameters.
+pub(crate) fn fit_prepared(
+    prepared: Prepared,
+    params: &DiscreteParams,
+    learning: Option<&Learning>,
+    control: &Control,
+) -> Result<Fit<DiscreteClassifier>> {
     let Some(learning) = learning else {
         let (network, report) = prepared.maximum_likelihood(params, control)?;
         let model = DiscreteClassifier::new(prepared.coders, network, 1.0)?.with_support(prepared.support)?;

@@ -12,7 +12,7 @@ use hingenet_base::graph::with_names;
 use hingenet_base::solver::SolverReport;
 use hingenet_data::encode::FeatureCoder;
 use hingenet_data::rows::Rows;
-use hingenet_data::table::{Column, Table};
+use hingenet_data::table::Column;
 use rayon::prelude::*;
 
 /// Coded training rows and the graph learnt from them.
@@ -34,10 +34,8 @@ pub fn prepare(rows: &Rows<'_>, params: &DiscreteParams, control: &Control) -> R
     require_alpha(params.alpha)?;
     let k = rows.n_classes();
     let learn = |column: &Column| match column.as_categorical() {
-        // A table of its names would draw all arcs and all margins to itself.
-        Some(categories) if categories.names_rows() => {
-            control.warn(&format!("column `{}` names the rows and takes no part", column.name()));
-            Ok(FeatureCoder::Categories { names: Vec::new() })
+        Some(categories) if categories.names_weighted_rows(rows.weights()) => {
+            Ok(naming_rows(column.name(), control))
         }
         _ => FeatureCoder::learn(column, rows.class(), k, rows.weights()),
     };
@@ -47,9 +45,27 @@ pub fn prepare(rows: &Rows<'_>, params: &DiscreteParams, control: &Control) -> R
     columns.extend(code_columns(&coders, rows.features())?);
     let card = std::iter::once(k).chain(coders.iter().map(FeatureCoder::n_states)).collect();
     let samples = Samples::new(card, columns, rows.weights().map(<[f64]>::to_vec))?;
+    let features = rows.features().columns().iter().map(|c| c.name().to_string());
+    prepared(coders, samples, params, features, control)
+}
+
+/// The states of a column that names the rows: a table of its names would draw all arcs and all margins to itself.
+pub(crate) fn naming_rows(column: &str, control: &Control) -> FeatureCoder {
+    control.warn(&format!("column `{column}` names the rows and takes no part"));
+    FeatureCoder::Categories { names: Vec::new() }
+}
+
+/// Learns the graph of coded rows, whose features have these names.
+pub(crate) fn prepared(
+    coders: Vec<FeatureCoder>,
+    samples: Samples,
+    params: &DiscreteParams,
+    features: impl Iterator<Item = String>,
+    control: &Control,
+) -> Result<Prepared> {
     let (structure, counts) = match learnt(&params.structure, &samples, control)? {
         Some(found) => found,
-        None => (given(&params.structure, samples.card().to_vec(), rows.features())?, None),
+        None => (given(&params.structure, samples.card().to_vec(), features)?, None),
     };
     let support = match counts {
         Some(counts) => counts,
@@ -68,7 +84,7 @@ impl Prepared {
         control: &Control,
     ) -> Result<(Network, Option<SolverReport>)> {
         if self.samples.has_missing() {
-            let em = fit_em(&self.structure, &self.samples, params.alpha, EM, control)?;
+            let em = fit_em(&self.structure, &self.samples.merged()?, params.alpha, EM, control)?;
             if !em.report.converged {
                 control.warn(&format!(
                     "EM for missing cells stopped after {} iterations before it converged",
@@ -77,10 +93,7 @@ impl Prepared {
             }
             return Ok((em.network, Some(em.report)));
         }
-        let mut n = self.support.clone();
-        counts::smooth(&self.structure, &mut n, params.alpha);
-        let w = counts::ml_parameters(&self.structure, &n)?;
-        Ok((Network::new(self.structure.clone(), w)?, None))
+        Ok((Network::likely(self.structure.clone(), &self.support, params.alpha)?, None))
     }
 
     /// The graph of a part of the rows; a given graph stays.
@@ -96,23 +109,33 @@ fn learnt(
     samples: &Samples,
     control: &Control,
 ) -> Result<Option<(Structure, Option<Vec<f64>>)>> {
-    let from_pairs = |learn: &dyn Fn(&PairStatistics) -> Result<Structure>| {
-        let pairs = PairStatistics::new(samples, control)?;
-        let structure = learn(&pairs)?;
-        let counts = pairs.counts_of(&structure);
-        Ok(Some((structure, counts)))
-    };
+    if let StructureKind::NaiveBayes | StructureKind::Dag { .. } = kind {
+        return Ok(None);
+    }
+    let pairs = PairStatistics::new(samples, control)?;
+    let structure = learnt_from(kind, &pairs)?;
+    let counts = pairs.counts_of(&structure);
+    Ok(Some((structure, counts)))
+}
+
+/// The graph that pairs of features give; naive Bayes where none is learnt.
+pub(crate) fn learnt_from(kind: &StructureKind, pairs: &PairStatistics) -> Result<Structure> {
     match kind {
-        StructureKind::NaiveBayes | StructureKind::Dag { .. } => Ok(None),
-        StructureKind::Tan(root) => from_pairs(&|pairs| tan(pairs, *root)),
-        StructureKind::KTree(k) => from_pairs(&|pairs| k_tree(pairs, *k)),
+        StructureKind::NaiveBayes | StructureKind::Dag { .. } => {
+            Structure::naive_bayes(pairs.card().to_vec())
+        }
+        StructureKind::Tan(root) => tan(pairs, *root),
+        StructureKind::KTree(k) => k_tree(pairs, *k),
     }
 }
 
 /// A graph that is not learnt: the arcs that are named, else naive Bayes.
-fn given(kind: &StructureKind, card: Vec<usize>, features: &Table) -> Result<Structure> {
+pub(crate) fn given(
+    kind: &StructureKind,
+    card: Vec<usize>,
+    features: impl Iterator<Item = String>,
+) -> Result<Structure> {
     let StructureKind::Dag { class, arcs } = kind else { return Structure::naive_bayes(card) };
-    let features = features.columns().iter().map(|c| c.name().to_string());
     let names: Vec<String> = std::iter::once(class.clone()).chain(features).collect();
     Structure::new(card, dag_from_names(&names, arcs)?).map_err(|e| with_names(e, &names))
 }

@@ -23,8 +23,8 @@ pub struct PairStatistics {
     class_information: Vec<f64>,
     /// `I(X_i; X_j | C)`, all features by all features.
     conditional: Vec<f64>,
-    /// `n(c, a, b)` of the pairs `i < j`, if they were kept.
-    tables: Option<Vec<Vec<f64>>>,
+    /// `n(c, a, b)` of the pairs `i < j`; empty where it was not kept.
+    tables: Vec<Vec<f64>>,
     complete: bool,
 }
 
@@ -32,28 +32,42 @@ impl PairStatistics {
     /// Counts all pairs. The class must be known in every row.
     pub fn new(samples: &Samples, control: &Control) -> Result<Self> {
         samples.require_labels()?;
-        let keep = kept_entries(samples.card()) <= KEEP_ENTRIES as f64;
-        let n = samples.card().len() - 1;
-        let (singles, pairs) = count(samples, keep, control)?;
+        let card = samples.card();
+        let keep = kept_entries(card) <= KEEP_ENTRIES as f64;
+        let judge = |i: usize, j: usize, table: PairTable| {
+            let information = table.information(card, i, j);
+            let laid_out = if let PairTable::LaidOut(table) = table { Some(table) } else { None };
+            (information, laid_out.filter(|_| keep))
+        };
+        let (singles, pairs) = count(samples, samples.n_rows(), control, judge)?;
+        Ok(Self::from_pairs(card, singles, pairs, !samples.has_missing()))
+    }
+
+    /// The same from tables that were counted before; `complete` says that no cell was missing.
+    pub(crate) fn from_tables(
+        card: &[usize],
+        singles: Vec<Vec<f64>>,
+        tables: Pairs<PairTable>,
+        complete: bool,
+    ) -> Self {
+        let judge = |(i, j, table): (usize, usize, PairTable)| {
+            let information = table.information(card, i, j);
+            (i, j, (information, Some(table.laid_out(card, i, j))))
+        };
+        Self::from_pairs(card, singles, tables.into_par_iter().map(judge).collect(), complete)
+    }
+
+    fn from_pairs(card: &[usize], singles: Vec<Vec<f64>>, pairs: Vec<Judged>, complete: bool) -> Self {
+        let n = card.len() - 1;
         let mut conditional = vec![0.0; n * n];
-        let mut tables = vec![Vec::new(); if keep { n * n.saturating_sub(1) / 2 } else { 0 }];
-        for pair in pairs {
-            conditional[pair.i * n + pair.j] = pair.information;
-            conditional[pair.j * n + pair.i] = pair.information;
-            if let Some(table) = pair.table {
-                tables[pair_number(n, pair.i, pair.j)] = table;
-            }
+        let mut tables = vec![Vec::new(); n * n.saturating_sub(1) / 2];
+        for (i, j, (information, table)) in pairs {
+            conditional[i * n + j] = information;
+            conditional[j * n + i] = information;
+            tables[pair_number(n, i, j)] = table.unwrap_or_default();
         }
-        let class_information =
-            (0..n).map(|i| information::mutual(&singles[i], samples.card()[i + 1])).collect();
-        Ok(PairStatistics {
-            card: samples.card().to_vec(),
-            complete: !samples.has_missing(),
-            singles,
-            class_information,
-            conditional,
-            tables: keep.then_some(tables),
-        })
+        let class_information = (0..n).map(|i| information::mutual(&singles[i], card[i + 1])).collect();
+        PairStatistics { card: card.to_vec(), complete, singles, class_information, conditional, tables }
     }
 
     /// Numbers of states r_i, the class first.
@@ -96,15 +110,19 @@ impl PairStatistics {
         Some(counts)
     }
 
-    fn class_counts(&self) -> Option<Vec<f64>> {
+    /// `n(c, a)` of feature `i`.
+    pub(crate) fn single(&self, i: usize) -> &[f64] {
+        &self.singles[i - 1]
+    }
+
+    pub(crate) fn class_counts(&self) -> Option<Vec<f64>> {
         let first = self.singles.first()?;
         Some(first.chunks_exact(self.card[1]).map(|row| row.iter().sum()).collect())
     }
 
-    /// `n(c, a, b)` for features `i < j`.
-    fn table(&self, i: usize, j: usize) -> Option<&Vec<f64>> {
-        let n = self.n_features();
-        self.tables.as_ref().map(|tables| &tables[pair_number(n, i - 1, j - 1)]).filter(|t| !t.is_empty())
+    /// `n(c, a, b)` for features `i < j`, if it was kept.
+    pub(crate) fn table(&self, i: usize, j: usize) -> Option<&Vec<f64>> {
+        Some(&self.tables[pair_number(self.n_features(), i - 1, j - 1)]).filter(|t| !t.is_empty())
     }
 }
 
@@ -128,26 +146,82 @@ fn pair_number(n: usize, i: usize, j: usize) -> usize {
     i * (2 * n - i - 1) / 2 + j - i - 1
 }
 
-/// A counted pair of features, numbered from 0.
-struct Pair {
-    i: usize,
-    j: usize,
-    information: f64,
-    table: Option<Vec<f64>>,
+/// A pair of features, numbered from 0, its information and, where it is kept, its table.
+type Judged = (usize, usize, (f64, Option<Vec<f64>>));
+
+/// Something for pairs of features, numbered from 0.
+pub(crate) type Pairs<T> = Vec<(usize, usize, T)>;
+
+/// A cell `(c, a, b)` of a table with its count.
+pub(crate) type PairCell = ((usize, usize, usize), f64);
+
+/// `n(c, a, b)` of two features.
+pub(crate) enum PairTable {
+    /// Every cell.
+    LaidOut(Vec<f64>),
+    /// The cells that occur, ascending, of a table far larger than the rows.
+    Cells(Vec<PairCell>),
 }
 
-/// The tables `n(c, a)` of all features, and all pairs.
-fn count(samples: &Samples, keep: bool, control: &Control) -> Result<(Vec<Vec<f64>>, Vec<Pair>)> {
+impl PairTable {
+    /// `I(X_i; X_j | C)`.
+    fn information(&self, card: &[usize], i: usize, j: usize) -> f64 {
+        match self {
+            PairTable::LaidOut(table) => information::conditional(table, card[i + 1], card[j + 1]),
+            PairTable::Cells(cells) => sparse_information(cells, card[0], card[i + 1], card[j + 1]),
+        }
+    }
+
+    fn laid_out(self, card: &[usize], i: usize, j: usize) -> Vec<f64> {
+        match self {
+            PairTable::LaidOut(table) => table,
+            // too large to keep: the rows are counted again
+            PairTable::Cells(_) if is_wide(card, i, j, 0) => Vec::new(),
+            PairTable::Cells(cells) => {
+                let (r_i, r_j) = (card[i + 1], card[j + 1]);
+                let mut table = vec![0.0; card[0] * r_i * r_j];
+                cells.into_iter().for_each(|((c, a, b), n)| table[(c * r_i + a) * r_j + b] = n);
+                table
+            }
+        }
+    }
+
+    /// The cells that occur.
+    pub(crate) fn cells(self, card: &[usize], i: usize, j: usize) -> Vec<PairCell> {
+        match self {
+            PairTable::Cells(cells) => cells,
+            PairTable::LaidOut(table) => {
+                let (r_i, r_j) = (card[i + 1], card[j + 1]);
+                let cell = |at: usize| (at / (r_i * r_j), at / r_j % r_i, at % r_j);
+                table.into_iter().enumerate().filter(|(_, n)| *n > 0.0).map(|(at, n)| (cell(at), n)).collect()
+            }
+        }
+    }
+}
+
+/// Whether the table of a pair would be far larger than so many rows.
+pub(crate) fn is_wide(card: &[usize], i: usize, j: usize, rows: usize) -> bool {
+    let size = card[0] as f64 * (card[i + 1] + 1) as f64 * (card[j + 1] + 1) as f64;
+    size > f64::max(65_536.0, 8.0 * rows as f64).min(f64::from(u32::MAX))
+}
+
+/// The tables `n(c, a)` of all features, and what `make` makes of the tables of all pairs. The tables of pairs that are
+/// wide for so many rows are not laid out.
+pub(crate) fn count<T: Send>(
+    samples: &Samples,
+    rows: usize,
+    control: &Control,
+    make: impl Fn(usize, usize, PairTable) -> T + Sync,
+) -> Result<(Vec<Vec<f64>>, Pairs<T>)> {
     let card = samples.card();
     let n = card.len() - 1;
-    let pair = |i: usize, j: usize, table: Vec<f64>| {
-        let information = information::conditional(&table, card[i + 1], card[j + 1]);
-        Pair { i, j, information, table: keep.then_some(table) }
-    };
     let (mut singles, mut pairs) = (vec![Vec::new(); n], Vec::new());
     let narrow = narrow_features(samples);
     if let Some((class, columns)) = narrow_columns(samples, &narrow) {
-        let read = |i: usize, j: usize, table| pair(narrow[i], narrow[j], table);
+        let read = |i: usize, j: usize, table| {
+            let (i, j) = (narrow[i], narrow[j]);
+            (i, j, make(i, j, PairTable::LaidOut(table)))
+        };
         let counted = count_pairs(&class, &columns, control, read)?;
         narrow.iter().zip(counted.singles).for_each(|(&i, table)| singles[i] = table);
         pairs = counted.pairs;
@@ -159,47 +233,43 @@ fn count(samples: &Samples, keep: bool, control: &Control) -> Result<(Vec<Vec<f6
     let wide: Vec<(usize, usize)> = all.filter(|&(i, j)| !(is_narrow(i) && is_narrow(j))).collect();
     let wide = wide.into_par_iter().map(|(i, j)| {
         control.check()?;
-        Ok(match laid_out(samples, i, j) {
-            Some(table) => pair(i, j, table),
-            None => Pair { i, j, information: sparse_information(samples, i, j), table: None },
-        })
+        let table = match is_wide(card, i, j, rows) {
+            true => PairTable::Cells(cells(samples, i, j)),
+            false => PairTable::LaidOut(joint_counts(samples, &[0, i + 1, j + 1])),
+        };
+        Ok((i, j, make(i, j, table)))
     });
-    pairs.extend(wide.collect::<Result<Vec<Pair>>>()?);
+    pairs.extend(wide.collect::<Result<Vec<_>>>()?);
     Ok((singles, pairs))
 }
 
-/// `n(c, a, b)` row by row; `None` if the table would be far larger than the rows.
-fn laid_out(samples: &Samples, i: usize, j: usize) -> Option<Vec<f64>> {
-    let card = samples.card();
-    let size = card[0] as f64 * (card[i + 1] + 1) as f64 * (card[j + 1] + 1) as f64;
-    let most = f64::max(65_536.0, 8.0 * samples.n_rows() as f64).min(f64::from(u32::MAX));
-    (size <= most).then(|| joint_counts(samples, &[0, i + 1, j + 1]))
-}
-
-/// `I(X_i; X_j | C)` from the cells that occur, for tables too large to lay out.
-fn sparse_information(s: &Samples, i: usize, j: usize) -> f64 {
-    let (k, r_i, r_j) = (s.card()[0], s.card()[i + 1], s.card()[j + 1]);
+/// The cells that occur in the table of a pair, ascending.
+fn cells(s: &Samples, i: usize, j: usize) -> Vec<PairCell> {
     let cell = |m: usize| {
         let (c, a, b) = (s.column(0).get(m)?, s.column(i + 1).get(m)?, s.column(j + 1).get(m)?);
         Some(((c, a, b), s.weight(m)))
     };
-    let mut cells: Vec<((usize, usize, usize), f64)> = (0..s.n_rows()).filter_map(cell).collect();
+    let mut cells: Vec<PairCell> = (0..s.n_rows()).filter_map(cell).collect();
     cells.sort_by_key(|(key, _)| *key);
     cells.dedup_by(|next, first| {
         let same = next.0 == first.0;
         first.1 += if same { next.1 } else { 0.0 };
         same
     });
+    cells
+}
+
+/// `I(X_i; X_j | C)` from the cells that occur.
+fn sparse_information(cells: &[PairCell], k: usize, r_i: usize, r_j: usize) -> f64 {
     let (mut n_c, mut n_ca, mut n_cb) = (vec![0.0; k], vec![0.0; k * r_i], vec![0.0; k * r_j]);
-    for &((c, a, b), n) in &cells {
+    for &((c, a, b), n) in cells {
         n_c[c] += n;
         n_ca[c * r_i + a] += n;
         n_cb[c * r_j + b] += n;
     }
     let total: f64 = n_c.iter().sum();
-    let term = |&((c, a, b), n): &((usize, usize, usize), f64)| {
-        information::term(n, n_c[c], n_ca[c * r_i + a], n_cb[c * r_j + b])
-    };
+    let term =
+        |&((c, a, b), n): &PairCell| information::term(n, n_c[c], n_ca[c * r_i + a], n_cb[c * r_j + b]);
     if total > 0.0 { information::settle(cells.iter().map(term).sum::<f64>() / total) } else { 0.0 }
 }
 
@@ -230,7 +300,7 @@ mod tests {
             let stats = PairStatistics::new(&s, &Control::default()).unwrap();
             for i in 0..7 {
                 for j in i + 1..7 {
-                    let want = sparse_information(&s, i, j);
+                    let want = sparse_information(&cells(&s, i, j), card[0], card[i + 1], card[j + 1]);
                     let got = stats.conditional_information(i + 1, j + 1);
                     assert!((got - want).abs() < 1e-11, "n {n}, pair {i} {j}: {got} and {want}");
                 }

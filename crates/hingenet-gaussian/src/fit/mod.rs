@@ -1,8 +1,12 @@
 //! From labelled rows to a classifier: class networks from the moments of each class, then discriminative learning,
 //! then, where asked for, the machine on Fisher vectors. Options left open are chosen by inner cross-validation first.
+//! Networks that nothing is learnt after need the moments alone (`generative`).
 
+mod generative;
 mod rows;
 mod select;
+
+pub use generative::{MomentTable, fit_moments, is_of_moments, needs_rows};
 
 use crate::discriminative::{Labelled, Leeway, fit_kl, fit_mm};
 use crate::features;
@@ -12,7 +16,7 @@ use crate::moments::Moments;
 use crate::network::{GaussianNetwork, VARIANCE_FLOOR};
 use crate::params::{Decision, GaussianParams, Learning, Priors, SlackWeight, Variance};
 use crate::predict::GaussianClassifier;
-use crate::structure::{Constraints, Method, StructureFit, fit_fused};
+use crate::structure::{Constraints, StructureFit, fit_fused};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::linalg::Matrix;
@@ -31,6 +35,11 @@ pub fn fit(rows: &Rows<'_>, params: &GaussianParams, control: &Control) -> Resul
         rows.present()
             .into_iter()
             .try_for_each(|c| rows.require_class_rows(c, 2.0, "its network needs 2"))?;
+    }
+    if is_of_moments(params)
+        && let Some(table) = MomentTable::of(rows, control)?
+    {
+        return generative::fit_rows(rows, &table, params, control);
     }
     features::reserve(rows.features(), rows.n_classes(), control)?;
     let (features, sample) = Sample::new(rows)?;
@@ -85,7 +94,8 @@ struct ClassModels {
 
 impl ClassModels {
     fn learn(sample: &Sample, params: &GaussianParams, point: &Point, control: &Control) -> Result<Self> {
-        let prior = priors(sample, params.priors);
+        let sizes: Vec<f64> = (0..sample.classes).map(|c| sample.class_weight(c)).collect();
+        let prior = priors(&sizes, params.priors);
         let (networks, reports) = class_networks(sample, params, point.lambda1, control)?;
         let needs_rows = params.learning != Learning::Generative || params.decision != Decision::Network;
         let complete = needs_rows.then(|| completed(&sample.x, &networks, &prior)).transpose()?;
@@ -139,11 +149,11 @@ impl MovedModels {
     }
 }
 
-fn priors(sample: &Sample, priors: Priors) -> Vec<f64> {
-    let weight: Vec<f64> = (0..sample.classes).map(|c| sample.class_weight(c)).collect();
+/// Priors of classes of these sizes.
+fn priors(sizes: &[f64], priors: Priors) -> Vec<f64> {
     let share: Vec<f64> = match priors {
-        Priors::Empirical => weight,
-        Priors::Equal => weight.iter().map(|w| if *w > 0.0 { 1.0 } else { 0.0 }).collect(),
+        Priors::Empirical => sizes.to_vec(),
+        Priors::Equal => sizes.iter().map(|w| if *w > 0.0 { 1.0 } else { 0.0 }).collect(),
     };
     let total: f64 = share.iter().sum();
     share.iter().map(|s| s / total).collect()
@@ -157,36 +167,47 @@ fn class_networks(
     lambda1: f64,
     control: &Control,
 ) -> Result<(Vec<GaussianNetwork>, Vec<SolverReport>)> {
-    let m = sample.x.cols();
-    let (free, silent) = (Constraints::none(m), control.quiet());
-    let method = Method { kind: params.structure, lambda1, search: params.search.clone() };
-    let mut found: Vec<Option<(Moments, StructureFit)>> = Vec::new();
+    let (free, silent) = (Constraints::none(sample.x.cols()), control.quiet());
+    let method = params.method(lambda1);
+    let mut found = Vec::new();
     for c in 0..sample.classes {
         let (x, weights) = sample.of_class(c);
-        let learn = || method.learn_rows(&x, &weights, &free, &silent);
-        found.push((weights.iter().sum::<f64>() >= 2.0).then(learn).transpose()?);
+        found.push(match weights.iter().sum::<f64>() >= 2.0 {
+            true => Ok(method.learn_rows(&x, &weights, &free, &silent)?),
+            false => Err(first_row(&x)),
+        });
     }
+    networks_of(found, params, lambda1, control)
+}
+
+/// What was learnt of a class, or its only row.
+type ClassFit = std::result::Result<(Moments, StructureFit), Vec<f64>>;
+
+/// The networks of the classes from what was learnt of each.
+fn networks_of(
+    mut found: Vec<ClassFit>,
+    params: &GaussianParams,
+    lambda1: f64,
+    control: &Control,
+) -> Result<(Vec<GaussianNetwork>, Vec<SolverReport>)> {
     if let Some(gamma) = params.fused {
         fuse(&mut found, lambda1, gamma, control)?;
     }
-    let network = |(c, class): (usize, &Option<(Moments, StructureFit)>)| match class {
-        Some((moments, fit)) => GaussianNetwork::from_structure(fit, moments),
-        None => GaussianNetwork::new(&Matrix::zeros(m, m), first_row(&sample.of_class(c).0), vec![1.0; m]),
+    let network = |class: &ClassFit| match class {
+        Ok((moments, fit)) => GaussianNetwork::from_structure(fit, moments),
+        Err(row) => {
+            let m = row.len();
+            GaussianNetwork::new(&Matrix::zeros(m, m), row.clone(), vec![1.0; m])
+        }
     };
-    let networks = found.iter().enumerate().map(network).collect::<Result<Vec<_>>>()?;
-    let fits: Vec<(usize, &StructureFit)> =
-        found.iter().enumerate().filter_map(|(c, f)| f.as_ref().map(|(_, fit)| (c, fit))).collect();
-    let networks = set_variances(sample, networks, &fits, params.variance)?;
-    Ok((networks, fits.into_iter().map(|(_, fit)| fit.report.clone()).collect()))
+    let networks = found.iter().map(network).collect::<Result<Vec<_>>>()?;
+    let networks = set_variances(networks, &found, params.variance)?;
+    let reports = found.into_iter().flatten().map(|(_, fit)| fit.report).collect();
+    Ok((networks, reports))
 }
 
 /// Learns two classes again with the fused penalty.
-fn fuse(
-    found: &mut [Option<(Moments, StructureFit)>],
-    lambda1: f64,
-    gamma: f64,
-    control: &Control,
-) -> Result<()> {
+fn fuse(found: &mut [ClassFit], lambda1: f64, gamma: f64, control: &Control) -> Result<()> {
     require("fused", gamma, "two classes with at least 2 rows each", found.iter().flatten().count() == 2)?;
     let both: Vec<&Moments> = found.iter().flatten().map(|(moments, _)| moments).collect();
     let free = Constraints::none(both[0].nodes());
@@ -201,18 +222,17 @@ fn first_row(x: &Matrix) -> Vec<f64> {
 }
 
 fn set_variances(
-    sample: &Sample,
     networks: Vec<GaussianNetwork>,
-    fits: &[(usize, &StructureFit)],
+    found: &[ClassFit],
     variance: Variance,
 ) -> Result<Vec<GaussianNetwork>> {
-    let m = sample.x.cols();
+    let m = networks.first().map_or(0, GaussianNetwork::nodes);
     let common = match variance {
         Variance::Ml => return Ok(networks),
         Variance::Fixed => vec![1.0; m],
         Variance::Pooled => {
-            let n: f64 = fits.iter().map(|(c, _)| sample.class_weight(*c)).sum();
-            let total = |j: usize| fits.iter().map(|(_, fit)| fit.squared_error[j]).sum::<f64>();
+            let n: f64 = found.iter().flatten().map(|(moments, _)| moments.rows).sum();
+            let total = |j: usize| found.iter().flatten().map(|(_, fit)| fit.squared_error[j]).sum::<f64>();
             // Columns have variance 1 over all rows.
             (0..m).map(|j| if n > 0.0 { (total(j) / n).max(VARIANCE_FLOOR) } else { 1.0 }).collect()
         }

@@ -6,6 +6,15 @@ use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::encode::{Divisor, Standard};
 use hingenet_data::rows::Rows;
 
+/// Refuses a network of fewer nodes than two.
+pub(super) fn require_two_nodes(nodes: usize) -> Result<()> {
+    if nodes >= 2 {
+        return Ok(());
+    }
+    let problem = format!("a Gaussian network needs at least 2 nodes, found {nodes}");
+    Err(Error::data(problem, "add numeric columns, or use another model"))
+}
+
 /// Encoded rows.
 #[derive(Debug, Clone)]
 pub(super) struct Sample {
@@ -20,12 +29,7 @@ impl Sample {
     pub fn new(rows: &Rows<'_>) -> Result<(FeatureMap, Self)> {
         let features = FeatureMap::learn(rows.features(), rows.weights())?;
         let x = features.encode(rows.features())?;
-        if x.cols() < 2 {
-            return Err(Error::data(
-                format!("a Gaussian network needs at least 2 nodes, found {}", x.cols()),
-                "add numeric columns, or use another model",
-            ));
-        }
+        require_two_nodes(x.cols())?;
         let (class, weights) = (rows.class_codes(), rows.all_weights());
         Ok((features, Sample { x, class, weights, classes: rows.n_classes() }))
     }

@@ -7,7 +7,6 @@ use super::rows::Sample;
 use super::{ClassModels, MovedModels, Point};
 use crate::params::{Decision, GaussianParams, Learning, SlackWeight};
 use crate::predict::class_scores;
-use crate::structure::StructureMethod;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::Matrix;
@@ -38,12 +37,11 @@ pub(super) struct Choice {
 /// Fills in what `params` leaves open.
 pub(super) fn choose(sample: &Sample, params: &GaussianParams, control: &Control) -> Result<Choice> {
     let counts = sample.class_counts();
-    let present = counts.iter().filter(|n| **n > 0).count() as f64;
-    let class_size = (sample.weights.iter().sum::<f64>() / present).max(2.0);
-    let lambda1_at = |share: f64| 2.0 * (class_size - 1.0) * share;
+    let sizes: Vec<f64> = (0..sample.classes).map(|c| sample.class_weight(c)).collect();
+    let lambda1_at = |share: f64| share * row_weight(&sizes);
     let open = params.tuning;
     let mut point = Point {
-        lambda1: open.lambda1.unwrap_or_else(|| lambda1_at(LAMBDA1_SHARES[2])),
+        lambda1: open.lambda1.unwrap_or_else(|| usual_lambda1(&sizes)),
         free: open.free.unwrap_or(100),
         nu: open.nu.unwrap_or(0.3),
         c: open.c.unwrap_or(SlackWeight::Trace(1.0)),
@@ -56,7 +54,7 @@ pub(super) fn choose(sample: &Sample, params: &GaussianParams, control: &Control
         folds: folds(sample, at_most(FOLDS, &counts), params.search.seed),
         stage: Stage::Networks,
     };
-    if open.lambda1.is_none() && params.structure != StructureMethod::Search {
+    if open.lambda1.is_none() && params.structure.has_lambda1() {
         // λ1 is chosen for the networks alone: everything after starts from them.
         let grid = LAMBDA1_SHARES.map(lambda1_at);
         run.best("lambda1", &mut point, &grid, |p, v| p.lambda1 = v)?;
@@ -77,6 +75,17 @@ pub(super) fn choose(sample: &Sample, params: &GaussianParams, control: &Control
     }
     let unseen = if has_machine { run.unseen_scores(&point)? } else { None };
     Ok(Choice { point, chosen: run.chosen, unseen })
+}
+
+/// What λ1 is a share of where classes have these sizes: 2 (n_c − 1), n_c their mean.
+pub(super) fn row_weight(sizes: &[f64]) -> f64 {
+    let present = sizes.iter().filter(|n| **n > 0.0).count() as f64;
+    2.0 * ((sizes.iter().sum::<f64>() / present).max(2.0) - 1.0)
+}
+
+/// λ1 where it is neither given nor chosen.
+pub(super) fn usual_lambda1(sizes: &[f64]) -> f64 {
+    LAMBDA1_SHARES[2] * row_weight(sizes)
 }
 
 /// The folds; none when a class is too small. Every class with rows must keep a row in every training part.

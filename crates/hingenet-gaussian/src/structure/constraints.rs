@@ -100,6 +100,15 @@ impl Constraints {
         if self.rules.is_empty() { ArcRule::Free } else { self.rules[from * self.nodes + to] }
     }
 
+    /// What is known about an edge between two nodes: required if an arc either way is, forbidden if both are.
+    pub fn edge_rule(&self, i: usize, j: usize) -> ArcRule {
+        match (self.rule(i, j), self.rule(j, i)) {
+            (ArcRule::Required, _) | (_, ArcRule::Required) => ArcRule::Required,
+            (ArcRule::Forbidden, ArcRule::Forbidden) => ArcRule::Forbidden,
+            _ => ArcRule::Free,
+        }
+    }
+
     /// The required arcs, sorted.
     pub fn required(&self) -> &[(usize, usize)] {
         &self.required

@@ -1,14 +1,16 @@
 //! H-SGBN, the baseline the paper improves on: block coordinate descent over the columns, where arcs
 //! from nodes that the child already reaches are penalised (Eq. 2.1). The result depends on the order of
-//! the columns.
+//! the columns. Updating the whole network at once ([`fit_h_whole`]) does not, but two arcs of a cycle that leave together
+//! may return together, so that it goes to and fro; the paper gives that as the reason for an order.
 
 use super::StructureFit;
 use super::weights::{ArcWeights, reachable};
 use crate::moments::Moments;
 use crate::structure::{ArcRule, Constraints};
 use hingenet_base::control::Control;
-use hingenet_base::error::Result;
+use hingenet_base::error::{Error, Result};
 use hingenet_base::solver::SolverReport;
+use rayon::prelude::*;
 
 /// Learns a sparse acyclic network by sweeping over the columns with λ_dag = λ1 4^k, k = −2..7, then ∞, up to
 /// the first acyclic result.
@@ -18,18 +20,31 @@ pub fn fit_h(
     constraints: &Constraints,
     control: &Control,
 ) -> Result<StructureFit> {
-    let weights = ArcWeights::lasso(moments, lambda1, constraints)?;
-    let children = weights.children(constraints.required());
-    let mut run = Run { moments, lambda1, constraints, weights, children, sweeps: 0, change: 0.0 };
-    let mut converged = false;
-    for k in -2..=8 {
-        let lambda_dag = if k == 8 { f64::INFINITY } else { lambda1 * 4f64.powi(k) };
-        converged = run.sweep_until_settled(lambda_dag, control)?;
-        if run.is_acyclic() {
-            break;
-        }
-    }
+    let mut run = Run::new(moments, lambda1, false, constraints)?;
+    let converged = run.continuation(control)?;
     run.into_fit(converged)
+}
+
+/// The same with all columns updated at once from the graph before. Where it does not settle on an acyclic network, the
+/// acyclic one with the least objective on the way is the result; an error if there was none.
+pub fn fit_h_whole(
+    moments: &Moments,
+    lambda1: f64,
+    constraints: &Constraints,
+    control: &Control,
+) -> Result<StructureFit> {
+    let mut run = Run::new(moments, lambda1, true, constraints)?;
+    let settled = run.continuation(control)? && run.is_acyclic();
+    if !settled {
+        let Some((_, weights)) = run.best.take() else {
+            return Err(Error::data(
+                "H-SGBN of the whole network went to and fro between networks with cycles",
+                "use method `h`, which takes one column after the other, or `or`",
+            ));
+        };
+        run.weights = weights;
+    }
+    run.into_fit(settled)
 }
 
 struct Run<'a> {
@@ -41,16 +56,43 @@ struct Run<'a> {
     children: Vec<Vec<usize>>,
     sweeps: usize,
     change: f64,
+    /// Whether all columns are updated at once.
+    is_whole: bool,
+    /// The acyclic network with the least objective so far, where all are.
+    best: Option<(f64, ArcWeights)>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(moments: &'a Moments, lambda1: f64, is_whole: bool, constraints: &'a Constraints) -> Result<Self> {
+        let weights = ArcWeights::lasso(moments, lambda1, constraints)?;
+        let children = weights.children(constraints.required());
+        let (sweeps, change, best) = (0, 0.0, None);
+        Ok(Run { moments, lambda1, constraints, weights, children, sweeps, change, is_whole, best })
+    }
+
+    /// λ_dag = λ1 4^k, k = −2..7, then ∞, up to the first acyclic result; says whether that settled.
+    fn continuation(&mut self, control: &Control) -> Result<bool> {
+        let mut settled = false;
+        for k in -2..=8 {
+            let lambda_dag = if k == 8 { f64::INFINITY } else { self.lambda1 * 4f64.powi(k) };
+            settled = self.sweep_until_settled(lambda_dag, control)?;
+            if self.is_acyclic() && (settled || !self.is_whole) {
+                break;
+            }
+        }
+        Ok(settled)
+    }
+
     /// At least 2, at most 50 sweeps, until the objective changes by at most 1e-8 of itself.
     fn sweep_until_settled(&mut self, lambda_dag: f64, control: &Control) -> Result<bool> {
         let mut last = f64::INFINITY;
         for _ in 0..50 {
             control.check()?;
             self.sweeps += 1;
-            (0..self.children.len()).for_each(|j| self.update_column(j, lambda_dag));
+            match self.is_whole {
+                true => self.update_all(lambda_dag),
+                false => (0..self.children.len()).for_each(|j| self.update_column(j, lambda_dag)),
+            }
             let f = self.objective(lambda_dag);
             self.change = (last - f).abs() / f.abs().max(f64::MIN_POSITIVE);
             if (last - f).abs() <= 1e-8 * last.abs() && last.is_finite() {
@@ -65,10 +107,7 @@ impl Run<'_> {
     fn update_column(&mut self, j: usize, lambda_dag: f64) {
         let below = reachable(&self.children, j);
         let (constraints, lambda1) = (self.constraints, self.lambda1);
-        let weight = |i: usize, j: usize| match constraints.rule(i, j) {
-            ArcRule::Free if below[i] => lambda1 + lambda_dag,
-            _ => constraints.penalty(lambda1, i, j),
-        };
+        let weight = |i: usize, j: usize| penalty(constraints, lambda1, lambda_dag, (i, j), below[i]);
         let before = self.weights.incoming.row(j).to_vec();
         self.weights.solve_one(self.moments, j, weight);
         for (i, (old, new)) in before.iter().zip(self.weights.incoming.row(j)).enumerate() {
@@ -78,6 +117,20 @@ impl Run<'_> {
                 (true, false) if !required => self.children[i].retain(|&c| c != j),
                 _ => {}
             }
+        }
+    }
+
+    /// Updates every column from the same graph.
+    fn update_all(&mut self, lambda_dag: f64) {
+        let below: Vec<Vec<bool>> =
+            (0..self.children.len()).into_par_iter().map(|j| reachable(&self.children, j)).collect();
+        let (constraints, lambda1) = (self.constraints, self.lambda1);
+        let weight = |i: usize, j: usize| penalty(constraints, lambda1, lambda_dag, (i, j), below[j][i]);
+        self.weights.solve(self.moments, weight);
+        self.children = self.weights.children(constraints.required());
+        let objective = self.objective(f64::INFINITY);
+        if self.best.as_ref().is_none_or(|best| objective < best.0) && self.is_acyclic() {
+            self.best = Some((objective, self.weights.clone()));
         }
     }
 
@@ -101,7 +154,10 @@ impl Run<'_> {
 
     fn into_fit(self, converged: bool) -> Result<StructureFit> {
         let report = SolverReport {
-            method: "H-SGBN (relative change of the objective)".into(),
+            method: match self.is_whole {
+                true => "H-SGBN of the whole network, which goes to and fro,".into(),
+                false => "H-SGBN (relative change of the objective)".into(),
+            },
             converged: converged && self.weights.converged,
             iterations: self.sweeps,
             objective: self.objective(f64::INFINITY),
@@ -110,5 +166,19 @@ impl Run<'_> {
         };
         let levels = self.weights.order(self.constraints.required()).level;
         self.weights.into_fit(self.moments, levels, report)
+    }
+}
+
+/// Weight of the arc i -> j in its regression; `is_back` if j reaches i.
+fn penalty(
+    constraints: &Constraints,
+    lambda1: f64,
+    lambda_dag: f64,
+    (i, j): (usize, usize),
+    is_back: bool,
+) -> f64 {
+    match constraints.rule(i, j) {
+        ArcRule::Free if is_back => lambda1 + lambda_dag,
+        _ => constraints.penalty(lambda1, i, j),
     }
 }

@@ -1,18 +1,24 @@
-//! Learning the graph and the arc weights of one class: OR-SGBN ([`fit_or`]), H-SGBN ([`fit_h`]), order search
-//! ([`fit_search`]), two classes with a fused penalty ([`fit_fused`]).
+//! Learning the graph and the arc weights of one class: OR-SGBN ([`fit_or`]) and Algorithm 3 as printed
+//! ([`fit_or_printed`]), H-SGBN ([`fit_h`], [`fit_h_whole`]), order search ([`fit_search`]), independence tests
+//! ([`fit_by_tests`]), L1MB ([`fit_l1mb`]), two classes with a fused penalty ([`fit_fused`]).
 //! Input are the moments of the rows, output is a weight matrix Θ with `Θ[(i, j)]` for the arc i -> j.
 
+mod columns;
 mod constraints;
 mod fused;
 mod h;
+mod independence;
+mod l1mb;
 mod or;
 mod search;
 mod weights;
 
 pub use constraints::{ArcRule, Constraints};
 pub use fused::fit_fused;
-pub use h::fit_h;
-pub use or::{LAMBDA1_PER_ROW, fit_or};
+pub use h::{fit_h, fit_h_whole};
+pub use independence::{ALPHA, Growth, TestLearner, check_alpha, fit_by_tests};
+pub use l1mb::fit_l1mb;
+pub use or::{LAMBDA1_PER_ROW, Start, fit_or, fit_or_from, fit_or_printed};
 pub use search::{CLASSIFIER_ROUNDS, STUDY_ROUNDS, SearchParams, fit_search};
 
 use crate::missing::expected_moments;
@@ -30,10 +36,77 @@ pub enum StructureMethod {
     /// OR-SGBN.
     #[default]
     Or,
+    /// Algorithm 3 of the paper as printed.
+    OrPrinted,
     /// H-SGBN.
     H,
+    /// H-SGBN with the whole network updated at once.
+    HWhole,
     /// Order search by BIC.
     Search,
+    /// Independence tests.
+    Tests(TestLearner),
+    /// Lasso neighbourhoods and hill climbing.
+    L1mb,
+}
+
+/// The methods with their names and what they do in one sentence.
+pub const METHODS: [(&str, StructureMethod, &str); 13] = {
+    use StructureMethod::{H, HWhole, L1mb, Or, OrPrinted, Search, Tests};
+    use TestLearner::{Blankets, Pc, Total, TotalBackward};
+    [
+        ("search", Search, "Order search by BIC: the fewest errors, needs no lambda1"),
+        ("or", Or, "OR-SGBN, the paper's method: lasso regressions and an order of the nodes in turn"),
+        (
+            "or-printed",
+            OrPrinted,
+            "Algorithm 3 of the paper as printed: the order stays while lambda_dag grows",
+        ),
+        ("h", H, "H-SGBN, the paper's baseline: depends on the order of the columns"),
+        ("h-whole", HWhole, "H-SGBN of the whole network at once: may go to and fro without end"),
+        ("pc", Tests(Pc), "PC-stable: edges go when neighbours separate their ends"),
+        (
+            "gs",
+            Tests(Blankets(Growth::First)),
+            "Grow-shrink: Markov blankets, grown by the first dependent node",
+        ),
+        (
+            "iamb",
+            Tests(Blankets(Growth::Strongest)),
+            "IAMB: Markov blankets, grown by the most dependent node",
+        ),
+        (
+            "fast-iamb",
+            Tests(Blankets(Growth::All)),
+            "Fast-IAMB: Markov blankets, grown by all dependent nodes at once",
+        ),
+        (
+            "inter-iamb",
+            Tests(Blankets(Growth::Interleaved)),
+            "Inter-IAMB: as IAMB, shrinking after every step",
+        ),
+        ("tc", Tests(Total), "Total conditioning: tests given all other columns, then collider sets"),
+        ("tc-bw", Tests(TotalBackward), "Total conditioning with backward elimination"),
+        ("l1mb", L1mb, "L1MB: lasso neighbourhoods by BIC, then hill climbing inside them"),
+    ]
+};
+
+impl StructureMethod {
+    /// The method of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        METHODS.iter().find(|m| m.0 == name).map(|m| m.1)
+    }
+
+    /// Whether λ1 is a setting of it.
+    pub fn has_lambda1(self) -> bool {
+        use StructureMethod::{H, HWhole, Or, OrPrinted};
+        matches!(self, Or | OrPrinted | H | HWhole)
+    }
+
+    /// Whether it finds an equivalence class, and not one of its members.
+    pub fn finds_class(self) -> bool {
+        matches!(self, StructureMethod::Search | StructureMethod::Tests(_))
+    }
 }
 
 /// A structure learner with its settings.
@@ -43,8 +116,24 @@ pub struct Method {
     pub kind: StructureMethod,
     /// Penalty λ1 > 0 of an arc (OR and H).
     pub lambda1: f64,
+    /// Where OR begins.
+    pub start: Start,
+    /// Level of the tests.
+    pub alpha: f64,
     /// Settings of the order search.
     pub search: SearchParams,
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Method {
+            kind: StructureMethod::Search,
+            lambda1: 1.0,
+            start: Start::default(),
+            alpha: ALPHA,
+            search: SearchParams::default(),
+        }
+    }
 }
 
 impl Method {
@@ -73,9 +162,16 @@ impl Method {
         constraints: &Constraints,
         control: &Control,
     ) -> Result<StructureFit> {
+        let (lambda1, start) = (self.lambda1, self.start);
         match self.kind {
-            StructureMethod::Or => fit_or(moments, self.lambda1, constraints, control),
-            StructureMethod::H => fit_h(moments, self.lambda1, constraints, control),
+            StructureMethod::Or => fit_or_from(moments, lambda1, start, constraints, control),
+            StructureMethod::OrPrinted => fit_or_printed(moments, lambda1, start, constraints, control),
+            StructureMethod::H => fit_h(moments, lambda1, constraints, control),
+            StructureMethod::HWhole => fit_h_whole(moments, lambda1, constraints, control),
+            StructureMethod::Tests(learner) => {
+                fit_by_tests(moments, learner, self.alpha, constraints, control)
+            }
+            StructureMethod::L1mb => fit_l1mb(moments, constraints, control),
             StructureMethod::Search => fit_search(moments, &self.search, constraints, control),
         }
     }
@@ -92,7 +188,8 @@ pub struct StructureFit {
     pub squared_error: Vec<f64>,
     /// Level of each node in the final order.
     pub levels: Vec<usize>,
-    /// The equivalence class of the graph (of all arcs, whatever their weight).
+    /// The equivalence class of the graph (of all arcs, whatever their weight); what independence tests found as they
+    /// found it, also where no acyclic graph has exactly these colliders.
     pub class: Pdag,
     /// λ_dag of OR-SGBN and f after every half-step at it; of the hard phase (λ_dag = ∞) after the regressions alone.
     pub trace: Vec<(f64, f64)>,
@@ -101,6 +198,13 @@ pub struct StructureFit {
 }
 
 impl StructureFit {
+    /// The equivalence class of the arcs with `|Θ_ij| > cutoff`.
+    pub fn class_above(&self, cutoff: f64) -> Result<Pdag> {
+        let dag = self.dag(cutoff)?;
+        let is_whole = dag == self.dag(0.0)?;
+        Ok(if is_whole { self.class.clone() } else { Pdag::of(&dag) })
+    }
+
     /// The graph of the arcs with `|Θ_ij| > cutoff`; an error names a cycle.
     pub fn dag(&self, cutoff: f64) -> Result<Dag> {
         dag_of(&self.theta, cutoff)

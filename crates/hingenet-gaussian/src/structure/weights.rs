@@ -4,8 +4,8 @@
 use super::{Constraints, StructureFit, dag_of};
 use crate::moments::Moments;
 use hingenet_base::error::{Result, require, require_len};
-use hingenet_base::graph::{Pdag, Potentials, WeightedArc, smallest_potentials};
-use hingenet_base::numeric::linalg::Matrix;
+use hingenet_base::graph::{Dag, Pdag, Potentials, WeightedArc, smallest_potentials};
+use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
 use hingenet_base::optimise::lasso::{EXACT, weighted_lasso};
 use hingenet_base::solver::SolverReport;
 use rayon::prelude::*;
@@ -33,6 +33,18 @@ impl ArcWeights {
         let mut weights = Self::zeros(moments);
         weights.solve(moments, |i, j| constraints.penalty(lambda1, i, j));
         Ok(weights)
+    }
+
+    /// Least squares of every node on its parents; a node whose parents depend on each other linearly keeps no arcs.
+    pub fn least_squares(moments: &Moments, dag: &Dag) -> Self {
+        let mut weights = Self::zeros(moments);
+        for j in 0..dag.len() {
+            if let Some((theta, error)) = least_squares(moments, j, dag.parents(j)) {
+                weights.incoming.row_mut(j).copy_from_slice(&theta);
+                weights.squared_error[j] = error;
+            }
+        }
+        weights
     }
 
     /// Solves every column with weights `weight(i, j)` of the arc i -> j, warm started.
@@ -126,6 +138,23 @@ fn solve_column(
     let end = weighted_lasso(&moments.gram, j, &weights, EXACT, theta);
     *error = moments.squared_error(j, theta, end.squared_error);
     end.converged
+}
+
+/// Least squares of node j on `support`: all m coefficients and the squared error; `None` when the
+/// support is linearly dependent.
+pub(super) fn least_squares(moments: &Moments, j: usize, support: &[usize]) -> Option<(Vec<f64>, f64)> {
+    let gram = &moments.gram;
+    let factor = Cholesky::new(&gram.select(support, support)).ok()?;
+    let right: Vec<f64> = support.iter().map(|&i| gram[(i, j)]).collect();
+    let mut beta = right.clone();
+    factor.solve(&mut beta);
+    let mut theta = vec![0.0; moments.nodes()];
+    support.iter().zip(&beta).for_each(|(&i, b)| theta[i] = *b);
+    let rss = (gram[(j, j)] - dot(&beta, &right)).max(0.0);
+    theta.iter().all(|t| t.is_finite()).then(|| {
+        let rss = moments.squared_error(j, &theta, rss);
+        (theta, rss)
+    })
 }
 
 /// Nodes that can be reached from `from` along `children`, `from` itself only by a cycle.

@@ -2,7 +2,7 @@
 //! the bootstrap. An undirected edge of an equivalence class counts half for each direction.
 
 use crate::moments::Moments;
-use crate::structure::{ArcRule, Constraints, Method, StructureMethod};
+use crate::structure::{ArcRule, Constraints, Method};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require};
 use hingenet_base::numeric::linalg::Matrix;
@@ -133,9 +133,9 @@ fn run_arcs(
     for i in 0..m {
         for j in (0..m).filter(|&j| learnt.theta[(i, j)].abs() > cutoff) {
             let weight = learnt.theta[(i, j)];
-            // Only the order search reports a class: the others choose a direction. So does what is known.
+            // The other methods choose a direction. So does what is known.
             let is_open = learnt.class.is_undirected(i, j) && constraints.rule(j, i) != ArcRule::Forbidden;
-            if method.kind == StructureMethod::Search && is_open {
+            if method.kind.finds_class() && is_open {
                 arcs.push((i, j, weight, 0.5));
                 arcs.push((j, i, weight, 0.5));
             } else {

@@ -12,7 +12,10 @@ pub use difference::{ArcDifference, Change, GroupTable, degrees, difference_netw
 
 use crate::features::{self, FeatureMap};
 use crate::network::GaussianNetwork;
-use crate::structure::{Constraints, LAMBDA1_PER_ROW, Method, SearchParams, StructureFit, StructureMethod};
+use crate::structure::{
+    ALPHA, Constraints, LAMBDA1_PER_ROW, Method, SearchParams, Start, StructureFit, StructureMethod,
+    check_alpha,
+};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::numeric::linalg::Matrix;
@@ -27,6 +30,10 @@ pub struct StudyParams {
     pub method: StructureMethod,
     /// Penalty λ1 > 0 of an arc (OR and H); `None` takes 0.6 for each row of the class.
     pub lambda1: Option<f64>,
+    /// Where OR begins.
+    pub start: Start,
+    /// Level of independence tests; `None` takes 0.05.
+    pub alpha: Option<f64>,
     /// Settings of the order search; its seed is also that of the draws.
     pub search: SearchParams,
     /// An arc is reported when its weight exceeds this (Section 5.4 of the paper).
@@ -42,6 +49,8 @@ impl Default for StudyParams {
         StudyParams {
             method: StructureMethod::Search,
             lambda1: None,
+            start: Start::default(),
+            alpha: None,
             search: SearchParams::default(),
             cutoff: 0.01,
             resampling: None,
@@ -55,9 +64,20 @@ impl StudyParams {
     pub fn check(&self) -> Result<()> {
         if let Some(lambda1) = self.lambda1 {
             require("lambda1", lambda1, "a finite number > 0", lambda1.is_finite() && lambda1 > 0.0)?;
-            let used = self.method != StructureMethod::Search;
-            require("lambda1", lambda1, "nothing: the order search has no lambda1", used)?;
+            require("lambda1", lambda1, "nothing: this method has no lambda1", self.method.has_lambda1())?;
         }
+        if let Some(alpha) = self.alpha {
+            check_alpha(alpha)?;
+            let used = matches!(self.method, StructureMethod::Tests(_));
+            require("alpha", alpha, "nothing: this method makes no tests", used)?;
+        }
+        let starts = matches!(self.method, StructureMethod::Or | StructureMethod::OrPrinted);
+        require(
+            "start",
+            "l1mb",
+            "a method that has one: or, or-printed",
+            self.start == Start::Lasso || starts,
+        )?;
         self.search.check()?;
         self.contrast.map_or(Ok(()), |c| c.check())?;
         let cutoff = self.cutoff;
@@ -74,6 +94,8 @@ pub struct ClassStudy {
     pub class: Option<String>,
     /// Number of rows.
     pub rows: usize,
+    /// How it was learnt.
+    pub method: StructureMethod,
     /// λ1 that was used (OR and H).
     pub lambda1: Option<f64>,
     /// The graph, its class and how the solver ended.
@@ -87,9 +109,9 @@ pub struct ClassStudy {
 }
 
 impl ClassStudy {
-    /// BIC of the class of the graph, for the order search: the method without λ1.
+    /// BIC of the class of the graph, for the order search.
     pub fn score(&self) -> Option<f64> {
-        self.lambda1.is_none().then_some(self.structure.report.objective)
+        (self.method == StructureMethod::Search).then_some(self.structure.report.objective)
     }
 }
 
@@ -265,7 +287,7 @@ impl Learner<'_> {
                 "add rows, or merge rare classes",
             ));
         }
-        let lambda1 = (self.params.method != StructureMethod::Search)
+        let lambda1 = (self.params.method.has_lambda1())
             .then(|| self.params.lambda1.unwrap_or(LAMBDA1_PER_ROW * total));
         let method = self.method(lambda1.unwrap_or(1.0));
         let (moments, structure) = method.learn_rows(x, weights, self.constraints, self.control)?;
@@ -285,6 +307,7 @@ impl Learner<'_> {
         let study = ClassStudy {
             class: class.cloned(),
             rows: x.rows(),
+            method: self.params.method,
             lambda1,
             confidence: self.confidence(x, weights, &complete, lambda1)?,
             structure,
@@ -319,7 +342,14 @@ impl Learner<'_> {
     }
 
     fn method(&self, lambda1: f64) -> Method {
-        Method { kind: self.params.method, lambda1, search: self.params.search.clone() }
+        let StudyParams { method, start, alpha, search, .. } = self.params;
+        Method {
+            kind: *method,
+            lambda1,
+            start: *start,
+            alpha: alpha.unwrap_or(ALPHA),
+            search: search.clone(),
+        }
     }
 
     /// Learns again on resampled rows. λ1 grows with the number of rows, so half samples take half of it.

@@ -2,8 +2,8 @@
 
 use super::registry::{Recipe, Rule};
 use super::{
-    Dataset, Facts, Fitted, Majority, Model, ModelSpec, NumberData, density, discrete, gaussian, pool,
-    ranges, sets,
+    Dataset, Facts, Fitted, Majority, Model, ModelSpec, NumberData, PieceFit, Ranges, density, discrete,
+    gaussian, pool, sets,
 };
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
@@ -27,11 +27,13 @@ pub struct FitOptions {
     pub max_time: Option<Duration>,
     /// Share of the rows to hold back from the fit, 5000 at most, for [`Model::prediction_sets`].
     pub calibrate_sets: Option<f64>,
+    /// Whether the model keeps its statistics, so that it can be merged with others ([`Model::merge`]).
+    pub keep_statistics: bool,
 }
 
 impl FitOptions {
     /// A control that keeps the time, from now on.
-    fn timed(&self, spec: &ModelSpec, control: &Control) -> Control {
+    pub(super) fn timed(&self, spec: &ModelSpec, control: &Control) -> Control {
         match self.max_time {
             None => control.clone(),
             Some(time) if spec.info().can_be_timed() => control.clone().within(time),
@@ -59,6 +61,9 @@ pub(super) fn fit_all(
     options: FitOptions,
     control: &Control,
 ) -> Result<Model> {
+    if options.keep_statistics {
+        return PieceFit::new(spec, &data.target, None, options)?.fit_whole(data, control);
+    }
     let cells = Cells { rows: data.n_rows(), missing: data.features.n_missing() };
     let rows = match spec.info().recipe {
         Recipe::Discrete(_, Rule::Ml) => match Rows::counted(data)? {
@@ -91,7 +96,8 @@ pub fn fit_numbers(
     control: &Control,
 ) -> Result<Model> {
     control.check()?;
-    if matches!(spec.info().recipe, Recipe::Discrete(..)) || options.calibrate_sets.is_some() {
+    let needs_columns = options.calibrate_sets.is_some() || options.keep_statistics;
+    if matches!(spec.info().recipe, Recipe::Discrete(..)) || needs_columns {
         return fit(spec, &data.dataset()?, options, control);
     }
     let control = &options.timed(spec, control);
@@ -115,7 +121,7 @@ pub(super) fn fit_rows(
 ) -> Result<Model> {
     let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
     let control = &control.keeping_warnings(&warnings);
-    let Fit { model: fitted, reports, chosen } = match spec.info().recipe {
+    let fit = match spec.info().recipe {
         Recipe::Majority => {
             Fit { model: Fitted::Majority(Majority::fit(rows)), reports: Vec::new(), chosen: BTreeMap::new() }
         }
@@ -146,24 +152,48 @@ pub(super) fn fit_rows(
             Fit { model: Fitted::Pool(Box::new(pool)), reports, chosen: BTreeMap::new() }
         }
     };
-    let facts = Facts {
+    let whole = Whole {
         rows: cells.rows,
-        missing_cells: cells.missing,
+        missing: cells.missing,
+        ranges: rows.features().ranges(),
+        target: rows.target().to_string(),
+        classes: rows.classes().to_vec(),
+        schema: Schema::of(rows.features()),
+    };
+    Ok(finished(spec, whole, fit, options, &warnings))
+}
+
+/// What a model keeps of the table it was fitted to.
+#[derive(Clone)]
+pub(super) struct Whole {
+    pub(super) rows: usize,
+    pub(super) missing: usize,
+    pub(super) ranges: Ranges,
+    pub(super) target: String,
+    pub(super) classes: Vec<String>,
+    pub(super) schema: Schema,
+}
+
+/// The model, with what is worth knowing about how it came about.
+pub(super) fn finished(
+    spec: &ModelSpec,
+    whole: Whole,
+    fit: Fit<Fitted>,
+    options: FitOptions,
+    warnings: &Mutex<Vec<String>>,
+) -> Model {
+    let Fit { model: fitted, reports, chosen } = fit;
+    let facts = Facts {
+        rows: whole.rows,
+        missing_cells: whole.missing,
         seed: options.seed,
-        ranges: ranges(rows.features()),
+        ranges: whole.ranges,
         solver: worst(&reports),
         chosen: chosen.into_iter().map(|(key, value)| (spec.info().name_of(key), value)).collect(),
         warnings: warnings.lock().map(|w| w.clone()).unwrap_or_default(),
     };
-    Ok(Model {
-        spec: spec.clone(),
-        target: rows.target().to_string(),
-        classes: rows.classes().to_vec(),
-        schema: Schema::of(rows.features()),
-        facts,
-        fitted,
-        sets: None,
-    })
+    let Whole { target, classes, schema, .. } = whole;
+    Model { spec: spec.clone(), target, classes, schema, facts, fitted, sets: None, kept: None }
 }
 
 /// Of several solvers the one that ended worst: not converged before converged, then by its gap.

@@ -108,10 +108,7 @@ pub(super) fn params(
 ) -> GaussianParams {
     let structure = structure.unwrap_or_else(|| START.of(spec));
     // Least squares leaves nodes with next to no noise, whose gradients would drown all others.
-    let information = match structure {
-        StructureMethod::Search => Information::Diagonal,
-        StructureMethod::Or | StructureMethod::H => Information::Identity,
-    };
+    let information = if structure.has_lambda1() { Information::Identity } else { Information::Diagonal };
     GaussianParams {
         structure,
         learning,

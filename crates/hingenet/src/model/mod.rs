@@ -9,6 +9,7 @@ mod density;
 mod discrete;
 pub(crate) mod doubts;
 pub(crate) mod exchange;
+#[doc(hidden)]
 pub mod file;
 mod fit;
 mod gaussian;
@@ -18,6 +19,7 @@ mod knowledge;
 mod majority;
 mod numbers;
 mod options;
+mod pieces;
 mod pool;
 pub(crate) mod query;
 mod registry;
@@ -37,11 +39,12 @@ pub use hingenet_data::rows::{ClassWeight, Dataset, NumberData};
 pub use knowledge::{Knowledge, NodeFacts};
 use majority::Majority;
 pub use options::{OptionDefault, OptionInfo, OptionKind};
+pub use pieces::{Gathered, PieceFit};
 pub use query::{Answer, Known, Posterior, Query};
 pub use registry::{DEFAULT_MODEL, ModelInfo, models};
 pub use spec::ModelSpec;
+use unlike::Ranges;
 pub use unlike::doubts_of_test_rows;
-use unlike::{Ranges, ranges};
 
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
@@ -84,6 +87,8 @@ pub struct Model {
     pub fitted: Fitted,
     /// How strange rows outside the fit are, where it was asked to calibrate prediction sets.
     pub(crate) sets: Option<sets::SetScores>,
+    /// The statistics it was made of, where it was asked to keep them.
+    pub(crate) kept: Option<Box<pieces::Kept>>,
 }
 
 /// What is worth knowing about how a model came about.

@@ -217,7 +217,7 @@ impl<'a> Source<'a> {
             name: c.class.clone(),
             network: &c.network,
             theta: c.structure.theta.clone(),
-            class: Pdag::of(&c.structure.dag(cutoff)?),
+            class: c.structure.class_above(cutoff)?,
             known: Some(known),
             confidence: c.confidence.as_ref(),
         })
@@ -248,7 +248,8 @@ impl NetworkReport {
             network.log_likelihood = Some(c.log_likelihood);
             network.converged = Some(c.structure.report.converged);
             if let Some(truth) = truth {
-                network.errors = Some(arc_errors(truth, &c.structure.dag(cutoff)?)?);
+                let found = (c.structure.dag(cutoff)?, c.structure.class_above(cutoff)?);
+                network.errors = Some(arc_errors(truth, &found.0, &found.1)?);
             }
         }
         report.add(&study.contrasts);

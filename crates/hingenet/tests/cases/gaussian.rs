@@ -6,6 +6,7 @@ use hingenet_base::graph::{Dag, Pdag, WeightedArc, arc_errors, smallest_potentia
 use hingenet_base::numeric::linalg::{Matrix, dot};
 use hingenet_base::numeric::log::argmax;
 use hingenet_base::optimise::lasso::{EXACT, weighted_lasso};
+use hingenet_gaussian::StructureMethod;
 use hingenet_gaussian::discriminative::{
     DiscriminativeFit, Labelled, Leeway, MmSolver, fit_kl, fit_mm, margin_objective, margins_of,
     radius_margin,
@@ -14,7 +15,7 @@ use hingenet_gaussian::fisher::{Information, fisher_kernel, fisher_vector};
 use hingenet_gaussian::missing::Conditional;
 use hingenet_gaussian::moments::Moments;
 use hingenet_gaussian::network::GaussianNetwork;
-use hingenet_gaussian::structure::{Constraints, dag_of, fit_h, fit_or};
+use hingenet_gaussian::structure::{Constraints, Start, fit_by_tests, fit_h, fit_or, fit_or_printed};
 use serde_json::Value;
 use std::path::Path;
 
@@ -23,6 +24,7 @@ pub const CASES: &[(&str, Check)] = &[
     ("dag_constraint", dag_constraint),
     ("edge_errors", edge_errors),
     ("h_sgbn", h_sgbn),
+    ("independence", independence),
     ("kl_objective", kl_objective),
     ("kl_training", kl_training),
     ("likelihood_fisher", likelihood_fisher),
@@ -158,52 +160,14 @@ fn sufficient_lambda_dag(rows: f64, nodes: usize, lambda1: f64, delta: f64, as_p
     top / bottom
 }
 
-/// Algorithm 3 as printed: regressions at a fixed order with λ_dag = λ1 (m/Δ) 4^k, k = −2..11, then one order step, until
-/// f at the last λ_dag settles. Without a hard phase the result may have a cycle.
 fn literal(want: &Value, moments: &Moments, lambda1: f64) {
-    let m = moments.nodes();
-    let column = |j: usize, penalty: f64, level: &[usize], theta: &mut [f64]| {
-        let excess = |i: usize| (1 + level[i]).saturating_sub(level[j]) as f64;
-        let weights: Vec<f64> = (0..m).map(|i| lambda1 + penalty * excess(i)).collect();
-        let end = weighted_lasso(&moments.gram, j, &weights, EXACT, theta);
-        let error = moments.squared_error(j, theta, end.squared_error);
-        (error, error + theta.iter().zip(&weights).map(|(t, w)| t.abs() * w).sum::<f64>())
-    };
-    // Row j holds the arcs into j.
-    let mut incoming = Matrix::zeros(m, m);
-    for j in 0..m {
-        column(j, 0.0, &vec![0; m], incoming.row_mut(j));
-    }
-    let order = |incoming: &Matrix| {
-        let arcs =
-            (0..m * m).map(|k| WeightedArc { from: k % m, to: k / m, weight: incoming.data()[k].abs() });
-        smallest_potentials(m, &arcs.filter(|a| a.weight > 0.0).collect::<Vec<_>>())
-    };
-    let (mut level, mut trace, mut last, mut penalised) =
-        (order(&incoming).level, Vec::new(), f64::INFINITY, 0.0);
-    let strongest = lambda1 * 4f64.powi(11);
-    for _ in 0..30 {
-        let mut ends = Vec::new();
-        for k in -2..=11 {
-            let penalty = lambda1 * 4f64.powi(k);
-            ends = (0..m).map(|j| column(j, penalty, &level, incoming.row_mut(j))).collect();
-        }
-        let found = order(&incoming);
-        let size: f64 = incoming.data().iter().map(|t| t.abs()).sum();
-        penalised = ends.iter().map(|e| e.0).sum::<f64>() + lambda1 * size;
-        let f = penalised + strongest * found.violation;
-        trace.extend([ends.iter().map(|e| e.1).sum::<f64>(), f]);
-        level = found.level;
-        if last - f <= 1e-8 * last.abs() && last.is_finite() {
-            break;
-        }
-        last = f;
-    }
-    let theta = incoming.transpose();
+    let free = Constraints::none(moments.nodes());
+    let fit = fit_or_printed(moments, lambda1, Start::Lasso, &free, &Control::default()).unwrap();
+    let trace: Vec<f64> = fit.trace.iter().map(|(_, f)| *f).collect();
     all_close(&trace, &flat(&want["objective_trace"]), 1e-6, "literal trace");
-    all_close(theta.data(), &flat(&want["Theta"]), 1e-4, "literal Theta");
-    assert_eq!(dag_of(&theta, 0.0).is_ok(), want["is_dag"].as_bool().unwrap());
-    close(penalised, number(&want["final_penalised"]), 1e-6, "literal penalised");
+    all_close(fit.theta.data(), &flat(&want["Theta"]), 1e-4, "literal Theta");
+    assert!(fit.dag(0.0).is_ok() && want["is_dag"].as_bool().unwrap());
+    close(fit.report.objective, number(&want["final_penalised"]), 1e-6, "literal penalised");
 }
 
 fn h_sgbn(v: &Value, _: &Path) {
@@ -225,6 +189,26 @@ fn h_sgbn(v: &Value, _: &Path) {
     }
 }
 
+fn independence(v: &Value, _: &Path) {
+    for case in list(v, "cases") {
+        let (r, n) = (matrix(&case["correlation"]), number(&case["rows"]));
+        let m = r.cols();
+        let gram = Matrix::from_fn(m, m, |i, j| (n - 1.0) * r[(i, j)]);
+        let moments = Moments::given(n, vec![0.0; m], gram).unwrap();
+        let (free, alpha) = (Constraints::none(m), number(&case["alpha"]));
+        for (name, want) in case["marks"].as_object().unwrap() {
+            let Some(StructureMethod::Tests(learner)) = StructureMethod::named(name) else {
+                panic!("{name}")
+            };
+            let fit = fit_by_tests(&moments, learner, alpha, &free, &Control::default()).unwrap();
+            let mut marks: Vec<(usize, usize)> = fit.class.directed_edges();
+            marks.extend(fit.class.undirected_edges().iter().flat_map(|&(i, j)| [(i, j), (j, i)]));
+            marks.sort_unstable();
+            assert_eq!(marks, pairs(want), "{name} of {}", case["name"]);
+        }
+    }
+}
+
 fn edge_errors(v: &Value, _: &Path) {
     for case in list(v, "cases") {
         let m = number(&case["m"]) as usize;
@@ -236,7 +220,7 @@ fn edge_errors(v: &Value, _: &Path) {
                 (0..m * m).map(|k| f64::from(u8::from(class.has_mark(k / m, k % m)))).collect();
             assert_eq!(marks, flat(&case[key]), "{key}");
         }
-        let got = arc_errors(&truth, &estimate).unwrap();
+        let got = arc_errors(&truth, &estimate, &Pdag::of(&estimate)).unwrap();
         for (value, key) in [
             (got.false_positive, "false_positive"),
             (got.missing, "missing"),

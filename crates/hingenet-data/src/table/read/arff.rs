@@ -5,19 +5,22 @@
 use super::arff_tokens::{Token, Tokens, split_row};
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
-use super::options::{Place, ReadOptions, ReadResult};
-use super::{Input, places, plan, read_error};
+use super::options::{Place, ReadOptions};
+use super::pieces::{FileRows, Opened, Piece};
+use super::{Input, plan, read_error};
 use crate::table::Codes;
-use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use std::io::{BufRead, BufReader, Read};
 
 /// Longest line, so that a file without line ends cannot fill the memory.
 const MAX_LINE: u64 = 1 << 28;
 
-/// Reads a whole table.
-pub(super) fn read(input: Input<'_>, options: &ReadOptions, control: &Control) -> Result<ReadResult> {
-    let context = &Context::new(&input.file, options);
+/// The declared columns, and the rows below them.
+pub(super) fn open<'a>(
+    input: Input<'a>,
+    options: &ReadOptions,
+    context: &'a Context<'a>,
+) -> Result<Opened<'a>> {
     let reader = BufReader::with_capacity(1 << 16, input.reader);
     let mut lines = Lines { reader, context, number: 0, text: Vec::new() };
     let attributes = declarations(&mut lines)?;
@@ -26,14 +29,27 @@ pub(super) fn read(input: Input<'_>, options: &ReadOptions, control: &Control) -
     for (attribute, role) in attributes.iter().zip(&roles) {
         attribute.check(role, context)?;
     }
-    let mut columns = ColumnBuilder::all(names, roles);
-    let mut rows = places::Lines::default();
-    let mut cells = Vec::new();
-    while lines.next_line()? {
-        push_row(&lines, &attributes, &mut columns, &mut cells)?;
-        plan::row_done(&mut rows, lines.number, &columns, control)?;
+    let rows = Box::new(Data { lines, attributes, cells: Vec::new() });
+    Ok(Opened { names, roles, delimiter: None, n_rows: 0, rows })
+}
+
+/// The rows below `@data`.
+struct Data<'a, R> {
+    lines: Lines<'a, R>,
+    attributes: Vec<Attribute>,
+    cells: Vec<Token>,
+}
+
+impl<R: BufRead> FileRows for Data<'_, R> {
+    fn fill(&mut self, piece: &mut Piece<'_>) -> Result<bool> {
+        while self.lines.next_line()? {
+            push_row(&self.lines, &self.attributes, &mut piece.columns, &mut self.cells)?;
+            if piece.line_done(self.lines.number)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
-    plan::finish(columns, rows, context, None, control)
 }
 
 /// A declared attribute.

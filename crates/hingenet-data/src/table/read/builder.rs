@@ -2,7 +2,7 @@
 //! column: one or two bytes a cell while there are at most 65535 distinct texts, eight bytes for numbers
 //! beyond that; the text itself is kept once per distinct value.
 
-use super::context::{Context, shorten};
+use super::context::{Context, Spot};
 use super::dictionary::{Cell, Dictionary};
 use super::number::{self, Number};
 use super::options::{Note, Place};
@@ -16,12 +16,27 @@ pub(super) enum Role {
     Skip,
     /// Numeric if every present cell is a finite number, else categorical.
     Infer,
+    /// Numbers, by the type that the file declares: nothing is left to infer but whether they are codes.
+    #[cfg(feature = "parquet")]
+    Numbers,
     /// Finite numbers only; what to do about a cell that is none.
     Numeric(&'static str),
     /// Categories, in the stated order.
     Categorical,
     /// Categories declared by the file, in its order.
     Declared(Vec<String>),
+}
+
+impl Role {
+    /// Whether nobody but the cells says what the column is.
+    fn is_open(&self) -> bool {
+        match self {
+            Role::Infer => true,
+            #[cfg(feature = "parquet")]
+            Role::Numbers => true,
+            _ => false,
+        }
+    }
 }
 
 /// One column that grows cell by cell.
@@ -50,14 +65,16 @@ struct Coded {
 #[derive(Default)]
 struct Seen {
     n_texts: usize,
-    text: Option<(Place, String)>,
-    infinite: Option<(Place, String)>,
-    large: Option<(Place, String)>,
+    text: Option<Spot>,
+    infinite: Option<Spot>,
+    large: Option<Spot>,
     /// A cell with a decimal comma among numbers, one whose comma may part thousands as well, and how many of both kinds are
-    /// no whole numbers.
-    comma: Option<(Place, String)>,
-    thousands: Option<(Place, String)>,
+    /// no whole numbers: in this piece of the table and in those before it.
+    comma: Option<Spot>,
+    thousands: Option<Spot>,
     n_comma_fractions: usize,
+    /// Numbers in pieces before this one that are no whole numbers.
+    n_fractions: usize,
 }
 
 impl ColumnBuilder {
@@ -65,6 +82,8 @@ impl ColumnBuilder {
         let store = match &role {
             Role::Skip => Store::Nothing,
             Role::Numeric(_) => Store::Numbers(Vec::new()),
+            #[cfg(feature = "parquet")]
+            Role::Numbers => Store::Numbers(Vec::new()),
             Role::Infer | Role::Categorical => Store::Coded(Coded::new()),
             Role::Declared(categories) => {
                 let mut coded = Coded::new();
@@ -75,15 +94,21 @@ impl ColumnBuilder {
         ColumnBuilder { name, role, store, seen: Seen::default() }
     }
 
-    /// A column of a file that declares numbers: nothing is left to infer but whether they are codes.
-    #[cfg(feature = "parquet")]
-    pub(super) fn typed_numbers(name: String) -> Self {
-        ColumnBuilder { name, role: Role::Infer, store: Store::Numbers(Vec::new()), seen: Seen::default() }
+    /// The column of the next piece of the table: without cells, but what commas are stays known.
+    pub(super) fn next(&self) -> Self {
+        let Seen { comma, thousands, n_comma_fractions, n_fractions, .. } = &self.seen;
+        let n_fractions = n_fractions + self.numbers().map_or(0, fractions);
+        let (comma, thousands) = (comma.clone(), thousands.clone());
+        let seen =
+            Seen { comma, thousands, n_comma_fractions: *n_comma_fractions, n_fractions, ..Seen::default() };
+        ColumnBuilder { seen, ..ColumnBuilder::new(self.name.clone(), self.role.clone()) }
     }
 
-    /// Builders of columns with these roles.
-    pub(super) fn all(header: Vec<String>, roles: Vec<Role>) -> Vec<ColumnBuilder> {
-        header.into_iter().zip(roles).map(|(name, role)| ColumnBuilder::new(name, role)).collect()
+    fn numbers(&self) -> Option<&[f64]> {
+        match &self.store {
+            Store::Numbers(values) => Some(values),
+            _ => None,
+        }
     }
 
     /// Memory of the cells so far, about, once they are typed: texts that all are numbers become numbers.
@@ -148,7 +173,7 @@ impl ColumnBuilder {
         for (k, x) in numbers.enumerate() {
             if x.is_infinite() {
                 let place = Place::Row(first_row + k as u64);
-                return Err(infinite(context, place, &self.name, x.to_string().as_bytes()));
+                return Err(infinite(&context.spot(place, x.to_string().as_bytes()), &self.name));
             }
             values.push(x);
         }
@@ -156,8 +181,8 @@ impl ColumnBuilder {
     }
 
     /// Remembers that an integer above 2^53 was rounded.
-    pub(super) fn note_large(&mut self, place: Place, value: impl Into<String>) {
-        self.seen.large.get_or_insert_with(|| (place, value.into()));
+    pub(super) fn note_large(&mut self, place: Place, value: &[u8], context: &Context<'_>) {
+        self.seen.large.get_or_insert_with(|| context.spot(place, value));
     }
 
     /// A cell of a numeric column.
@@ -188,16 +213,16 @@ impl ColumnBuilder {
             Number::Finite(x) => {
                 values.push(x);
                 if number::is_large_integer(text, x) {
-                    self.note_large(place, shorten(text));
+                    self.note_large(place, text, context);
                 }
             }
-            Number::Infinite => return Err(infinite(context, place, &self.name, text)),
+            Number::Infinite => return Err(infinite(&context.spot(place, text), &self.name)),
             Number::No => match (context.comma_number(text), &self.role) {
                 (Some(x), _) => {
                     values.push(x);
                     let Seen { comma, thousands, n_comma_fractions, .. } = &mut self.seen;
                     let kind = if number::is_thousands(text) { thousands } else { comma };
-                    kind.get_or_insert_with(|| (place, shorten(text)));
+                    kind.get_or_insert_with(|| context.spot(place, text));
                     *n_comma_fractions += usize::from(x.fract() != 0.0);
                 }
                 (None, Role::Numeric(hint)) => {
@@ -234,7 +259,7 @@ impl ColumnBuilder {
         let Store::Coded(coded) = &mut self.store else { return Ok(()) };
         let text = cell.bytes();
         let parsed = context.number(text);
-        let first = || (place, shorten(text));
+        let first = || context.spot(place, text);
         let mut x = f64::NAN;
         match parsed {
             Number::Finite(value) => {
@@ -257,8 +282,8 @@ impl ColumnBuilder {
         if self.role != Role::Infer || self.seen.n_texts > 0 {
             return Err(self.too_many_categories(text, place, context));
         }
-        if let Some((place, value)) = &self.seen.infinite {
-            return Err(infinite(context, *place, &self.name, value.as_bytes()));
+        if let Some(spot) = &self.seen.infinite {
+            return Err(infinite(spot, &self.name));
         }
         let mut values = coded.values();
         values.push(x);
@@ -303,8 +328,8 @@ impl ColumnBuilder {
     /// The typed column; `None` if it was skipped. `decimal_commas`: what commas in numbers are has been decided.
     pub(super) fn finish(
         self,
-        context: &Context<'_>,
         decimal_commas: bool,
+        is_one_file: bool,
         notes: &mut Vec<Note>,
     ) -> Result<Option<Column>> {
         let open = self.may_have_commas() && decimal_commas;
@@ -312,14 +337,14 @@ impl ColumnBuilder {
         let column = match store {
             Store::Nothing => return Ok(None),
             Store::Numbers(mut values) => {
-                seen.check_commas(&values, decimal_commas, &name, context)?;
+                seen.check_commas(&values, decimal_commas, &name)?;
                 values.shrink_to_fit();
                 Column::numeric(name, values)
             }
             Store::Coded(coded) => {
                 let inferred = role == Role::Infer && seen.n_texts == 0;
-                if let Some((place, value)) = seen.infinite.as_ref().filter(|_| inferred) {
-                    return Err(infinite(context, *place, &name, value.as_bytes()));
+                if let Some(spot) = seen.infinite.as_ref().filter(|_| inferred) {
+                    return Err(infinite(spot, &name));
                 }
                 if inferred {
                     Column::numeric(name, coded.values())
@@ -327,11 +352,11 @@ impl ColumnBuilder {
                     seen.comma = seen.text.take();
                     Column::numeric(name, values)
                 } else {
-                    coded.categorical(name, &role, &seen, notes)
+                    coded.categorical(name, &role, &seen, is_one_file, notes)
                 }
             }
         };
-        add_notes(&column, &role, seen, notes);
+        add_notes(&column, &role, seen, is_one_file, notes);
         Ok(Some(column))
     }
 }
@@ -342,39 +367,31 @@ const WHICH_COMMA: &str = "if the comma marks decimals, say so with `--decimal ,
 impl Seen {
     /// Refuses commas that may part thousands unless other cells of the file decide what they are, and numbers of which some
     /// have decimal commas and others points.
-    fn check_commas(
-        &self,
-        values: &[f64],
-        decimal_commas: bool,
-        name: &str,
-        context: &Context<'_>,
-    ) -> Result<()> {
-        let Some((place, value)) = self.comma.as_ref().or(self.thousands.as_ref()) else { return Ok(()) };
+    fn check_commas(&self, values: &[f64], decimal_commas: bool, name: &str) -> Result<()> {
+        let Some(spot) = self.comma.as_ref().or(self.thousands.as_ref()) else { return Ok(()) };
         if !decimal_commas {
-            return Err(context.cell(*place, name, value.as_bytes(), "is not a number", WHICH_COMMA));
+            return Err(spot.error(name, "is not a number", WHICH_COMMA));
         }
-        let fractions = values.iter().filter(|x| !x.is_nan() && x.fract() != 0.0).count();
-        if fractions > self.n_comma_fractions {
+        if self.n_fractions + fractions(values) > self.n_comma_fractions {
             let problem = "has a decimal comma where other cells have decimal points";
-            return Err(context.cell(
-                *place,
-                name,
-                value.as_bytes(),
-                problem,
-                "give all numbers one decimal mark",
-            ));
+            return Err(spot.error(name, problem, "give all numbers one decimal mark"));
         }
         Ok(())
     }
 }
 
-fn infinite(context: &Context<'_>, place: Place, column: &str, value: &[u8]) -> Error {
-    let hint = "replace the cell by a finite number or leave it empty; `--categorical` reads the column as \
-                texts, `--ignore` leaves it out";
-    context.cell(place, column, value, "is not a finite number", hint)
+/// How many are no whole numbers.
+fn fractions(values: &[f64]) -> usize {
+    values.iter().filter(|x| !x.is_nan() && x.fract() != 0.0).count()
 }
 
-fn add_notes(column: &Column, role: &Role, seen: Seen, notes: &mut Vec<Note>) {
+fn infinite(spot: &Spot, column: &str) -> Error {
+    let hint = "replace the cell by a finite number or leave it empty; `--categorical` reads the column as \
+                texts, `--ignore` leaves it out";
+    spot.error(column, "is not a finite number", hint)
+}
+
+fn add_notes(column: &Column, role: &Role, seen: Seen, is_one_file: bool, notes: &mut Vec<Note>) {
     if column.n_missing() == column.len() {
         notes.push(Note::AllMissing { column: column.name().into() });
     }
@@ -389,10 +406,11 @@ fn add_notes(column: &Column, role: &Role, seen: Seen, notes: &mut Vec<Note>) {
             None => notes.push(Note::DecimalCommas { columns: vec![name] }),
         }
     }
-    if let Some((place, value)) = seen.large {
-        notes.push(Note::LargeInteger { column: column.name().into(), place, value });
+    if let Some(Spot { file, place, value }) = seen.large {
+        let file = (!is_one_file).then_some(file);
+        notes.push(Note::LargeInteger { column: column.name().into(), file, place, value });
     }
-    let few = few_integers(numeric.with_nan()).filter(|_| *role == Role::Infer);
+    let few = few_integers(numeric.with_nan()).filter(|_| role.is_open());
     if let Some(n) = few {
         let entry = (column.name().to_string(), n);
         match notes.iter_mut().find_map(|note| match note {
@@ -466,13 +484,21 @@ impl Coded {
         Some((self.codes.iter().map(value).collect(), is_clear))
     }
 
-    fn categorical(self, name: String, role: &Role, seen: &Seen, notes: &mut Vec<Note>) -> Column {
+    fn categorical(
+        self,
+        name: String,
+        role: &Role,
+        seen: &Seen,
+        is_one_file: bool,
+        notes: &mut Vec<Note>,
+    ) -> Column {
         let n_numbers = self.numbers.iter().filter(|x| !x.is_nan()).count();
-        if let Some((place, value)) = &seen.text
+        if let Some(Spot { file, place, value }) = seen.text.clone()
             && *role == Role::Infer
             && n_numbers >= 10 * seen.n_texts
         {
-            notes.push(Note::MostlyNumbers { column: name.clone(), place: *place, value: value.clone() });
+            let file = (!is_one_file).then_some(file);
+            notes.push(Note::MostlyNumbers { column: name.clone(), file, place, value });
         }
         let Coded { dictionary, codes, numbers } = self;
         // Missing tokens have the largest code, so they stand behind the categories.

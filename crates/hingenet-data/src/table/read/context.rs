@@ -55,23 +55,12 @@ impl<'a> Context<'a> {
 
     /// An error about one cell.
     pub(super) fn cell(&self, place: Place, column: &str, value: &[u8], problem: &str, hint: &str) -> Error {
-        let value = shorten(value);
-        match place {
-            Place::Line(line) => Error::Cell {
-                file: self.file.into(),
-                line,
-                column: column.into(),
-                value,
-                problem: problem.into(),
-                hint: hint.into(),
-            },
-            Place::Row(row) => Error::File {
-                file: self.file.into(),
-                line: None,
-                problem: format!("row {row}, column `{column}`: `{value}` {problem}"),
-                hint: hint.into(),
-            },
-        }
+        self.spot(place, value).error(column, problem, hint)
+    }
+
+    /// A cell that may have to be told of.
+    pub(super) fn spot(&self, place: Place, value: &[u8]) -> Spot {
+        Spot { file: self.file.into(), place, value: shorten(value) }
     }
 
     /// An error about a line or the whole file.
@@ -82,6 +71,32 @@ impl<'a> Context<'a> {
         hint: impl Into<String>,
     ) -> Error {
         Error::File { file: self.file.into(), line, problem: problem.into(), hint: hint.into() }
+    }
+}
+
+/// One cell and where it stands.
+#[derive(Debug, Clone)]
+pub(super) struct Spot {
+    pub(super) file: String,
+    pub(super) place: Place,
+    /// Its text, shortened.
+    pub(super) value: String,
+}
+
+impl Spot {
+    /// An error about the cell.
+    pub(super) fn error(&self, column: &str, problem: &str, hint: &str) -> Error {
+        let Spot { file, place, value } = self.clone();
+        match place {
+            Place::Line(line) => {
+                let (column, problem, hint) = (column.into(), problem.into(), hint.into());
+                Error::Cell { file, line, column, value, problem, hint }
+            }
+            Place::Row(row) => {
+                let problem = format!("row {row}, column `{column}`: `{value}` {problem}");
+                Error::File { file, line: None, problem, hint: hint.into() }
+            }
+        }
     }
 }
 

@@ -1,38 +1,57 @@
 //! Delimited text with a header line, read in one pass: every cell goes straight into its column.
 
-use super::builder::{ColumnBuilder, Role};
+use super::builder::Role;
 use super::context::Context;
-use super::options::{Place, ReadOptions, ReadResult};
-use super::places::Lines;
+use super::options::{Place, ReadOptions};
+use super::pieces::{FileRows, Opened, Piece};
 use super::scanner::Scanner;
 use super::{Input, plan};
-use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 
-/// Reads a whole table.
-pub(super) fn read(input: Input<'_>, options: &ReadOptions, control: &Control) -> Result<ReadResult> {
-    let context = Context::new(&input.file, options);
-    let mut scanner = Scanner::new(input.reader, options.delimiter, &context)?;
+/// The columns, and the rows below them; `None` finds out the delimiter.
+pub(super) fn open<'a>(
+    input: Input<'a>,
+    delimiter: Option<u8>,
+    options: &ReadOptions,
+    context: &'a Context<'a>,
+) -> Result<Opened<'a>> {
+    let mut scanner = Scanner::new(input.reader, delimiter, context)?;
     if !scanner.next_record()? {
         return Err(context.file(None, "the file is empty", "the first line must name the columns"));
     }
-    // without a header the record at hand is a row
-    let header = match options.no_header {
+    let names = match options.no_header {
         true => (1..=scanner.n_cells()).map(|k| format!("c{k}")).collect(),
-        false => header(&mut scanner, &context)?,
+        false => header(&mut scanner, context)?,
     };
-    let roles = plan::roles(&header, options, &context, Some(1), |_| Role::Infer)?;
-    let mut columns = ColumnBuilder::all(header, roles);
-    let mut rows = Lines::default();
-    while (options.no_header && rows.n_rows == 0) || scanner.next_record()? {
-        let line = scanner.record_line;
-        if scanner.n_cells() != columns.len() {
-            return Err(ragged(&scanner, columns.len(), &context));
+    let roles = plan::roles(&names, options, context, Some(1), |_| Role::Infer)?;
+    let delimiter = Some(scanner.delimiter);
+    let rows = Box::new(Records { scanner, context, is_at_row: options.no_header });
+    Ok(Opened { names, roles, delimiter, n_rows: 0, rows })
+}
+
+/// The records below the header.
+struct Records<'a> {
+    scanner: Scanner<'a>,
+    context: &'a Context<'a>,
+    /// Whether the record at hand is still to be read: without a header the first one is a row.
+    is_at_row: bool,
+}
+
+impl FileRows for Records<'_> {
+    fn fill(&mut self, piece: &mut Piece<'_>) -> Result<bool> {
+        let Records { scanner, context, is_at_row } = self;
+        while std::mem::take(is_at_row) || scanner.next_record()? {
+            let (line, columns) = (scanner.record_line, &mut piece.columns);
+            if scanner.n_cells() != columns.len() {
+                return Err(ragged(scanner, columns.len(), context));
+            }
+            scanner.for_each_cell(|k, cell| columns[k].push(cell, Place::Line(line), context))?;
+            if piece.line_done(line)? {
+                return Ok(true);
+            }
         }
-        scanner.for_each_cell(|k, cell| columns[k].push(cell, Place::Line(line), &context))?;
-        plan::row_done(&mut rows, line, &columns, control)?;
+        Ok(false)
     }
-    plan::finish(columns, rows, &context, Some(scanner.delimiter), control)
 }
 
 /// The column names.

@@ -1,5 +1,5 @@
-//! Readers: bytes from outside become a [`Table`](super::Table). Rows stream, so memory is that of the
-//! encoded table; errors name file, line, column, value and remedy; decisions come back as [`Note`]s.
+//! Readers: bytes from outside become a [`Table`](super::Table), whole or in pieces. Rows stream, so memory is that of
+//! the encoded table; errors name file, line, column, value and remedy; decisions come back as [`Note`]s.
 //!
 //! Rules, the same for every format: a column is numeric if every present cell is a finite number, else
 //! categorical; the target is always categorical. Missing cells are empty, `?`, `NA`, `NaN`, `null` in
@@ -11,6 +11,7 @@ mod arff;
 mod arff_tokens;
 #[cfg(feature = "parquet")]
 mod arrow_sizes;
+mod batches;
 mod builder;
 mod context;
 mod csv;
@@ -24,11 +25,15 @@ mod parquet;
 mod parquet_columns;
 #[cfg(feature = "parquet")]
 mod parquet_sizes;
+mod pieces;
 mod places;
 mod plan;
 mod records;
 mod scanner;
+#[cfg(feature = "parquet")]
+mod thrift;
 
+pub use batches::Batches;
 pub use options::{Format, MISSING_TOKENS, Note, Place, ReadOptions, ReadResult, Source};
 #[cfg(feature = "parquet")]
 pub use parquet::is_decoding;
@@ -49,49 +54,42 @@ pub fn read<'a>(
     options: &ReadOptions,
     control: &Control,
 ) -> Result<ReadResult> {
-    options.check()?;
     let source = source.into();
-    let file = source.name();
-    let (raw, path): (Box<dyn Read + 'a>, _) = match source {
-        Source::Path(path) => {
-            let opened = std::fs::File::open(&path).map_err(|e| Error::io(&path, e))?;
-            (Box::new(opened), Some(path))
-        }
-        Source::Reader { reader, .. } => (reader, None),
+    let table = source.name();
+    let mut found = None;
+    read_pieces(source, options, usize::MAX, control, &mut |piece| {
+        found = Some(piece);
+        Ok(())
+    })?;
+    found.ok_or_else(|| pieces::no_rows(&table))
+}
+
+/// Reads a table in pieces of so many rows at most, once: a file or any reader. [`Batches`] reads files as often as asked.
+pub fn read_pieces<'a>(
+    source: impl Into<Source<'a>>,
+    options: &ReadOptions,
+    most_rows: usize,
+    control: &Control,
+    each: &mut dyn FnMut(ReadResult) -> Result<()>,
+) -> Result<()> {
+    let source = source.into();
+    let table = source.name();
+    let order = pieces::Order {
+        table: &table,
+        files: [table.clone()].into(),
+        most_rows: most_rows.max(1),
+        total: 0,
+        options,
+        control,
     };
-    let (head, reader, zipped) = unzipped(raw, &file)?;
-    let format = options.format.or_else(|| by_name(&file)).unwrap_or_else(|| by_content(&head));
-    if matches!(format, Format::Csv | Format::Arff) {
-        foreign::refuse(&head, &file)?;
-    }
-    if options.no_header && format != Format::Csv {
-        return Err(Error::parameter(
-            "no header",
-            &file,
-            "a CSV file; files of other formats name their columns",
-        ));
-    }
-    let input = Input { file, head, reader, path: path.filter(|_| !zipped) };
-    match format {
-        Format::Csv => csv::read(input, options, control),
-        Format::Arff => arff::read(input, options, control),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::read_parquet(input, options, control),
-        #[cfg(feature = "parquet")]
-        Format::Arrow => parquet::read_arrow(input, options, control),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet | Format::Arrow => Err(context::Context::new(&input.file, options).file(
-            None,
-            "this build reads no Parquet or Arrow files",
-            "build with the feature `parquet`, or convert the file to CSV",
-        )),
-    }
+    pieces::for_each(&order, std::iter::once(source), each)
 }
 
 /// The bytes of a table, unzipped.
 struct Input<'a> {
     /// Name in errors.
     file: String,
+    format: Format,
     /// The first bytes.
     #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
     head: Vec<u8>,
@@ -100,6 +98,32 @@ struct Input<'a> {
     /// The file that holds them as they are.
     #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
     path: Option<PathBuf>,
+}
+
+impl<'a> Input<'a> {
+    fn open(source: Source<'a>, options: &ReadOptions) -> Result<Self> {
+        let file = source.name();
+        let (raw, path): (Box<dyn Read + 'a>, _) = match source {
+            Source::Path(path) => {
+                let opened = std::fs::File::open(&path).map_err(|e| Error::io(&path, e))?;
+                (Box::new(opened), Some(path))
+            }
+            Source::Reader { reader, .. } => (reader, None),
+        };
+        let (head, reader, zipped) = unzipped(raw, &file)?;
+        let format = options.format.or_else(|| Format::of_name(&file)).unwrap_or_else(|| by_content(&head));
+        if matches!(format, Format::Csv | Format::Arff) {
+            foreign::refuse(&head, &file)?;
+        }
+        if options.no_header && format != Format::Csv {
+            return Err(Error::parameter(
+                "no header",
+                &file,
+                "a CSV file; files of other formats name their columns",
+            ));
+        }
+        Ok(Input { file, format, head, reader, path: path.filter(|_| !zipped) })
+    }
 }
 
 /// The first bytes, a reader that starts with them, and whether gzip was undone.
@@ -118,19 +142,6 @@ fn peek<'a>(mut reader: Box<dyn Read + 'a>, file: &str) -> Result<(Vec<u8>, Box<
     reader.by_ref().take(HEAD).read_to_end(&mut head).map_err(|e| read_error(file, e))?;
     let whole = Cursor::new(head.clone()).chain(reader);
     Ok((head, Box::new(whole)))
-}
-
-/// Format by the end of the file name, `.gz` left out.
-fn by_name(file: &str) -> Option<Format> {
-    let lower = file.to_ascii_lowercase();
-    let name = lower.strip_suffix(".gz").unwrap_or(&lower);
-    match name.rsplit_once('.')?.1 {
-        "csv" | "tsv" => Some(Format::Csv),
-        "arff" => Some(Format::Arff),
-        "parquet" | "pq" => Some(Format::Parquet),
-        "arrow" | "arrows" | "feather" | "ipc" => Some(Format::Arrow),
-        _ => None,
-    }
 }
 
 /// Format by the first bytes; what nothing else claims is CSV.

@@ -52,6 +52,21 @@ pub enum Format {
     Arrow,
 }
 
+impl Format {
+    /// The format of a file by the end of its name, `.gz` left out.
+    pub fn of_name(file: &str) -> Option<Format> {
+        let lower = file.to_ascii_lowercase();
+        let name = lower.strip_suffix(".gz").unwrap_or(&lower);
+        match name.rsplit_once('.')?.1 {
+            "csv" | "tsv" => Some(Format::Csv),
+            "arff" => Some(Format::Arff),
+            "parquet" | "pq" => Some(Format::Parquet),
+            "arrow" | "arrows" | "feather" | "ipc" => Some(Format::Arrow),
+            _ => None,
+        }
+    }
+}
+
 /// How to read a table. The default reads everything and infers types.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReadOptions {
@@ -138,7 +153,7 @@ impl std::fmt::Display for Place {
 }
 
 /// A rule that was applied to unusual input, or a hint. `Display` gives the sentence for people; `place` and `value` are
-/// those of the first such cell, and columns of integer codes come with their numbers of distinct values.
+/// those of the first such cell, `file` its file where the table has several, and columns of integer codes come with their numbers of distinct values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs)] // said above for all variants
@@ -146,11 +161,11 @@ pub enum Note {
     /// No cell is present: the column is kept, numeric unless asked otherwise, every cell missing.
     AllMissing { column: String },
     /// An integer above 2^53 was read as the nearest number there is.
-    LargeInteger { column: String, place: Place, value: String },
+    LargeInteger { column: String, file: Option<String>, place: Place, value: String },
     /// Numeric columns of 2 to 10 distinct integers, which may be codes of categories.
     IntegerCodes { columns: Vec<(String, usize)> },
     /// A column of ten times more numbers than texts (distinct ones) is categorical because of the texts.
-    MostlyNumbers { column: String, place: Place, value: String },
+    MostlyNumbers { column: String, file: Option<String>, place: Place, value: String },
     /// Columns with cells such as `51,3` were read as numbers.
     DecimalCommas { columns: Vec<String> },
 }
@@ -168,10 +183,11 @@ impl std::fmt::Display for Note {
             Note::AllMissing { column } => {
                 write!(f, "column `{column}`: every cell is missing; it is kept and carries no information")
             }
-            Note::LargeInteger { column, place, value } => write!(
+            Note::LargeInteger { column, file, place, value } => write!(
                 f,
-                "column `{column}`, {place}: `{value}` is above 2^53 and was rounded to the nearest number; \
-                 if the column holds identifiers, use `--categorical` or `--ignore`"
+                "column `{column}`, {}{place}: `{value}` is above 2^53 and was rounded to the nearest number; \
+                 if the column holds identifiers, use `--categorical` or `--ignore`",
+                within(file)
             ),
             Note::IntegerCodes { columns } => {
                 let list: Vec<String> =
@@ -187,11 +203,16 @@ impl std::fmt::Display for Note {
                 "read as numbers with decimal commas: `{}`; `--decimal .` leaves them texts",
                 columns.join("`, `")
             ),
-            Note::MostlyNumbers { column, place, value } => write!(
+            Note::MostlyNumbers { column, file, place, value } => write!(
                 f,
-                "column `{column}` is categorical because `{value}` ({place}) is not a number; if it stands \
-                 for a missing cell, name it with `--na`"
+                "column `{column}` is categorical because `{value}` ({}{place}) is not a number; if it stands \
+                 for a missing cell, name it with `--na`",
+                within(file)
             ),
         }
     }
+}
+
+fn within(file: &Option<String>) -> String {
+    file.as_ref().map_or(String::new(), |file| format!("{file}, "))
 }

@@ -4,13 +4,13 @@
 
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
-use super::options::{Place, ReadOptions, ReadResult};
-use super::places::Lines;
+use super::options::{Format, Place, ReadOptions};
+use super::pieces::{FileRows, Opened, Piece};
 use super::{Input, arrow_sizes, parquet_columns, parquet_sizes, plan, read_error};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
 use arrow_array::types::{Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType};
-use arrow_array::{Array, ArrayRef, RecordBatchReader, downcast_integer_array};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, downcast_integer_array};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{DataType, Fields};
 use hingenet_base::control::Control;
@@ -25,43 +25,67 @@ use std::path::Path;
 /// Largest integer up to which every integer is a floating-point number.
 const EXACT: u64 = 1 << 53;
 
-/// Reads a Parquet file; without a path the bytes are kept in memory, since its index stands at the end.
-pub(super) fn read_parquet(input: Input<'_>, options: &ReadOptions, control: &Control) -> Result<ReadResult> {
+/// The columns of a Parquet file, and its rows; without a path the bytes are kept in memory, since its index stands at
+/// the end.
+pub(super) fn open_parquet<'a>(
+    input: Input<'a>,
+    options: &ReadOptions,
+    context: &'a Context<'a>,
+    control: &'a Control,
+) -> Result<Opened<'a>> {
     let Input { file, path, reader, .. } = input;
-    let context = Context::new(&file, options);
-    guarded(&context, || match path {
-        Some(path) => parquet_groups(|| opened(&path), &context, options, control),
+    guarded(context, || match path {
+        Some(path) => parquet_groups(|| opened(&path), options, context, control),
         None => {
             let bytes = bytes::Bytes::from(all(reader, &file, control)?);
-            parquet_groups(|| Ok(bytes.clone()), &context, options, control)
+            parquet_groups(|| Ok(bytes.clone()), options, context, control)
         }
     })
 }
 
-/// Reads an Arrow IPC file or stream; a file without a path is kept in memory.
-pub(super) fn read_arrow(input: Input<'_>, options: &ReadOptions, control: &Control) -> Result<ReadResult> {
-    let Input { file, head, path, reader } = input;
+/// The number of rows that a Parquet file says it has; none if it is zipped.
+pub(super) fn n_rows(path: &Path, options: &ReadOptions) -> Result<Option<usize>> {
+    let Input { file, path, format: Format::Parquet, .. } = Input::open(path.into(), options)? else {
+        return Ok(None);
+    };
     let context = Context::new(&file, options);
-    guarded(&context, || {
-        let damaged = |e| damaged(&context, e);
-        let batches: Box<dyn RecordBatchReader + '_> = match path {
+    let Some(path) = path else { return Ok(None) };
+    guarded(&context, || Ok(Some(rows_of(&parquet_file(|| opened(&path), &context)?.1))))
+}
+
+fn rows_of<T: ChunkReader + 'static>(file: &SerializedFileReader<T>) -> usize {
+    usize::try_from(file.metadata().file_metadata().num_rows()).unwrap_or(0)
+}
+
+/// The columns of an Arrow IPC file or stream, and its rows; a file without a path is kept in memory.
+pub(super) fn open_arrow<'a>(
+    input: Input<'a>,
+    options: &ReadOptions,
+    context: &'a Context<'a>,
+    control: &'a Control,
+) -> Result<Opened<'a>> {
+    let Input { file, head, path, reader, .. } = input;
+    guarded(context, || {
+        let damaged = |e| damaged(context, e);
+        let batches: Box<dyn RecordBatchReader + 'a> = match path {
             _ if !head.starts_with(b"ARROW1") => {
                 let checked = arrow_sizes::CheckedStream::new(reader, control);
                 Box::new(StreamReader::try_new(checked, None).map_err(damaged)?)
             }
             Some(path) => {
                 let mut input = BufReader::new(opened(&path)?);
-                arrow_sizes::check_file(&mut input, control).map_err(|e| unchecked(&context, e))?;
+                arrow_sizes::check_file(&mut input, control).map_err(|e| unchecked(context, e))?;
                 Box::new(FileReader::try_new(input, None).map_err(damaged)?)
             }
             None => {
                 let mut input = Cursor::new(all(reader, &file, control)?);
-                arrow_sizes::check_file(&mut input, control).map_err(|e| unchecked(&context, e))?;
+                arrow_sizes::check_file(&mut input, control).map_err(|e| unchecked(context, e))?;
                 Box::new(FileReader::try_new(input, None).map_err(damaged)?)
             }
         };
-        let (columns, _) = columns(batches.schema().fields(), &context, options)?;
-        collect(columns, batches, &context, control)
+        let (names, roles, _) = columns(batches.schema().fields(), context, options)?;
+        let rows = Box::new(ArrowRows { batches, batch: None, row: 0, context });
+        Ok(Opened { names, roles, delimiter: None, n_rows: 0, rows })
     })
 }
 
@@ -69,42 +93,152 @@ fn opened(path: &Path) -> Result<File> {
     File::open(path).map_err(|e| Error::io(path, e))
 }
 
-/// Reads group by group; `input` gives the file, once for the decoder and once for the checks before it.
-fn parquet_groups<T: ChunkReader + 'static>(
+/// A Parquet file whose footer was checked; `input` gives its bytes, once for the checks and once for the decoder.
+fn parquet_file<T: ChunkReader + 'static>(
     input: impl Fn() -> Result<T>,
     context: &Context<'_>,
+) -> Result<(T, SerializedFileReader<T>)> {
+    let (source, input) = (input()?, input()?);
+    parquet_sizes::check_footer(&input).map_err(|e| unchecked(context, e))?;
+    let file = SerializedFileReader::new(source).map_err(|e| damaged(context, e))?;
+    Ok((input, file))
+}
+
+fn parquet_groups<'a, T: ChunkReader + 'static>(
+    input: impl Fn() -> Result<T>,
     options: &ReadOptions,
-    control: &Control,
-) -> Result<ReadResult> {
-    let file = SerializedFileReader::new(input()?).map_err(|e| damaged(context, e))?;
-    let input = input()?;
+    context: &'a Context<'a>,
+    control: &'a Control,
+) -> Result<Opened<'a>> {
+    let (input, file) = parquet_file(input, context)?;
     let fields = parquet_columns::fields(file.metadata().file_metadata());
     let leaves = parquet_columns::leaves(file.metadata().file_metadata().schema_descr());
-    let (mut columns, kept) = columns(&fields, context, options)?;
-    let mut n_rows: usize = 0;
-    for g in 0..file.num_row_groups() {
-        let group = file.get_row_group(g).map_err(|e| damaged(context, e))?;
+    let (names, roles, kept) = columns(&fields, context, options)?;
+    let n_rows = rows_of(&file);
+    let column =
+        |i: usize| Leaf { column: i, leaf: leaves[i], kind: fields[i].data_type().clone(), chunk: None };
+    let leaves = kept.into_iter().map(column).collect();
+    let rows = Box::new(Groups { input, file, leaves, group: 0, read: 0, row: 0, context, control });
+    Ok(Opened { names, roles, delimiter: None, n_rows, rows })
+}
+
+/// The rows of a Parquet file, group by group.
+struct Groups<'a, T: ChunkReader> {
+    input: T,
+    file: SerializedFileReader<T>,
+    leaves: Vec<Leaf>,
+    /// The group at hand, and how many of its rows were read.
+    group: usize,
+    read: usize,
+    /// Rows of the file that were read.
+    row: usize,
+    context: &'a Context<'a>,
+    control: &'a Control,
+}
+
+/// A column that is read.
+struct Leaf {
+    /// Its number among all columns, and among those of Parquet.
+    column: usize,
+    leaf: usize,
+    kind: DataType,
+    /// Its cells in the group at hand, and the memory they are read with: while parts of the group are still to be read.
+    chunk: Option<(parquet_columns::Chunk, f64)>,
+}
+
+impl<T: ChunkReader + 'static> FileRows for Groups<'_, T> {
+    fn fill(&mut self, piece: &mut Piece<'_>) -> Result<bool> {
+        guarded(self.context, || {
+            while self.group < self.file.num_row_groups() {
+                if self.fill_from_group(piece)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })
+    }
+}
+
+impl<T: ChunkReader + 'static> Groups<'_, T> {
+    /// Adds rows of the group at hand, column by column, as many as there is room for.
+    fn fill_from_group(&mut self, piece: &mut Piece<'_>) -> Result<bool> {
+        let Groups { context, control, .. } = *self;
+        let group = self.file.get_row_group(self.group).map_err(|e| damaged(context, e))?;
         let rows = usize::try_from(group.metadata().num_rows()).map_err(|e| damaged(context, e))?;
-        let end = n_rows.checked_add(rows).ok_or_else(|| damaged(context, "it has too many rows"))?;
-        plan::reserve(&columns, rows as f64 * kept.len() as f64 * 8.0, control)?;
-        for &i in &kept {
-            let checked =
-                parquet_sizes::check_chunk(&input, group.metadata().column(leaves[i]), rows, control);
-            checked.map_err(|e| unchecked(context, e))?;
-            let reader = parquet_sizes::column_reader(group.as_ref(), leaves[i], rows);
-            let reader = reader.map_err(|e| damaged(context, e))?;
-            let mut chunk = parquet_columns::Chunk::new(reader, fields[i].data_type());
-            let mut row = n_rows;
+        let n = piece.room().min(rows - self.read);
+        let end = self.row.checked_add(n).ok_or_else(|| damaged(context, "it has too many rows"))?;
+        let is_last_part = self.read + n == rows;
+        piece.reserve(n as f64 * self.leaves.len() as f64 * 8.0)?;
+        let mut open = 0.0;
+        for leaf in &mut self.leaves {
+            let (mut chunk, bytes) = match leaf.chunk.take() {
+                Some(chunk) => chunk,
+                None => {
+                    let metadata = group.metadata().column(leaf.leaf);
+                    let checked = parquet_sizes::check_chunk(&self.input, metadata, rows, control);
+                    let bytes = checked.map_err(|e| unchecked(context, e))?;
+                    let reader = parquet_sizes::column_reader(group.as_ref(), leaf.leaf, rows);
+                    let reader = reader.map_err(|e| damaged(context, e))?;
+                    (parquet_columns::Chunk::new(reader, leaf.kind.clone()), bytes)
+                }
+            };
+            let mut row = self.row;
             while row < end {
                 let array = chunk.next(end - row).map_err(|e| damaged(context, e))?;
-                push_array(&mut columns[i], &array, row as u64 + 1, context)?;
+                push_array(&mut piece.columns[leaf.column], &array, row as u64 + 1, context)?;
                 row += array.len();
             }
-            control.progress("reading rows", n_rows, 0)?;
+            if !is_last_part {
+                open += bytes;
+                let hint = "write pages of fewer rows, or allow more (`--max-memory`)";
+                control.reserve(open, "a page of each column of the Parquet file", hint)?;
+                leaf.chunk = Some((chunk, bytes));
+            }
+            piece.tell()?;
         }
-        n_rows = end;
+        let is_full = piece.rows_done(self.row as u64 + 1, n);
+        (self.row, self.read) = (end, self.read + n);
+        if is_last_part {
+            (self.group, self.read) = (self.group + 1, 0);
+        }
+        Ok(is_full)
     }
-    plan::finish(columns, Lines::none(n_rows), context, None, control)
+}
+
+/// The rows of an Arrow file or stream, batch by batch.
+struct ArrowRows<'a> {
+    batches: Box<dyn RecordBatchReader + 'a>,
+    /// What is left of the batch at hand.
+    batch: Option<RecordBatch>,
+    /// Rows of the file that were read.
+    row: usize,
+    context: &'a Context<'a>,
+}
+
+impl FileRows for ArrowRows<'_> {
+    fn fill(&mut self, piece: &mut Piece<'_>) -> Result<bool> {
+        let context = self.context;
+        guarded(context, || {
+            while let Some(batch) = self.batch.take().map(Ok).or_else(|| self.batches.next()) {
+                let batch = batch.map_err(|e| damaged(context, e))?;
+                let n = piece.room().min(batch.num_rows());
+                piece.reserve(n as f64 * batch.num_columns() as f64 * 8.0)?;
+                for (column, array) in piece.columns.iter_mut().zip(batch.columns()) {
+                    push_array(column, &array.slice(0, n), self.row as u64 + 1, context)?;
+                }
+                let is_full = piece.rows_done(self.row as u64 + 1, n);
+                self.row += n;
+                piece.tell()?;
+                if n < batch.num_rows() {
+                    self.batch = Some(batch.slice(n, batch.num_rows() - n));
+                }
+                if is_full {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })
+    }
 }
 
 thread_local! {
@@ -118,7 +252,7 @@ pub fn is_decoding() -> bool {
 }
 
 /// Runs a decoder of untrusted bytes; should it panic on a damaged file, that is an error like others.
-fn guarded(context: &Context<'_>, work: impl FnOnce() -> Result<ReadResult>) -> Result<ReadResult> {
+fn guarded<T>(context: &Context<'_>, work: impl FnOnce() -> Result<T>) -> Result<T> {
     DECODING.set(true);
     let done = catch_unwind(AssertUnwindSafe(work));
     DECODING.set(false);
@@ -149,29 +283,22 @@ fn all(mut reader: Box<dyn Read + '_>, file: &str, control: &Control) -> Result<
     }
 }
 
-/// Builders of all columns, and the positions of those that are read.
+/// Names and roles of all columns, and the positions of those that are read.
 fn columns(
     fields: &Fields,
     context: &Context<'_>,
     options: &ReadOptions,
-) -> Result<(Vec<ColumnBuilder>, Vec<usize>)> {
+) -> Result<(Vec<String>, Vec<Role>, Vec<usize>)> {
     let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
     if names.is_empty() {
         return Err(context.file(None, "there are no columns", "write a table with columns"));
     }
     let roles = plan::roles(&names, options, context, None, |i| natural_role(fields[i].data_type()))?;
-    let (mut columns, mut kept) = (Vec::new(), Vec::new());
-    for (i, (name, role)) in names.into_iter().zip(roles).enumerate() {
-        if role != Role::Skip {
-            kept.push(i);
-            check_type(&name, fields[i].data_type(), context)?;
-        }
-        columns.push(match role {
-            Role::Infer => ColumnBuilder::typed_numbers(name),
-            role => ColumnBuilder::new(name, role),
-        });
+    let kept: Vec<usize> = (0..names.len()).filter(|&i| roles[i] != Role::Skip).collect();
+    for &i in &kept {
+        check_type(&names[i], fields[i].data_type(), context)?;
     }
-    Ok((columns, kept))
+    Ok((names, roles, kept))
 }
 
 /// The type of the cells, whether they stand in a dictionary or not.
@@ -182,10 +309,10 @@ fn cell_type(kind: &DataType) -> &DataType {
     }
 }
 
-/// Numbers stay numbers ([`Role::Infer`]), everything else is categorical.
+/// Numbers stay numbers, everything else is categorical.
 fn natural_role(kind: &DataType) -> Role {
     let kind = cell_type(kind);
-    if kind.is_numeric() || *kind == DataType::Null { Role::Infer } else { Role::Categorical }
+    if kind.is_numeric() || *kind == DataType::Null { Role::Numbers } else { Role::Categorical }
 }
 
 fn is_text(kind: &DataType) -> bool {
@@ -202,25 +329,6 @@ fn check_type(name: &str, kind: &DataType, context: &Context<'_>) -> Result<()> 
     Err(context.file(None, problem, hint))
 }
 
-fn collect(
-    mut columns: Vec<ColumnBuilder>,
-    batches: impl RecordBatchReader,
-    context: &Context<'_>,
-    control: &Control,
-) -> Result<ReadResult> {
-    let mut n_rows = 0;
-    for batch in batches {
-        let batch = batch.map_err(|e| damaged(context, e))?;
-        plan::reserve(&columns, batch.num_rows() as f64 * batch.num_columns() as f64 * 8.0, control)?;
-        for (column, array) in columns.iter_mut().zip(batch.columns()) {
-            push_array(column, array, n_rows as u64 + 1, context)?;
-        }
-        n_rows += batch.num_rows();
-        control.progress("reading rows", n_rows, 0)?;
-    }
-    plan::finish(columns, Lines::none(n_rows), context, None, control)
-}
-
 /// Adds a batch of cells to its column.
 fn push_array(
     column: &mut ColumnBuilder,
@@ -230,9 +338,9 @@ fn push_array(
 ) -> Result<()> {
     match column.role {
         Role::Skip => Ok(()),
-        Role::Infer | Role::Numeric(_) if !is_text(array.data_type()) => {
+        Role::Numbers | Role::Numeric(_) if !is_text(array.data_type()) => {
             if let Some((k, value)) = large_integer(array) {
-                column.note_large(Place::Row(first_row + k as u64), value);
+                column.note_large(Place::Row(first_row + k as u64), value.as_bytes(), context);
             }
             column.push_numbers(numbers(array).into_iter(), first_row, context)
         }

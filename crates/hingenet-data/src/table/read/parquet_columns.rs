@@ -109,20 +109,20 @@ fn decimals(precision: i32, scale: i32) -> DataType {
 }
 
 /// The cells of one column in one group of rows.
-pub(super) struct Chunk<'k> {
+pub(super) struct Chunk {
     reader: ColumnReader,
-    kind: &'k DataType,
+    kind: DataType,
 }
 
-impl<'k> Chunk<'k> {
-    pub(super) fn new(reader: ColumnReader, kind: &'k DataType) -> Self {
+impl Chunk {
+    pub(super) fn new(reader: ColumnReader, kind: DataType) -> Self {
         Chunk { reader, kind }
     }
 
     /// The next cells, at most `most` and at least one.
     pub(super) fn next(&mut self, most: usize) -> Result<ArrayRef> {
         let most = most.min(BATCH);
-        match (&mut self.reader, self.kind) {
+        match (&mut self.reader, &self.kind) {
             (_, DataType::Null) => Ok(Arc::new(NullArray::new(most))),
             (ColumnReader::BoolColumnReader(r), DataType::Boolean) => {
                 Ok(Arc::new(cells(r, most)?.collect::<BooleanArray>()))
@@ -210,4 +210,61 @@ fn scaled(cells: impl Iterator<Item = Option<Digits>>, kind: &DataType) -> Resul
     let &DataType::Decimal256(precision, scale) = kind else { return Err(unexpected(kind)) };
     let array = cells.collect::<Decimal256Array>().with_precision_and_scale(precision, scale);
     Ok(Arc::new(array.map_err(|e| ParquetError::General(e.to_string()))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::basic::Repetition;
+
+    /// Writers of the first years know converted types only, and `INT96` for times.
+    #[test]
+    fn types_in_the_old_words_are_understood() {
+        use ConvertedType::*;
+        let (time, stamp) =
+            (DataType::Time64(TimeUnit::Nanosecond), DataType::Timestamp(TimeUnit::Nanosecond, None));
+        for (old, physical, found) in [
+            (UTF8, Physical::BYTE_ARRAY, DataType::Utf8),
+            (JSON, Physical::BYTE_ARRAY, DataType::Utf8),
+            (NONE, Physical::BYTE_ARRAY, DataType::Binary),
+            (UINT_8, Physical::INT32, DataType::UInt64),
+            (UINT_64, Physical::INT64, DataType::UInt64),
+            (INT_16, Physical::INT32, DataType::Int64),
+            (DECIMAL, Physical::INT32, DataType::Decimal256(6, 2)),
+            (DATE, Physical::INT32, DataType::Date32),
+            (TIME_MILLIS, Physical::INT32, time.clone()),
+            (TIME_MICROS, Physical::INT64, time),
+            (TIMESTAMP_MILLIS, Physical::INT64, stamp.clone()),
+            (TIMESTAMP_MICROS, Physical::INT64, stamp.clone()),
+            (NONE, Physical::INT96, stamp),
+            (INTERVAL, Physical::FIXED_LEN_BYTE_ARRAY, DataType::Interval(IntervalUnit::DayTime)),
+        ] {
+            let (precision, scale) = if old == DECIMAL { (6, 2) } else { (-1, -1) };
+            let column = Type::primitive_type_builder("c", physical)
+                .with_repetition(Repetition::OPTIONAL)
+                .with_converted_type(old)
+                .with_length(12)
+                .with_precision(precision)
+                .with_scale(scale);
+            assert_eq!(kind(&column.build().unwrap()), found, "{old} {physical}");
+        }
+    }
+
+    /// Some writers call texts bytes and say in Arrow's schema what they are.
+    #[test]
+    fn bytes_that_arrow_calls_texts_are_texts() {
+        let coded = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::LargeUtf8));
+        assert_eq!(hinted(DataType::Binary, Some(&DataType::Utf8)), DataType::Utf8);
+        assert_eq!(hinted(DataType::Binary, Some(&coded)), DataType::Utf8);
+        assert_eq!(hinted(DataType::Binary, None), DataType::Binary);
+        assert_eq!(hinted(DataType::Int64, Some(&DataType::Utf8)), DataType::Int64);
+    }
+
+    #[test]
+    fn decimals_of_no_sound_precision_are_bytes() {
+        assert_eq!(decimals(76, 76), DataType::Decimal256(76, 76));
+        for (precision, scale) in [(0, 0), (77, 2), (300, 2), (4, 5), (4, 200)] {
+            assert_eq!(decimals(precision, scale), DataType::Binary, "{precision}, {scale}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! What is wrong in other ways is left to the decoder to tell.
 
 use super::arrow_sizes::{MOST_RATIO, damaged};
+use super::thrift::{Compact, FOOTER, PAGE};
 use flate2::read::MultiGzDecoder;
 use hingenet_base::control::Control;
 use parquet::basic::{Compression, Encoding};
@@ -13,17 +14,31 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{ChunkReader, RowGroupReader};
 use std::io::{Error, Read, Result};
 
-/// Refuses a column of so many rows whose pages claim to hold more than they can, or than there is memory for.
+/// Refuses a footer that the decoder would misread, or be busy with for long. Where none can be found, it says so.
+pub(super) fn check_footer(input: &impl ChunkReader) -> Result<()> {
+    let Some(end) = input.len().checked_sub(8) else { return Ok(()) };
+    let tail = input.get_bytes(end, 8).map_err(Error::other)?;
+    let length = tail.first_chunk().map_or(0, |length| u32::from_le_bytes(*length));
+    let Some(start) = end.checked_sub(length.into()).filter(|_| tail.ends_with(b"PAR1")) else {
+        return Ok(());
+    };
+    let footer = input.get_bytes(start, length as usize).map_err(Error::other)?;
+    Compact::new(&footer[..]).record(&FOOTER, &mut |_, _, _| {})
+}
+
+/// Refuses a column of so many rows whose pages claim to hold more than they can, or than there is memory for; the bytes
+/// of the largest of them, and of its dictionary.
 pub(super) fn check_chunk(
     input: &impl ChunkReader,
     chunk: &ColumnChunkMetaData,
     rows: usize,
     control: &Control,
-) -> Result<()> {
+) -> Result<f64> {
     let (start, length) = chunk.byte_range();
     let end = start.checked_add(length).filter(|end| *end <= input.len());
     let end = end.ok_or_else(|| damaged("a column is longer than the file"))?;
     let (mut at, mut seen) = (start, 0);
+    let (mut largest, mut dictionary) = (0.0_f64, 0.0);
     while at < end && seen < rows as u64 {
         let bytes_at =
             |at: u64| Ok::<_, Error>(input.get_read(at).map_err(Error::other)?.take(end.saturating_sub(at)));
@@ -35,6 +50,10 @@ pub(super) fn check_chunk(
         let hint = "write pages of fewer rows, or allow more (`--max-memory`)";
         let taken = page.unpacked as f64 + entries;
         control.reserve(taken, "a page of the Parquet file", hint).map_err(Error::other)?;
+        match page.entries {
+            0 => largest = largest.max(taken),
+            _ => dictionary += taken,
+        }
         at = at.saturating_add(page.header);
         if let Compression::GZIP(_) = chunk.compression() {
             let packed = page.packed.saturating_sub(page.levels);
@@ -45,7 +64,7 @@ pub(super) fn check_chunk(
         at = at.saturating_add(page.packed);
         seen = seen.saturating_add(page.values);
     }
-    Ok(())
+    Ok(largest + dictionary)
 }
 
 /// Whether gzip makes more of the bytes than that: its decoder goes on as long as there is something. Bytes that are no
@@ -73,8 +92,8 @@ struct Claims {
 impl Claims {
     fn read(input: impl Read) -> Result<Self> {
         let mut claims = Claims::default();
-        let mut compact = Compact { input, read: 0 };
-        compact.structure(0, 0, &mut |outer, field, value| {
+        let mut compact = Compact::new(input);
+        compact.record(&PAGE, &mut |outer, field, value| {
             let value = u64::try_from(value).unwrap_or(u64::MAX);
             match (outer, field) {
                 (0, 2) => claims.unpacked = value,
@@ -86,76 +105,6 @@ impl Claims {
             }
         })?;
         Ok(Claims { header: compact.read, ..claims })
-    }
-}
-
-/// Levels of structures in the header of a page: itself, that of its kind, statistics.
-const MOST_LEVELS: usize = 3;
-
-/// Reads Thrift's compact protocol, as far as headers of pages use it.
-struct Compact<R> {
-    input: R,
-    read: u64,
-}
-
-impl<R: Read> Compact<R> {
-    fn byte(&mut self) -> Result<u8> {
-        let mut byte = [0];
-        self.input.read_exact(&mut byte)?;
-        self.read += 1;
-        Ok(byte[0])
-    }
-
-    fn skip(&mut self, length: u64) -> Result<()> {
-        let skipped = std::io::copy(&mut self.input.by_ref().take(length), &mut std::io::sink())?;
-        self.read += skipped;
-        if skipped == length { Ok(()) } else { Err(damaged("a header is longer than its column")) }
-    }
-
-    fn unsigned(&mut self) -> Result<u64> {
-        let mut value = 0;
-        for shift in (0..u64::BITS).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Ok(value);
-            }
-        }
-        Err(damaged("a number is too long"))
-    }
-
-    fn signed(&mut self) -> Result<i64> {
-        let zigzag = self.unsigned()?;
-        Ok((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
-    }
-
-    /// Hands on the integers of a structure and of those inside, each with the field of the header that it is in (0 for
-    /// the header itself) and its own.
-    fn structure(&mut self, outer: i64, level: usize, keep: &mut dyn FnMut(i64, i64, i64)) -> Result<()> {
-        let mut field: i64 = 0;
-        loop {
-            let head = self.byte()?;
-            if head == 0 {
-                return Ok(());
-            }
-            field = match head >> 4 {
-                0 => self.signed()?,
-                step => field.saturating_add(step.into()),
-            };
-            match head & 0x0f {
-                1 | 2 => {}
-                3 => drop(self.byte()?),
-                4..=6 => keep(if level < 2 { outer } else { -1 }, field, self.signed()?),
-                8 => {
-                    let length = self.unsigned()?;
-                    self.skip(length)?;
-                }
-                12 if level + 1 < MOST_LEVELS => {
-                    self.structure(if level == 0 { field } else { outer }, level + 1, keep)?;
-                }
-                _ => return Err(damaged("the header of a page cannot be read")),
-            }
-        }
     }
 }
 
@@ -194,7 +143,7 @@ impl CheckedPages {
             }
             _ => 0,
         };
-        let mut rest = Compact { input: &page.buffer()[..], read: 0 };
+        let mut rest = Compact::new(&page.buffer()[..]);
         rest.skip(levels)?;
         (0..lists).try_for_each(|_| rest.skip_differences(self.rows as u64))
     }

@@ -1,11 +1,9 @@
-//! What all readers share: checks of the header, the role of each column, progress, and the table at the end.
+//! What all readers share about a header: its checks, and the role of each column.
 
-use super::builder::{ColumnBuilder, Role};
+use super::builder::Role;
 use super::context::Context;
-use super::options::{ReadOptions, ReadResult};
-use super::places::{Lines, Places};
-use crate::table::{FeatureKind, Table, parse_number};
-use hingenet_base::control::Control;
+use super::options::ReadOptions;
+use crate::table::{FeatureKind, parse_number};
 use hingenet_base::error::Result;
 use hingenet_base::similar::did_you_mean;
 use std::collections::{HashMap, HashSet};
@@ -117,62 +115,4 @@ fn check_options(
         }
     }
     Ok(())
-}
-
-/// Adds a row of a text; tells the control now and then, and asks for the memory of more.
-#[inline]
-pub(super) fn row_done(
-    rows: &mut Lines,
-    line: u64,
-    columns: &[ColumnBuilder],
-    control: &Control,
-) -> Result<()> {
-    rows.push(line);
-    if rows.n_rows.is_multiple_of(4096) {
-        control.progress("reading rows", rows.n_rows, 0)?;
-        reserve(columns, 0.0, control)?;
-    }
-    Ok(())
-}
-
-/// Asks for the memory of the columns with so many bytes more: a small file can hold a huge table.
-pub(super) fn reserve(columns: &[ColumnBuilder], more: f64, control: &Control) -> Result<()> {
-    let bytes = columns.iter().map(|c| c.bytes() as f64).sum::<f64>() + more;
-    let hint = "leave columns out (`--ignore`), give fewer rows, or allow more (`--max-memory`)";
-    control.reserve(bytes, "the table", hint)
-}
-
-/// The table and its notes.
-pub(super) fn finish(
-    columns: Vec<ColumnBuilder>,
-    rows: Lines,
-    context: &Context<'_>,
-    delimiter: Option<u8>,
-    control: &Control,
-) -> Result<ReadResult> {
-    reserve(&columns, 0.0, control)?;
-    if rows.n_rows == 0 {
-        return Err(context.file(
-            None,
-            "there are columns, but no rows",
-            "give at least one row of data below the header; lines must end in LF or CRLF",
-        ));
-    }
-    let free_commas = context.decimal.is_none() && delimiter.is_some_and(|d| d != b',');
-    let decimal_commas = columns.iter().any(|column| column.has_decimal_commas(free_commas));
-    let (mut notes, mut typed, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
-    for column in columns {
-        if column.role == Role::Skip {
-            skipped.push(column.name.clone());
-        }
-        typed.extend(column.finish(context, decimal_commas, &mut notes)?);
-    }
-    let table = if typed.is_empty() { Table::without_columns(rows.n_rows) } else { Table::new(typed)? };
-    Ok(ReadResult {
-        table,
-        notes,
-        delimiter,
-        skipped,
-        places: Places { file: context.file.into(), rows, kept: None },
-    })
 }

@@ -10,6 +10,7 @@ mod descent;
 mod grow;
 mod kick;
 
+use super::columns::Columns;
 use super::weights::ArcWeights;
 use super::{ArcRule, Constraints, LAMBDA1_PER_ROW, StructureFit, fit_or};
 use crate::moments::Moments;
@@ -18,7 +19,6 @@ use grow::GrowTrees;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require, require_len};
 use hingenet_base::graph::{Dag, Pdag};
-use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
 use hingenet_base::numeric::random::Random;
 use hingenet_base::solver::SolverReport;
 
@@ -67,26 +67,20 @@ pub fn fit_search(
     check(moments, params, constraints)?;
     let standard = moments.standardised();
     let levels = or_levels(&standard, constraints, control)?;
-    let columns = column_order(&standard);
-    let known = constraints.reordered(&columns);
-    let correlation = correlation(&standard, &columns);
-    let trees = GrowTrees::new(&correlation, moments.rows, params.penalty, &known);
-    let mut start: Vec<usize> = (0..columns.len()).collect();
-    start.sort_by_key(|&k| (known.tier(k), levels[columns[k]], k));
-    let mut descent = Descent::new(trees, start, &known);
-    let found = rounds(&mut descent, &known, params, control)?;
-    let mut dag = in_original_numbers(&found.dag, &columns)?;
+    let columns = Columns::new(&standard, constraints);
+    let known = &columns.known;
+    let trees = GrowTrees::new(&columns.correlation, moments.rows, params.penalty, known);
+    let mut start: Vec<usize> = (0..columns.order.len()).collect();
+    start.sort_by_key(|&k| (known.tier(k), levels[columns.order[k]], k));
+    let mut descent = Descent::new(trees, start, known);
+    let found = rounds(&mut descent, known, params, control)?;
+    let arcs = found.dag.iter().enumerate().flat_map(|(j, list)| list.iter().map(move |&i| (i, j)));
+    let mut dag = columns.dag(arcs)?;
     let class = Pdag::of(&dag);
-    if let Some(member) = preferred_member(&class, &levels, &columns, constraints) {
+    if let Some(member) = preferred_member(&class, &levels, &columns.order, constraints) {
         dag = member;
     }
-    let mut weights = ArcWeights::zeros(moments);
-    for j in 0..dag.len() {
-        if let Some((theta, error)) = least_squares(moments, j, dag.parents(j)) {
-            weights.incoming.row_mut(j).copy_from_slice(&theta);
-            weights.squared_error[j] = error;
-        }
-    }
+    let weights = ArcWeights::least_squares(moments, &dag);
     let report = SolverReport {
         method: "order search".into(),
         converged: 3 * found.last_gain <= 2 * params.rounds,
@@ -113,27 +107,6 @@ fn or_levels(standard: &Moments, constraints: &Constraints, control: &Control) -
     // Ties of this start say nothing about the result.
     let silent = control.quiet().on_warning(|_| ());
     Ok(fit_or(standard, LAMBDA1_PER_ROW * standard.rows, constraints, &silent)?.levels)
-}
-
-/// Columns by decreasing `Σ_i |R_ij|`, so that the result does not depend on the numbering.
-fn column_order(standard: &Moments) -> Vec<usize> {
-    let m = standard.nodes();
-    let total: Vec<f64> = (0..m)
-        .map(|j| {
-            let mut sizes: Vec<f64> = standard.gram.row(j).iter().map(|g| g.abs()).collect();
-            // Sorted, so that the rounding of the sum does not depend on the numbering either.
-            sizes.sort_by(f64::total_cmp);
-            sizes.iter().sum()
-        })
-        .collect();
-    let mut order: Vec<usize> = (0..m).collect();
-    order.sort_by(|&a, &b| total[b].total_cmp(&total[a]).then(a.cmp(&b)));
-    order
-}
-
-fn correlation(standard: &Moments, columns: &[usize]) -> Matrix {
-    let n1 = (standard.rows - 1.0).max(f64::MIN_POSITIVE);
-    Matrix::from_fn(columns.len(), columns.len(), |a, b| standard.gram[(columns[a], columns[b])] / n1)
 }
 
 struct Found {
@@ -171,14 +144,6 @@ fn rounds(
     Ok(best)
 }
 
-fn in_original_numbers(parents: &[Vec<usize>], columns: &[usize]) -> Result<Dag> {
-    let mut lists = vec![Vec::new(); parents.len()];
-    for (j, list) in parents.iter().enumerate() {
-        lists[columns[j]] = list.iter().map(|&i| columns[i]).collect();
-    }
-    Dag::new(lists)
-}
-
 /// The member whose undirected edges run from smaller to larger OR level, where the class allows it; `None`
 /// when that would break a constraint.
 fn preferred_member(
@@ -200,26 +165,10 @@ fn preferred_member(
     constraints.required().iter().all(|&(i, j)| dag.has_arc(i, j)).then_some(dag)
 }
 
-/// Least squares of node j on `support`: all m coefficients and the squared error; `None` when the
-/// support is linearly dependent.
-fn least_squares(moments: &Moments, j: usize, support: &[usize]) -> Option<(Vec<f64>, f64)> {
-    let gram = &moments.gram;
-    let factor = Cholesky::new(&gram.select(support, support)).ok()?;
-    let right: Vec<f64> = support.iter().map(|&i| gram[(i, j)]).collect();
-    let mut beta = right.clone();
-    factor.solve(&mut beta);
-    let mut theta = vec![0.0; moments.nodes()];
-    support.iter().zip(&beta).for_each(|(&i, b)| theta[i] = *b);
-    let rss = (gram[(j, j)] - dot(&beta, &right)).max(0.0);
-    theta.iter().all(|t| t.is_finite()).then(|| {
-        let rss = moments.squared_error(j, &theta, rss);
-        (theta, rss)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hingenet_base::numeric::linalg::Matrix;
 
     /// Scores of the columns in their given order, from an independent program.
     #[test]
@@ -231,7 +180,8 @@ mod tests {
             let x = Matrix::from_fn(rows.len(), rows[0].len(), |a, j| rows[a][j]);
             let moments = Moments::of_rows(&x, None).unwrap();
             let (free, order) = (Constraints::none(x.cols()), (0..x.cols()).collect::<Vec<usize>>());
-            let correlation = correlation(&moments.standardised(), &order);
+            let gram = moments.standardised().gram;
+            let correlation = Matrix::from_fn(x.cols(), x.cols(), |i, j| gram[(i, j)] / (moments.rows - 1.0));
             let trees = GrowTrees::new(&correlation, moments.rows, 2.0, &free);
             let score = Descent::new(trees, order, &free).score();
             assert!((score - want).abs() < 1e-5, "case {case}: {score}");

@@ -68,7 +68,10 @@ macro_rules! number {
     };
 }
 number!(f64);
+number!(u8);
 number!(u32);
+number!(u64);
+number!(i128);
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -222,8 +225,11 @@ impl SectionInfo {
     fn length(&self) -> Result<u64> {
         let problem = |problem: &str| Error::model_file(format!("section `{}` {problem}", self.name));
         let width = match self.kind.as_str() {
-            f64::TYPE => size_of::<f64>(),
+            u8::TYPE => size_of::<u8>(),
             u32::TYPE => size_of::<u32>(),
+            u64::TYPE => size_of::<u64>(),
+            i128::TYPE => size_of::<i128>(),
+            f64::TYPE => size_of::<f64>(),
             other => return Err(problem(&format!("has unknown type `{other}`"))),
         };
         self.count.checked_mul(width as u64).ok_or_else(|| problem("is larger than any file"))
@@ -293,6 +299,74 @@ mod tests {
         assert_eq!(Container::read_about(&bytes[..]).unwrap(), c.about);
         assert_eq!(back.take::<f64>("a").unwrap(), [1.5, f64::NEG_INFINITY]);
         assert!(back.take::<f64>("b").is_err() && back.take::<u32>("c").is_err());
+    }
+
+    /// A file with this header and these bytes behind it, both checksums right.
+    fn sealed(version: u32, header: &str, rest: &[u8]) -> Vec<u8> {
+        let (length, sum) = (header.len() as u32, crc32(header.as_bytes()));
+        let words = [version, length, sum].map(u32::to_le_bytes).concat();
+        let bytes = [&MAGIC[..], &words, header.as_bytes(), rest].concat();
+        let sum = crc32(&bytes).to_le_bytes();
+        [&bytes[..], &sum].concat()
+    }
+
+    #[test]
+    fn a_file_that_is_refused_is_told_what_is_wrong_with_it() {
+        let section = |kind: &str, count: u64| format!(r#"{{"name":"a","type":"{kind}","count":{count}}}"#);
+        let header = |sections: &str| format!(r#"{{"about":1,"sections":[{sections}]}}"#);
+        let of = |sections: &str, rest: &[u8]| sealed(1, &header(sections), rest);
+        let word = section("u32", 1);
+        let good = of(&word, &[7, 0, 0, 0]);
+        assert_eq!(Container::from_bytes(&good).unwrap().take::<u32>("a").unwrap(), [7]);
+        let length = |n: usize| [&good[..12], &(n as u32).to_le_bytes(), &good[16..PREFIX]].concat();
+        for (bytes, problem) in [
+            (b"x,class\n1,a\n2,b\n3,a\n".to_vec(), "this is not a Hingenet model"),
+            (good[..PREFIX - 1].to_vec(), "the file is truncated"),
+            (sealed(0, "{}", &[]), "format version 0 is unknown"),
+            (sealed(2, "{}", &[]), "format version 2 is unknown"),
+            (length(MAX_HEADER + 1), "the header is too long"),
+            (length(MAX_HEADER), "the file is truncated"),
+            (sealed(1, "{}", &[]), "the header is not valid"),
+            (of(&section("f32", 1), &[0; 4]), "section `a` has unknown type `f32`"),
+            (of(&section("f64", u64::MAX), &[0; 8]), "section `a` is larger than any file"),
+            (of(&section("f64", u64::MAX / 8), &[0; 8]), "the file is truncated"),
+            (of(&format!("{word},{word}"), &[0; 8]), "section `a` occurs twice"),
+            (of(&word, &[0; 8]), "the checksum does not agree"),
+            ([&good[..], &[0]].concat(), "there are bytes that belong to no section"),
+        ] {
+            let error = Container::from_bytes(&bytes).unwrap_err().to_string();
+            assert!(error.contains(problem), "`{error}` is not `{problem}`");
+        }
+        let mut damaged = good.clone();
+        damaged[16] ^= 1;
+        let error = Container::read_about(&damaged[..]).unwrap_err().to_string();
+        assert!(error.contains("the checksum of the header"), "{error}");
+    }
+
+    #[test]
+    fn a_header_of_the_largest_size_is_written_and_read_and_a_larger_one_is_not_written() {
+        let empty = Container::new(Value::String(String::new())).to_bytes().unwrap().len() - PREFIX - 4;
+        let of = |length: usize| Container::new(Value::String("x".repeat(length - empty)));
+        let largest = of(MAX_HEADER);
+        assert_eq!(Container::from_bytes(&largest.to_bytes().unwrap()).unwrap(), largest);
+        let error = of(MAX_HEADER + 1).to_bytes().unwrap_err();
+        assert!(error.hint().unwrap().contains("ignore columns"), "{error}");
+    }
+
+    #[test]
+    fn a_container_within_another_keeps_its_sections_apart() {
+        let mut outer = sample();
+        let about = outer.put_all("in/", sample());
+        assert!(outer.has("in/a") && outer.has("b") && !outer.has("c"));
+        let mut outer = Container::from_bytes(&outer.to_bytes().unwrap()).unwrap();
+        let mut inner = outer.take_all("in/", about);
+        assert_eq!((inner.about.clone(), outer.has("in/a"), outer.has("a")), (sample().about, false, true));
+        for container in [&mut inner, &mut outer] {
+            assert_eq!(container.take::<u32>("b").unwrap(), [7, 0, u32::MAX]);
+            assert!(container.require_empty().unwrap_err().to_string().contains("unknown section `a`"));
+            container.take::<f64>("a").unwrap();
+            container.require_empty().unwrap();
+        }
     }
 
     #[test]

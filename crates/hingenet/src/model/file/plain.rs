@@ -117,4 +117,26 @@ mod tests {
         short.put(SECTION, &[1.0]);
         assert!(short.take_plain::<Nested>(shape).is_err());
     }
+
+    #[test]
+    fn numbers_that_do_not_fit_their_places_are_refused() {
+        for (shape, numbers, problem) in [
+            (json!([{NUMBERS: 2}, {NUMBERS: null}]), &[1.0, 2.0][..], "numbers are absent"),
+            (json!({NUMBERS: 1}), &[1.0, 2.0], "more numbers than places"),
+            (json!({NUMBERS: null}), &[f64::NAN], "a number is not finite"),
+            (json!({NUMBERS: null}), &[f64::INFINITY], "a number is not finite"),
+            (json!({NUMBERS: -1}), &[1.0], "has no count"),
+            (json!({NUMBERS: 1, "more": 2}), &[1.0], "more numbers than places"),
+        ] {
+            let mut container = Container::new(Value::Null);
+            container.put(SECTION, numbers);
+            let error = container.take_plain::<Value>(shape).unwrap_err().to_string();
+            assert!(error.contains(problem), "`{error}` is not `{problem}`");
+        }
+        // a field that has the name is a field where it does not stand alone
+        let object = json!({NUMBERS: 1, "more": 2});
+        assert_eq!(Container::new(Value::Null).take_plain::<Value>(object.clone()).unwrap(), object);
+        let error = Container::new(Value::Null).take_plain::<Vec<f64>>(json!("text")).unwrap_err();
+        assert!(error.to_string().contains("parameters: "), "{error}");
+    }
 }

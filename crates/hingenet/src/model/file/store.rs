@@ -3,6 +3,7 @@
 //! All numbers that decide anything stand in sections, so they come back bit by bit.
 
 use super::Container;
+use crate::model::pieces::Kept;
 use crate::model::{Facts, Fitted, Majority, Model, ModelSpec};
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::numeric::log::log_sum_exp;
@@ -30,6 +31,9 @@ pub(super) struct About {
 
 /// Before the names of the sections of prediction sets.
 const SETS: &str = "sets/";
+/// Sections of statistics that are kept.
+const TASK: &str = "statistics/task";
+const GATHERED: &str = "statistics/gathered";
 
 /// A family in a file that is more than plain data. What does not fit together is refused by [`Self::restore`]; what does
 /// not fit the classes and columns of the model, by [`check`].
@@ -58,6 +62,10 @@ pub fn pack(model: &Model) -> Result<Container> {
         own.about = own.put_plain(sets)?;
         Ok(container.put_all(SETS, own))
     });
+    if let Some(kept) = &model.kept {
+        container.put(TASK, &kept.task);
+        container.put(GATHERED, &kept.gathered);
+    }
     let about = About {
         program: concat!("hingenet ", env!("CARGO_PKG_VERSION")).into(),
         family: family.into(),
@@ -95,6 +103,10 @@ pub fn unpack(mut container: Container) -> Result<Model> {
         own.require_empty().map(|()| sets)
     });
     let fitted = restored(&mut container, &mut about).map_err(damaged)?;
+    let kept = match container.has(TASK) {
+        true => Some(Box::new(Kept { task: container.take(TASK)?, gathered: container.take(GATHERED)? })),
+        false => None,
+    };
     container.require_empty()?;
     let model = Model {
         spec: about.model,
@@ -104,6 +116,7 @@ pub fn unpack(mut container: Container) -> Result<Model> {
         facts: about.facts,
         fitted,
         sets: sets.transpose()?,
+        kept,
     };
     check(&model).map_err(damaged)?;
     Ok(model)
@@ -135,6 +148,7 @@ fn damaged(error: Error) -> Error {
 fn check(model: &Model) -> Result<()> {
     require_len("classes", model.classes.len(), model.fitted.classifier().n_classes())?;
     model.sets.as_ref().map_or(Ok(()), |sets| sets.check(model.schema.features.len()))?;
+    model.kept.as_ref().map_or(Ok(()), |kept| kept.check(model))?;
     match &model.fitted {
         // these are made from the columns of the schema
         Fitted::Majority(_) | Fitted::Discrete(_) | Fitted::Averaged(_) | Fitted::Pool(_) => Ok(()),

@@ -1,0 +1,267 @@
+//! What every fit must know of the columns before it can code a row: their types, the categories and classes of all
+//! pieces, and how values and classes go together.
+
+use super::{united, whole_weights};
+use crate::encode::ValueCounts;
+use crate::rows::Dataset;
+use crate::table::{Categorical, Codes, Column, ColumnData, FeatureKind, FeatureSpec, Schema, names_rows};
+use hingenet_base::error::{Error, Result};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// What the columns of some pieces hold. Rows of weight zero count as rows, but their cells do not.
+#[derive(Debug, Clone)]
+pub struct TableScan {
+    /// Name of the target column.
+    pub target: String,
+    /// Number of rows.
+    pub rows: u64,
+    /// Missing cells of all features.
+    pub missing: u64,
+    /// Class names.
+    pub classes: Vec<String>,
+    /// Total weight of each class.
+    pub class_rows: Vec<u64>,
+    /// The features, in order.
+    pub columns: Vec<ColumnScan>,
+}
+
+/// What one column holds.
+#[derive(Debug, Clone)]
+pub struct ColumnScan {
+    /// Its name.
+    pub name: String,
+    /// Its cells.
+    pub cells: Cells,
+    /// Total weight of the rows in which it is observed.
+    pub observed: u64,
+}
+
+/// Cells of a column.
+#[derive(Debug, Clone)]
+pub enum Cells {
+    /// All missing so far: the type is open.
+    Missing,
+    /// Numbers, by value and class.
+    Numbers(ValueCounts),
+    /// Categories, with the number of rows of each.
+    #[allow(missing_docs)]
+    Categories { names: Vec<String>, rows: Vec<u64> },
+    /// Numbers in one piece, categories in another.
+    Mixed,
+}
+
+impl TableScan {
+    /// Scans a piece.
+    pub fn of(data: &Dataset) -> Result<Self> {
+        let weights = whole_weights(data)?;
+        let mut scan = Self::without_values(data, &weights);
+        scan.add_values(data, &weights);
+        Ok(scan)
+    }
+
+    /// Scans another piece: the same as merging its scan, but the values find their bins at once.
+    pub fn add(&mut self, data: &Dataset) -> Result<()> {
+        let weights = whole_weights(data)?;
+        self.merge(&Self::without_values(data, &weights))?;
+        self.add_values(data, &weights);
+        Ok(())
+    }
+
+    /// Counts the numbers of a piece whose names are known.
+    fn add_values(&mut self, data: &Dataset, weights: &[u64]) {
+        let place = |name: &String| self.classes.iter().position(|own| own == name).unwrap_or_default();
+        let places: Vec<usize> = data.classes.iter().map(place).collect();
+        let class: Vec<usize> = data.class.iter().map(|c| places[c.unwrap_or_default()]).collect();
+        let columns = self.columns.par_iter_mut().zip(data.features.columns());
+        columns.for_each(|(scan, column)| {
+            if let (Cells::Numbers(values), Some(numbers)) = (&mut scan.cells, column.as_numeric()) {
+                let rows = numbers.with_nan().iter().zip(&class).zip(weights);
+                let rows = rows.filter(|((x, _), w)| !x.is_nan() && **w > 0);
+                rows.for_each(|((x, c), w)| values.add(*x, *c, *w));
+            }
+        });
+    }
+
+    /// A piece without what its columns of numbers hold.
+    fn without_values(data: &Dataset, weights: &[u64]) -> Self {
+        let mut class_rows = vec![0; data.classes.len()];
+        data.class.iter().zip(weights).for_each(|(c, w)| class_rows[c.unwrap_or_default()] += w);
+        let scan = |column: &Column| ColumnScan::of(column, data.classes.len(), weights);
+        TableScan {
+            target: data.target.clone(),
+            rows: data.n_rows() as u64,
+            missing: data.features.n_missing() as u64,
+            classes: data.classes.clone(),
+            class_rows,
+            columns: data.features.columns().par_iter().map(scan).collect(),
+        }
+    }
+
+    /// Adds another piece, whose columns must have the same names.
+    pub fn merge(&mut self, other: &TableScan) -> Result<()> {
+        let names = |scan: &TableScan| scan.columns.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
+        let (own, others) = (names(self), names(other));
+        if own != others {
+            let problem = match own.iter().find(|name| !others.contains(name)) {
+                Some(name) => format!("column `{name}` is in one piece of the table and not in another"),
+                None => match others.iter().find(|name| !own.contains(name)) {
+                    Some(name) => format!("column `{name}` is in one piece of the table and not in another"),
+                    None => "the columns of the pieces stand in different orders".into(),
+                },
+            };
+            return Err(Error::data(problem, "give all pieces the same columns in the same order"));
+        }
+        let (classes, of_own, of_other) = united(&self.classes, &other.classes);
+        let mut class_rows = vec![0; classes.len()];
+        self.class_rows.iter().zip(&of_own).for_each(|(n, &c)| class_rows[c] += n);
+        other.class_rows.iter().zip(&of_other).for_each(|(n, &c)| class_rows[c] += n);
+        let maps = Maps { n: classes.len(), own: &of_own, other: &of_other };
+        self.columns.par_iter_mut().zip(&other.columns).for_each(|(a, b)| a.merge(b, &maps));
+        (self.rows, self.missing) = (self.rows + other.rows, self.missing + other.missing);
+        (self.classes, self.class_rows) = (classes, class_rows);
+        Ok(())
+    }
+
+    /// Whether a cell is missing in a row that counts.
+    pub fn has_gaps(&self) -> bool {
+        let total: u64 = self.class_rows.iter().sum();
+        self.columns.iter().any(|column| column.observed < total)
+    }
+
+    /// Columns that hold numbers in one piece and categories in another.
+    pub fn mixed(&self) -> Vec<String> {
+        let mixed = self.columns.iter().filter(|c| matches!(c.cells, Cells::Mixed));
+        mixed.map(|c| c.name.clone()).collect()
+    }
+
+    /// The features as a model knows them. A column without any observed cell is one of numbers.
+    pub fn schema(&self) -> Schema {
+        let kind = |cells: &Cells| match cells {
+            Cells::Categories { names, .. } => FeatureKind::Categorical { categories: names.clone() },
+            Cells::Missing | Cells::Numbers(_) | Cells::Mixed => FeatureKind::Numeric,
+        };
+        let feature = |c: &ColumnScan| FeatureSpec { name: c.name.clone(), kind: kind(&c.cells) };
+        Schema { features: self.columns.iter().map(feature).collect() }
+    }
+
+    /// Smallest and largest number of each column of numbers.
+    pub fn ranges(&self) -> BTreeMap<String, [f64; 2]> {
+        let range = |column: &ColumnScan| match &column.cells {
+            Cells::Numbers(values) => Some((column.name.clone(), values.range()?)),
+            _ => None,
+        };
+        self.columns.iter().filter_map(range).collect()
+    }
+
+    /// Memory, about.
+    pub fn bytes(&self) -> usize {
+        let column = |column: &ColumnScan| match &column.cells {
+            Cells::Numbers(values) => values.n_bins() * (32 + 8 * self.classes.len()),
+            Cells::Categories { names, .. } => names.iter().map(|name| 64 + name.len()).sum(),
+            Cells::Missing | Cells::Mixed => 0,
+        };
+        self.columns.iter().map(column).sum()
+    }
+
+    /// Refuses rows that no classifier can be learnt from, in the words of a table in memory.
+    pub fn check(&self) -> Result<()> {
+        if let Some(name) = self.mixed().first() {
+            let problem =
+                format!("column `{name}` holds numbers in one piece of the table and texts in another");
+            return Err(Error::data(problem, "say what it is with `--categorical`, or correct the cells"));
+        }
+        let present: Vec<usize> = (0..self.classes.len()).filter(|&c| self.class_rows[c] > 0).collect();
+        let class = present.iter().map(|&c| Some(c));
+        let empty = Dataset {
+            target: self.target.clone(),
+            features: crate::table::Table::new(
+                self.columns
+                    .iter()
+                    .map(|c| Column::numeric(c.name.clone(), vec![f64::NAN; present.len()]))
+                    .collect(),
+            )?,
+            classes: self.classes.clone(),
+            class: Codes::from_options(self.classes.len(), class),
+            weights: None,
+        };
+        empty.check()
+    }
+}
+
+/// Where the classes of two pieces stand among those of both.
+struct Maps<'a> {
+    n: usize,
+    own: &'a [usize],
+    other: &'a [usize],
+}
+
+impl ColumnScan {
+    /// A column, without its numbers.
+    fn of(column: &Column, n_classes: usize, weights: &[u64]) -> Self {
+        let observed = (0..column.len()).filter(|&m| !column.is_missing(m)).map(|m| weights[m]).sum();
+        let cells = match column.data() {
+            ColumnData::Numeric(_) if observed == 0 => Cells::Missing,
+            ColumnData::Numeric(_) => Cells::Numbers(ValueCounts::new(n_classes)),
+            ColumnData::Categorical(c) => Cells::categories(c, weights),
+        };
+        ColumnScan { name: column.name().into(), cells, observed }
+    }
+
+    fn merge(&mut self, other: &ColumnScan, classes: &Maps<'_>) {
+        self.observed += other.observed;
+        let placed = |values: &ValueCounts, map: &[usize]| values.with_classes(classes.n, map);
+        self.cells = match (std::mem::replace(&mut self.cells, Cells::Mixed), &other.cells) {
+            (a, Cells::Numbers(b)) if a.has_no_cell() => Cells::Numbers(placed(b, classes.other)),
+            (Cells::Missing, b) => b.clone(),
+            (Cells::Numbers(mut a), b) if b.has_no_cell() || matches!(b, Cells::Numbers(_)) => {
+                if !classes.own.iter().copied().eq(0..classes.n) {
+                    a = placed(&a, classes.own);
+                }
+                if let Cells::Numbers(b) = b {
+                    a.merge(b, classes.other);
+                }
+                Cells::Numbers(a)
+            }
+            (a @ Cells::Categories { .. }, Cells::Missing) => a,
+            (Cells::Categories { names: a, rows: in_a }, Cells::Categories { names: b, rows: in_b }) => {
+                let (names, of_a, of_b) = united(&a, b);
+                let mut rows = vec![0; names.len()];
+                in_a.iter().zip(of_a).chain(in_b.iter().zip(of_b)).for_each(|(n, j)| rows[j] += n);
+                Cells::Categories { names, rows }
+            }
+            _ => Cells::Mixed,
+        };
+    }
+
+    /// Whether its categories name the rows (see [`Categorical::names_rows`]).
+    pub fn names_rows(&self) -> bool {
+        match &self.cells {
+            Cells::Categories { rows, .. } => {
+                names_rows(rows.iter().filter(|n| **n > 0).count(), self.observed as f64)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Cells {
+    /// Whether there is nothing that speaks for a type: no cell, even of a column of texts.
+    fn has_no_cell(&self) -> bool {
+        match self {
+            Cells::Missing => true,
+            Cells::Categories { names, .. } => names.is_empty(),
+            Cells::Numbers(_) | Cells::Mixed => false,
+        }
+    }
+
+    fn categories(column: &Categorical, weights: &[u64]) -> Self {
+        let mut rows = vec![0; column.categories().len()];
+        for (code, w) in column.codes().iter().zip(weights) {
+            if let Some(code) = code {
+                rows[code] += w;
+            }
+        }
+        Cells::Categories { names: column.categories().to_vec(), rows }
+    }
+}

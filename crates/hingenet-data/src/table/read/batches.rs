@@ -1,0 +1,157 @@
+//! Tables that are read in pieces, as often as asked: one file, or many files with the same columns.
+
+use super::options::{Format, ReadOptions, ReadResult, Source};
+use super::pieces::{self, Order};
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// A table that is read in pieces, as often as asked, so that it may be larger than the memory: one file or many with the
+/// same columns. The files are found once; their rows follow each other in the order of the names of the files.
+#[derive(Debug, Clone)]
+pub struct Batches {
+    /// What was asked for.
+    table: String,
+    files: Vec<PathBuf>,
+    options: ReadOptions,
+}
+
+impl Batches {
+    /// A file, a folder (all tables in it, by name; names that begin with `.` or `_` are left out), or a pattern with `*`,
+    /// `?`, `[..]` in names. A pattern that is the name of a file is that file.
+    pub fn of(path: &Path, options: &ReadOptions) -> Result<Self> {
+        let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']) && !path.exists());
+        let files = match pattern {
+            Some(pattern) => matching(path, pattern)?,
+            None if path.is_dir() => tables_in(path, options)?,
+            None => vec![path.into()],
+        };
+        Ok(Batches { table: path.display().to_string(), files, options: options.clone() })
+    }
+
+    /// The files, in the order of their rows.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// The same files read with other options (types that have become known).
+    pub fn with(&self, options: ReadOptions) -> Self {
+        Batches { table: self.table.clone(), files: self.files.clone(), options }
+    }
+
+    /// Hands on the rows in order, so many at most at a time. Where nothing is said about the type of a column, each piece
+    /// infers it from its own rows; categories are those of the piece. A piece has fewer rows where typed files disagree.
+    pub fn for_each(
+        &self,
+        most_rows: usize,
+        control: &Control,
+        each: &mut dyn FnMut(ReadResult) -> Result<()>,
+    ) -> Result<()> {
+        let names = self.files.iter().map(|file| file.display().to_string()).collect();
+        let order = Order {
+            table: &self.table,
+            files: names,
+            most_rows: most_rows.max(1),
+            total: self.total()?,
+            options: &self.options,
+            control,
+        };
+        pieces::for_each(&order, self.files.iter().map(|file| Source::from(file.as_path())), each)
+    }
+
+    /// The whole table. A column that is text in one typed file and numbers in another is categorical.
+    pub fn read(&self, control: &Control) -> Result<ReadResult> {
+        let mut pieces = Vec::new();
+        self.for_each(usize::MAX, control, &mut |piece| {
+            pieces.push(piece);
+            Ok(())
+        })?;
+        if pieces.len() < 2 {
+            return pieces.pop().ok_or_else(|| pieces::no_rows(&self.table));
+        }
+        // typed files that disagree: what is text in one of them is text in all
+        let columns = pieces.iter().flat_map(|piece| piece.table.columns());
+        let texts = columns.filter(|column| column.as_categorical().is_some()).map(|c| c.name().to_string());
+        let categorical: BTreeSet<String> = self.options.categorical.iter().cloned().chain(texts).collect();
+        drop(pieces);
+        let categorical = categorical.into_iter().collect();
+        self.with(ReadOptions { categorical, ..self.options.clone() }).read(control)
+    }
+
+    /// The number of rows where the format tells it without reading them, else 0; one file is asked when it is read.
+    #[cfg(feature = "parquet")]
+    fn total(&self) -> Result<usize> {
+        let mut total: usize = 0;
+        for file in self.files.iter().filter(|_| self.files.len() > 1) {
+            if self.options.format.or_else(|| Format::of_name(&file.to_string_lossy()))
+                != Some(Format::Parquet)
+            {
+                return Ok(0);
+            }
+            match super::parquet::n_rows(file, &self.options)? {
+                Some(n_rows) => total = total.saturating_add(n_rows),
+                None => return Ok(0),
+            }
+        }
+        Ok(total)
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn total(&self) -> Result<usize> {
+        Ok(0)
+    }
+}
+
+/// The files that a pattern names.
+fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
+    let options = glob::MatchOptions {
+        case_sensitive: true,
+        require_literal_separator: true,
+        require_literal_leading_dot: true,
+    };
+    let problem = |problem: String| Error::File {
+        file: pattern.into(),
+        line: None,
+        problem,
+        hint: "give a file, a folder, or a pattern such as `data/part-*.csv`".into(),
+    };
+    let found =
+        glob::glob_with(pattern, options).map_err(|e| problem(format!("this is no pattern ({e})")))?;
+    let files = found.map(|file| file.map_err(|e| Error::io(path, e.into())));
+    let files =
+        files.filter(|file| file.as_ref().map_or(true, |file| !file.is_dir())).collect::<Result<Vec<_>>>()?;
+    match files.is_empty() {
+        true => Err(problem("there is no such file, and none that matches it as a pattern".into())),
+        false => Ok(files),
+    }
+}
+
+/// The tables in a folder: files whose names end as those of tables do or, if there are none, all files.
+fn tables_in(folder: &Path, options: &ReadOptions) -> Result<Vec<PathBuf>> {
+    let problem = |problem: String| Error::File {
+        file: folder.display().to_string(),
+        line: None,
+        problem,
+        hint: "give the files of one table by a pattern, such as `data/part-*.csv`".into(),
+    };
+    let entries = std::fs::read_dir(folder).and_then(|list| list.collect::<std::io::Result<Vec<_>>>());
+    let mut paths: Vec<PathBuf> =
+        entries.map_err(|e| Error::io(folder, e))?.iter().map(std::fs::DirEntry::path).collect();
+    paths.retain(|path| !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(['.', '_'])));
+    paths.sort_unstable();
+    if let Some(inner) = paths.iter().find(|path| path.is_dir()) {
+        return Err(problem(format!("there is a folder in it, {}", inner.display())));
+    }
+    let format = |path: &PathBuf| options.format.or_else(|| Format::of_name(&path.to_string_lossy()));
+    let (tables, others): (Vec<PathBuf>, Vec<PathBuf>) =
+        paths.into_iter().partition(|path| format(path).is_some());
+    let files = if tables.is_empty() { others } else { tables };
+    let Some(first) = files.first() else { return Err(problem("there is no table in the folder".into())) };
+    match files.iter().find(|file| format(file) != format(first)) {
+        None => Ok(files),
+        Some(other) => {
+            Err(problem(format!("{} and {} have different formats", first.display(), other.display())))
+        }
+    }
+}

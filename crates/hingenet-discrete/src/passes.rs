@@ -1,0 +1,370 @@
+//! A fit from what is counted in passes over coded pieces of a table, each pass planned by what the last one counted.
+//! Counts are whole numbers, so the pieces may come in any order; finished, they give the model that the rows give in
+//! memory, bit by bit where it is one of maximum likelihood.
+//!
+//! | model | passes |
+//! |---|---|
+//! | naive Bayes, given graph | its tables |
+//! | TAN, averages | pairs of features |
+//! | k-tree | pairs, then its tables |
+//! | any with missing cells (EM) or a margin | distinct rows |
+
+use crate::averaged::{Stars, fit_averaged_rows};
+use crate::counts::{self, available_counts, raw_counts};
+use crate::fit::{fit_prepared, given, learnt_from, naming_rows, prepared};
+use crate::params::{DiscreteParams, Learning, MemberRule, StructureKind};
+use crate::samples::code_columns;
+use crate::structure::{PairStatistics, PairTable, count, is_wide};
+use crate::{AveragedClassifier, DiscreteClassifier, Network, Samples, Structure};
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::graph::Dag;
+use hingenet_data::encode::FeatureCoder;
+use hingenet_data::pieces::{Cells, ColumnScan, TableScan, whole_weights};
+use hingenet_data::rows::Dataset;
+use hingenet_data::select::Fit;
+use hingenet_data::table::Codes;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+
+/// What a model is to be made of the counts.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)] // said with the variants
+pub enum Aim {
+    /// A network, by maximum likelihood unless another rule is given.
+    Network { params: DiscreteParams, learning: Option<Learning> },
+    /// An average of one-dependence networks.
+    Average { alpha: f64, rule: MemberRule },
+}
+
+/// A model made of counts.
+#[allow(missing_docs)] // as in [`Aim`]
+pub enum Made {
+    Network(Fit<DiscreteClassifier>),
+    Average(Fit<AveragedClassifier>),
+}
+
+/// What comes after a pass.
+pub enum Next {
+    /// Another one.
+    Pass(Pass),
+    /// The model.
+    Made(Box<Made>),
+}
+
+/// What one pass counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Pass {
+    /// The tables of a graph, given by the parents of its nodes.
+    Tables(Vec<Vec<usize>>),
+    /// All pairs of features given the class; tables that are wide for so many rows only where they are not 0.
+    Pairs(usize),
+    /// Distinct rows.
+    Rows,
+}
+
+impl Pass {
+    /// The tables of a graph.
+    pub fn tables(structure: &Structure) -> Self {
+        Pass::Tables((0..structure.n_nodes()).map(|i| structure.dag().parents(i).to_vec()).collect())
+    }
+}
+
+/// How pieces are coded: states of the features, number of classes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Coding {
+    /// The states of each feature.
+    pub coders: Vec<FeatureCoder>,
+    /// Number of classes K.
+    pub n_classes: usize,
+}
+
+impl Coding {
+    /// Learns the states of the features.
+    pub fn learn(scan: &TableScan, control: &Control) -> Result<Self> {
+        let coder = |column: &ColumnScan| match &column.cells {
+            Cells::Categories { .. } if column.names_rows() => Ok(naming_rows(&column.name, control)),
+            Cells::Categories { names, .. } => Ok(FeatureCoder::Categories { names: names.clone() }),
+            Cells::Numbers(values) => FeatureCoder::from_cuts(&column.name, values.cuts()),
+            Cells::Missing | Cells::Mixed => FeatureCoder::from_cuts(&column.name, Vec::new()),
+        };
+        let coders = scan.columns.par_iter().map(coder).collect::<Result<_>>()?;
+        Ok(Coding { coders, n_classes: scan.classes.len() })
+    }
+
+    /// Refuses what no training can have made (for what is read from a file).
+    pub fn check(&self) -> Result<()> {
+        self.coders.iter().try_for_each(FeatureCoder::check)
+    }
+
+    fn card(&self) -> Vec<usize> {
+        std::iter::once(self.n_classes).chain(self.coders.iter().map(FeatureCoder::n_states)).collect()
+    }
+
+    /// Coded rows of a piece that has the classes and columns of the whole; `None` if no row counts.
+    fn code(&self, piece: &Dataset) -> Result<Option<Samples>> {
+        let weights = whole_weights(piece)?;
+        let kept: Vec<usize> = (0..piece.n_rows()).filter(|&m| weights[m] > 0).collect();
+        if kept.is_empty() {
+            return Ok(None);
+        }
+        if kept.len() < piece.n_rows() {
+            return self.code(&piece.rows(&kept));
+        }
+        let mut columns = vec![piece.class.clone()];
+        columns.extend(code_columns(&self.coders, &piece.features)?);
+        let weights = piece.weights.clone();
+        Samples::new(self.card(), columns, weights).map(Some)
+    }
+
+    /// Counts a piece.
+    pub fn count(&self, pass: &Pass, piece: &Dataset, control: &Control) -> Result<Counted> {
+        let Some(samples) = self.code(piece)? else { return Ok(Counted::default()) };
+        let card = samples.card();
+        match pass {
+            Pass::Tables(parents) => {
+                let structure = Structure::new(card.to_vec(), Dag::new(parents.clone())?)?;
+                let counted = if samples.has_missing() { available_counts } else { raw_counts };
+                Ok(Counted { dense: counted(&structure, &samples)?, ..Counted::default() })
+            }
+            Pass::Pairs(rows) => {
+                let (singles, mut tables) = count(&samples, *rows, control, |_, _, table| table)?;
+                tables.sort_by_key(|(i, j, _)| (*i, *j));
+                let mut counted = Counted { dense: singles.concat(), ..Counted::default() };
+                for (i, j, table) in tables {
+                    match table {
+                        PairTable::LaidOut(table) if !is_wide(card, i, j, *rows) => {
+                            counted.dense.extend(table)
+                        }
+                        table => {
+                            let cells = table.cells(card, i, j).into_iter();
+                            counted.sparse.extend(cells.map(|((c, a, b), n)| (words(&[i, j, c, a, b]), n)));
+                        }
+                    }
+                }
+                Ok(counted)
+            }
+            Pass::Rows => {
+                let mut counted = Counted::default();
+                for m in 0..samples.n_rows() {
+                    *counted.sparse.entry(row_key(&samples, m)).or_default() += samples.weight(m);
+                }
+                Ok(counted)
+            }
+        }
+    }
+}
+
+/// What a pass counted in some pieces.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Counted {
+    /// Tables that are laid out, one after the other; empty if there were no rows.
+    pub dense: Vec<f64>,
+    /// Counts of what occurs, by a key whose bytes are in the order of what it stands for.
+    pub sparse: HashMap<Box<[u8]>, f64>,
+}
+
+impl Counted {
+    /// Adds the counts of other pieces.
+    pub fn merge(&mut self, other: Counted) -> Result<()> {
+        if self.dense.is_empty() {
+            self.dense = other.dense;
+        } else if !other.dense.is_empty() {
+            require_len("counts of a piece", self.dense.len(), other.dense.len())?;
+            self.dense.iter_mut().zip(other.dense).for_each(|(a, b)| *a += b);
+        }
+        other.sparse.into_iter().for_each(|(key, n)| *self.sparse.entry(key).or_default() += n);
+        Ok(())
+    }
+
+    /// Memory, about.
+    pub fn bytes(&self) -> usize {
+        const ENTRY: usize = 64;
+        let key = self.sparse.keys().next().map_or(0, |key| key.len());
+        8 * self.dense.len() + (ENTRY + key) * self.sparse.len()
+    }
+
+    fn sorted(self) -> BTreeMap<Box<[u8]>, f64> {
+        self.sparse.into_iter().collect()
+    }
+}
+
+/// Bytes in the order of lists of numbers below 2^32.
+fn words(numbers: &[usize]) -> Box<[u8]> {
+    numbers.iter().flat_map(|&n| (n as u32).to_be_bytes()).collect()
+}
+
+/// The coded cells of a row: a byte each where all states and the mark of a missing cell fit in one, else two.
+fn row_key(samples: &Samples, m: usize) -> Box<[u8]> {
+    let mut key = Vec::with_capacity(samples.card().len());
+    for column in samples.columns() {
+        match column {
+            Codes::U8(codes) => key.push(codes[m]),
+            Codes::U16(codes) => key.extend(codes[m].to_be_bytes()),
+        }
+    }
+    key.into()
+}
+
+/// The rows of keys with their counts, in the order of [`Samples::merged`].
+fn rows_of(card: Vec<usize>, rows: BTreeMap<Box<[u8]>, f64>) -> Result<Samples> {
+    let damaged = || Error::model_file("a row of the statistics is damaged");
+    let mut cells: Vec<Vec<Option<usize>>> = vec![Vec::with_capacity(rows.len()); card.len()];
+    for key in rows.keys() {
+        let mut bytes = key.iter();
+        let mut byte = || bytes.next().copied().ok_or_else(damaged);
+        for (column, &r) in cells.iter_mut().zip(&card) {
+            column.push(match r <= usize::from(Codes::MISSING_U8) {
+                true => Some(byte()?).filter(|c| *c != Codes::MISSING_U8).map(usize::from),
+                false => Some(u16::from_be_bytes([byte()?, byte()?]))
+                    .filter(|c| *c != Codes::MISSING_U16)
+                    .map(usize::from),
+            });
+        }
+        if bytes.next().is_some() {
+            return Err(damaged());
+        }
+    }
+    let columns = cells.into_iter().zip(&card).map(|(c, &r)| Codes::from_options(r, c.into_iter())).collect();
+    Samples::new(card, columns, Some(rows.into_values().collect()))
+}
+
+/// A fit in passes.
+#[derive(Debug, Clone)]
+pub struct PassFit {
+    aim: Aim,
+    coding: Coding,
+    /// Names of the features.
+    features: Vec<String>,
+    rows: u64,
+    /// Whether some coded cell is missing.
+    has_gaps: bool,
+}
+
+impl PassFit {
+    /// A fit to a table whose columns were scanned; also the first pass.
+    pub fn new(aim: Aim, scan: &TableScan, control: &Control) -> Result<(Self, Pass)> {
+        if let Aim::Network { params, .. } = &aim {
+            counts::require_alpha(params.alpha)?;
+        }
+        let coding = Coding::learn(scan, control)?;
+        let total: u64 = scan.class_rows.iter().sum();
+        // a feature with one state is never in doubt
+        let has_gap =
+            |(column, coder): (&ColumnScan, &FeatureCoder)| column.observed < total && coder.n_states() > 1;
+        let has_gaps = scan.columns.iter().zip(&coding.coders).any(has_gap);
+        let features = scan.columns.iter().map(|c| c.name.clone()).collect();
+        let fit = PassFit { aim, coding, features, rows: scan.rows, has_gaps };
+        let pass = fit.first()?;
+        Ok((fit, pass))
+    }
+
+    /// A fit whose counts are all there; no cell was missing.
+    pub fn of_counts(aim: Aim, coding: Coding, features: Vec<String>) -> Self {
+        PassFit { aim, coding, features, rows: 0, has_gaps: false }
+    }
+
+    /// How pieces are coded.
+    pub fn coding(&self) -> &Coding {
+        &self.coding
+    }
+
+    fn first(&self) -> Result<Pass> {
+        match &self.aim {
+            Aim::Network { params, learning: None } if !self.has_gaps => match &params.structure {
+                StructureKind::Tan(_) | StructureKind::KTree(_) => Ok(Pass::Pairs(self.rows as usize)),
+                kind => Ok(Pass::tables(&given(kind, self.coding.card(), self.features.iter().cloned())?)),
+            },
+            // an average needs all tables
+            Aim::Average { rule: MemberRule::MaximumLikelihood, .. } if !self.has_gaps => {
+                Ok(Pass::Pairs(usize::MAX))
+            }
+            _ => Ok(Pass::Rows),
+        }
+    }
+
+    /// Goes on from what a pass counted in all pieces.
+    pub fn counted(&self, pass: &Pass, counted: Counted, control: &Control) -> Result<Next> {
+        let made = match (pass, &self.aim) {
+            (Pass::Tables(parents), Aim::Network { params, .. }) => {
+                let structure = Structure::new(self.coding.card(), Dag::new(parents.clone())?)?;
+                Made::Network(self.likely(structure, counted.dense, params.alpha)?)
+            }
+            (Pass::Pairs(rows), Aim::Network { params, .. }) => {
+                let pairs = self.pairs(*rows, counted)?;
+                let structure = learnt_from(&params.structure, &pairs)?;
+                match pairs.counts_of(&structure) {
+                    None => return Ok(Next::Pass(Pass::tables(&structure))),
+                    Some(counts) => Made::Network(self.likely(structure, counts, params.alpha)?),
+                }
+            }
+            (Pass::Pairs(rows), Aim::Average { alpha, .. }) => {
+                let stars = Stars::from_pairs(&self.pairs(*rows, counted)?, *alpha)?;
+                let model = AveragedClassifier::new(self.coding.coders.clone(), stars, 1.0)?;
+                Made::Average(Fit { model, reports: Vec::new(), chosen: BTreeMap::new() })
+            }
+            (Pass::Rows, aim) => {
+                let samples = rows_of(self.coding.card(), counted.sorted())?;
+                let coders = self.coding.coders.clone();
+                match aim {
+                    Aim::Network { params, learning } => {
+                        let prepared =
+                            prepared(coders, samples, params, self.features.iter().cloned(), control)?;
+                        Made::Network(fit_prepared(prepared, params, learning.as_ref(), control)?)
+                    }
+                    Aim::Average { alpha, rule } => {
+                        Made::Average(fit_averaged_rows(coders, &samples, *alpha, *rule, control)?)
+                    }
+                }
+            }
+            (Pass::Tables(_), Aim::Average { .. }) => {
+                return Err(Error::model_file("an average is not made of tables"));
+            }
+        };
+        Ok(Next::Made(Box::new(made)))
+    }
+
+    /// The network of maximum likelihood with these raw counts.
+    fn likely(&self, structure: Structure, raw: Vec<f64>, alpha: f64) -> Result<Fit<DiscreteClassifier>> {
+        require_len("counts of the tables", structure.n_entries(), raw.len())?;
+        let network = Network::likely(structure, &raw, alpha)?;
+        let model = DiscreteClassifier::new(self.coding.coders.clone(), network, 1.0)?.with_support(raw)?;
+        Ok(Fit { model, reports: Vec::new(), chosen: BTreeMap::new() })
+    }
+
+    fn pairs(&self, rows: usize, counted: Counted) -> Result<PairStatistics> {
+        let card = self.coding.card();
+        let n = card.len() - 1;
+        let damaged = || Error::model_file("the counts of pairs are damaged");
+        let mut dense = &counted.dense[..];
+        let mut take = |size: usize| dense.split_off(..size).map(<[f64]>::to_vec).ok_or_else(damaged);
+        let singles = (0..n).map(|i| take(card[0] * card[i + 1])).collect::<Result<Vec<_>>>()?;
+        let mut tables = Vec::with_capacity(n * n.saturating_sub(1) / 2);
+        for (i, j) in (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))) {
+            let table = match is_wide(&card, i, j, rows) {
+                true => PairTable::Cells(Vec::new()),
+                false => PairTable::LaidOut(take(card[0] * card[i + 1] * card[j + 1])?),
+            };
+            tables.push((i, j, table));
+        }
+        if !dense.is_empty() {
+            return Err(damaged());
+        }
+        for (key, count) in counted.sorted() {
+            let (words, _) = key.as_chunks();
+            let [i, j, c, a, b] =
+                std::array::from_fn(|k| words.get(k).map_or(0, |w| u32::from_be_bytes(*w) as usize));
+            let at = tables.binary_search_by_key(&(i, j), |(i, j, _)| (*i, *j)).map_err(|_| damaged())?;
+            match &mut tables[at].2 {
+                PairTable::Cells(cells) if c < card[0] && a < card[i + 1] && b < card[j + 1] => {
+                    cells.push(((c, a, b), count));
+                }
+                _ => return Err(damaged()),
+            }
+        }
+        Ok(PairStatistics::from_tables(&card, singles, tables, true))
+    }
+}

@@ -1,0 +1,281 @@
+//! Tasks and statistics as bytes, in the container of the model file: versioned, checksummed, believed in nothing.
+
+use super::{Findings, Gathered, Shape, Task, Work};
+use crate::model::file::Container;
+use hingenet_base::error::{Error, Result, require_len};
+use hingenet_data::encode::{ValueArrays, ValueCounts};
+use hingenet_data::pieces::{Cells, ColumnScan, RowSample, TableScan};
+use hingenet_data::rows::Dataset;
+use hingenet_data::table::{Codes, Column, ColumnData, FeatureKind, FeatureSpec, Schema, Table};
+use hingenet_discrete::Counted;
+use hingenet_gaussian::{ClassSums, ExactMoments};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What the header says the bytes are, so that no model is taken for one.
+const TASK: &str = "task";
+const STATISTICS: &str = "statistics";
+
+impl Task {
+    /// The bytes of the task.
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut container = Container::new(Value::Null);
+        let shape = container.put_plain(self)?;
+        container.about = json!({ TASK: shape });
+        container.to_bytes()
+    }
+
+    /// Reads and checks them.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut container = Container::from_bytes(bytes)?;
+        let shape = part(&mut container, TASK)?;
+        let task: Task = container.take_plain(shape)?;
+        container.require_empty()?;
+        match &task.work {
+            Work::Columns => {}
+            Work::Count { shape, coding, .. } => {
+                shape.check()?;
+                coding.check()?;
+                require_len("coded features", shape.schema.features.len(), coding.coders.len())?;
+                require_len("classes", shape.classes.len(), coding.n_classes)?;
+            }
+            Work::Moments { shape, grids, .. } => {
+                shape.check()?;
+                grids.check(&shape.schema)?;
+            }
+            Work::Sample { shape, .. } => shape.check()?,
+        }
+        Ok(task)
+    }
+}
+
+/// What the header calls by this name.
+fn part(container: &mut Container, name: &str) -> Result<Value> {
+    match std::mem::take(&mut container.about) {
+        Value::Object(mut about) if about.len() == 1 => about.remove(name),
+        _ => None,
+    }
+    .ok_or_else(|| Error::model_file(format!("this is no {name}")))
+}
+
+/// The readable part of statistics.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+enum About {
+    Columns { target: String, rows: u64, missing: u64, classes: Vec<String>, columns: Vec<AboutColumn> },
+    Count { key: usize },
+    Moments { nodes: usize, sample: Option<AboutSample> },
+    Sample(AboutSample),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AboutSample {
+    target: String,
+    most: usize,
+    shape: Shape,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AboutColumn {
+    name: String,
+    observed: u64,
+    kind: Kind,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+enum Kind {
+    Missing,
+    Numbers { shift: u32 },
+    Categories { names: Vec<String> },
+    Mixed,
+}
+
+impl Gathered {
+    /// The bytes of what was gathered.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut out = Container::new(Value::Null);
+        let about = match &self.0 {
+            Findings::Columns(scan) => put_scan(scan, &mut out),
+            Findings::Count(counted) => put_counted(counted, &mut out),
+            Findings::Moments(moments, sample) => put_moments(moments, sample.as_ref(), &mut out),
+            Findings::Sample(sample) => About::Sample(put_sample(sample, &mut out)),
+        };
+        let about = serde_json::to_value(about).map_err(|e| Error::model_file(e.to_string()))?;
+        out.about = json!({ STATISTICS: about });
+        out.to_bytes()
+    }
+
+    /// Reads and checks them.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut from = Container::from_bytes(bytes)?;
+        let about = part(&mut from, STATISTICS)?;
+        let about = serde_json::from_value(about).map_err(|e| Error::model_file(format!("header: {e}")))?;
+        let findings = match about {
+            About::Columns { target, rows, missing, classes, columns } => {
+                let class_rows = from.take("class_rows")?;
+                require_len("rows of classes", classes.len(), class_rows.len())?;
+                let column =
+                    |(i, column): (usize, AboutColumn)| take_column(i, column, classes.len(), &mut from);
+                let columns = columns.into_iter().enumerate().map(column).collect::<Result<_>>()?;
+                Findings::Columns(TableScan { target, rows, missing, classes, class_rows, columns })
+            }
+            About::Count { key } => Findings::Count(take_counted(key, &mut from)?),
+            About::Moments { nodes, sample } => {
+                let moments = take_moments(nodes, &mut from)?;
+                Findings::Moments(moments, sample.map(|about| take_sample(about, &mut from)).transpose()?)
+            }
+            About::Sample(about) => Findings::Sample(take_sample(about, &mut from)?),
+        };
+        from.require_empty()?;
+        Ok(Gathered(findings))
+    }
+}
+
+fn put_scan(scan: &TableScan, out: &mut Container) -> About {
+    out.put("class_rows", &scan.class_rows);
+    let column = |(i, column): (usize, &ColumnScan)| {
+        let kind = match &column.cells {
+            Cells::Missing => Kind::Missing,
+            Cells::Mixed => Kind::Mixed,
+            Cells::Categories { names, rows } => {
+                out.put(&format!("{i}/rows"), rows);
+                Kind::Categories { names: names.clone() }
+            }
+            Cells::Numbers(values) => {
+                let ValueArrays { shift, low, high, rows } = values.arrays();
+                out.put(&format!("{i}/low"), &low);
+                // most values have a bin of their own
+                if high != low {
+                    out.put(&format!("{i}/high"), &high);
+                }
+                out.put(&format!("{i}/rows"), &rows);
+                Kind::Numbers { shift }
+            }
+        };
+        AboutColumn { name: column.name.clone(), observed: column.observed, kind }
+    };
+    let columns = scan.columns.iter().enumerate().map(column).collect();
+    About::Columns {
+        target: scan.target.clone(),
+        rows: scan.rows,
+        missing: scan.missing,
+        classes: scan.classes.clone(),
+        columns,
+    }
+}
+
+fn take_column(i: usize, about: AboutColumn, n_classes: usize, from: &mut Container) -> Result<ColumnScan> {
+    let cells = match about.kind {
+        Kind::Missing => Cells::Missing,
+        Kind::Mixed => Cells::Mixed,
+        Kind::Categories { names } => {
+            let rows = from.take(&format!("{i}/rows"))?;
+            require_len("rows of categories", names.len(), rows.len())?;
+            Cells::Categories { names, rows }
+        }
+        Kind::Numbers { shift } => {
+            let low: Vec<f64> = from.take(&format!("{i}/low"))?;
+            let name = format!("{i}/high");
+            let high = if from.has(&name) { from.take(&name)? } else { low.clone() };
+            let arrays = ValueArrays { shift, low, high, rows: from.take(&format!("{i}/rows"))? };
+            Cells::Numbers(ValueCounts::from_arrays(n_classes, &arrays)?)
+        }
+    };
+    Ok(ColumnScan { name: about.name, cells, observed: about.observed })
+}
+
+fn put_counted(counted: &Counted, out: &mut Container) -> About {
+    let mut sparse: Vec<(&[u8], f64)> = counted.sparse.iter().map(|(key, n)| (&key[..], *n)).collect();
+    sparse.sort_unstable_by_key(|(key, _)| *key);
+    out.put("counts", &counted.dense);
+    out.put("keys", &sparse.iter().flat_map(|(key, _)| key.iter().copied()).collect::<Vec<u8>>());
+    out.put("rows", &sparse.iter().map(|(_, n)| *n).collect::<Vec<f64>>());
+    About::Count { key: sparse.first().map_or(0, |(key, _)| key.len()) }
+}
+
+fn take_counted(key: usize, from: &mut Container) -> Result<Counted> {
+    let (dense, keys, rows): (Vec<f64>, Vec<u8>, Vec<f64>) =
+        (from.take("counts")?, from.take("keys")?, from.take("rows")?);
+    let is_count = |n: &f64| *n >= 0.0 && n.fract() == 0.0 && n.is_finite();
+    if !dense.iter().chain(&rows).all(is_count) {
+        return Err(Error::model_file("a count is no whole number"));
+    }
+    require_len("bytes of keys", rows.len().saturating_mul(key), keys.len())?;
+    let sparse = keys.chunks_exact(key.max(1)).map(Box::from).zip(rows).collect();
+    Ok(Counted { dense, sparse })
+}
+
+fn put_moments(moments: &ExactMoments, sample: Option<&RowSample>, out: &mut Container) -> About {
+    let classes = &moments.classes;
+    out.put("rows", &classes.iter().map(|c| c.rows).collect::<Vec<u64>>());
+    out.put("sums", &classes.iter().flat_map(|c| c.sums.iter().copied()).collect::<Vec<i128>>());
+    out.put("products", &classes.iter().flat_map(|c| c.products.iter().copied()).collect::<Vec<i128>>());
+    let nodes = classes.first().map_or(0, |c| c.sums.len());
+    About::Moments { nodes, sample: sample.map(|sample| put_sample(sample, out)) }
+}
+
+fn take_moments(nodes: usize, from: &mut Container) -> Result<ExactMoments> {
+    let (rows, sums, products): (Vec<u64>, Vec<i128>, Vec<i128>) =
+        (from.take("rows")?, from.take("sums")?, from.take("products")?);
+    let pairs = nodes.saturating_mul(nodes.saturating_add(1)) / 2;
+    require_len("sums of the nodes", rows.len().saturating_mul(nodes), sums.len())?;
+    require_len("products of the nodes", rows.len().saturating_mul(pairs), products.len())?;
+    let class = |(c, rows): (usize, u64)| ClassSums {
+        rows,
+        sums: sums[c * nodes..(c + 1) * nodes].to_vec(),
+        products: products[c * pairs..(c + 1) * pairs].to_vec(),
+    };
+    Ok(ExactMoments { classes: rows.into_iter().enumerate().map(class).collect() })
+}
+
+fn put_sample(sample: &RowSample, out: &mut Container) -> AboutSample {
+    let data = sample.data();
+    let words = |codes: &Codes| codes.iter().map(|c| c.map_or(u32::MAX, |c| c as u32)).collect::<Vec<u32>>();
+    out.put("class", &words(&data.class));
+    out.put("weights", data.weights.as_deref().unwrap_or_default());
+    for (i, column) in data.features.columns().iter().enumerate() {
+        match column.data() {
+            ColumnData::Numeric(n) => out.put(&i.to_string(), n.with_nan()),
+            ColumnData::Categorical(c) => out.put(&i.to_string(), &words(c.codes())),
+        }
+    }
+    let shape = Shape { schema: Schema::of(&data.features), classes: data.classes.clone() };
+    AboutSample { target: data.target.clone(), most: sample.most(), shape }
+}
+
+fn take_sample(about: AboutSample, from: &mut Container) -> Result<RowSample> {
+    let AboutSample { target, most, shape } = about;
+    shape.check()?;
+    let weights: Vec<f64> = from.take("weights")?;
+    let codes = |name: &str, n: usize, from: &mut Container| {
+        let words: Vec<u32> = from.take(name)?;
+        let known = |w: &u32| *w == u32::MAX || (*w as usize) < n;
+        if words.len() != weights.len() || !words.iter().all(known) {
+            return Err(Error::model_file("the codes of a sample do not fit its columns"));
+        }
+        Ok(Codes::from_options(n, words.into_iter().map(|w| (w != u32::MAX).then_some(w as usize))))
+    };
+    let class = codes("class", shape.classes.len(), from)?;
+    let mut columns = Vec::new();
+    for (i, FeatureSpec { name, kind }) in shape.schema.features.iter().enumerate() {
+        columns.push(match kind {
+            FeatureKind::Categorical { categories } => {
+                let codes = codes(&i.to_string(), categories.len(), from)?;
+                Column::categorical(name, categories.clone(), codes)
+            }
+            FeatureKind::Numeric => {
+                let numbers: Vec<f64> = from.take(&i.to_string())?;
+                if numbers.len() != weights.len() || numbers.iter().any(|x| x.is_infinite()) {
+                    return Err(Error::model_file("the numbers of a sample do not fit its columns"));
+                }
+                Column::numeric(name, numbers)
+            }
+        });
+    }
+    let features = Table::new(columns)?;
+    let classes = shape.classes.clone();
+    RowSample::of(&Dataset { target, features, classes, class, weights: Some(weights) }, most)
+}

@@ -1,0 +1,419 @@
+//! Fits to tables that come in pieces: batches of files larger than memory, or parts on many machines. The fit asks for
+//! one round after the other; a round is a task that is carried out on every piece, in any order and anywhere, and
+//! what it gathered is merged in any order too. Tasks and what they gather are bytes, so they can travel.
+//!
+//! ```text
+//! loop {
+//!     task = fit.task()                                     // the same for all pieces
+//!     gathered = merge(gather(task, piece) for all pieces)  // whole numbers, so the order does not matter
+//!     fit.advance(gathered)                                 // the next round, or the model
+//! }
+//! ```
+
+mod bytes;
+mod kept;
+mod rounds;
+
+pub(crate) use kept::Kept;
+
+use super::fit::{Whole, finished};
+use super::registry::Recipe;
+use super::{Dataset, FitOptions, Fitted, Model, ModelSpec, discrete, gaussian};
+use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result};
+use hingenet_data::pieces::{MOST_ROWS, RowSample, TableScan, piece, whole_weights};
+use hingenet_data::rows::Rows;
+use hingenet_data::table::{Codes, Schema, Table, UnseenPolicy};
+use hingenet_discrete::{Aim, Coding, Counted, Made, Next, Pass, PassFit};
+use hingenet_gaussian::{
+    ExactMoments, GaussianParams, MomentTable, NodeGrids, fit_moments, is_of_moments, needs_rows,
+};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex};
+
+/// A fit to a table that comes in pieces.
+///
+/// ```
+/// use hingenet::evaluate::generate;
+/// use hingenet::model::{Dataset, FitOptions, Gathered, PieceFit, fit};
+/// use hingenet::Control;
+/// let (control, spec) = (Control::default(), "tan:ml".parse()?);
+/// let table = generate("corral", Some(200), 1)?;
+/// let pieces = [table.rows(&(0..70).collect::<Vec<_>>()), table.rows(&(70..200).collect::<Vec<_>>())];
+/// let mut fit_pieces = PieceFit::new(&spec, "class", None, FitOptions::default())?;
+/// let model = loop {
+///     let task = fit_pieces.task()?;
+///     let mut all = Gathered::of(&task, pieces[1].clone(), &control)?;
+///     all.merge(Gathered::of(&task, pieces[0].clone(), &control)?)?;
+///     if let Some(model) = fit_pieces.advance(all, &control)? {
+///         break model;
+///     }
+/// };
+/// let whole = fit(&spec, &Dataset::new(table, "class", None)?, FitOptions::default(), &control)?;
+/// assert_eq!(model.to_bytes()?, whole.to_bytes()?);
+/// # Ok::<(), hingenet::Error>(())
+/// ```
+pub struct PieceFit {
+    spec: ModelSpec,
+    options: FitOptions,
+    warnings: Arc<Mutex<Vec<String>>>,
+    task: Task,
+    /// What is known once the columns are.
+    known: Option<Known>,
+}
+
+struct Known {
+    whole: Whole,
+    plan: Plan,
+}
+
+/// What a model is made of.
+enum Plan {
+    /// Counts of coded rows.
+    Passes(Box<PassFit>),
+    /// Moments of the classes.
+    Moments(Box<GaussianParams>),
+    /// Rows.
+    Rows,
+}
+
+/// What is to be gathered from every piece of a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Task {
+    target: String,
+    weights: Option<String>,
+    work: Work,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+enum Work {
+    /// Types, categories, values.
+    Columns,
+    /// Counts of coded rows.
+    Count { shape: Shape, coding: Coding, pass: Pass },
+    /// Moments of the classes and, where options are open, some rows to choose them on.
+    Moments { shape: Shape, grids: NodeGrids, most: Option<usize> },
+    /// Some rows.
+    Sample { shape: Shape, most: usize },
+}
+
+/// Columns and classes of the whole table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shape {
+    schema: Schema,
+    classes: Vec<String>,
+}
+
+/// What a task gathered from some pieces.
+#[derive(Debug, Clone)]
+pub struct Gathered(Findings);
+
+#[derive(Debug, Clone)]
+enum Findings {
+    Columns(TableScan),
+    Count(Counted),
+    Moments(ExactMoments, Option<RowSample>),
+    Sample(RowSample),
+}
+
+impl Task {
+    /// Carries the task out on a piece.
+    fn gather(&self, table: Table, control: &Control) -> Result<Gathered> {
+        self.gather_rows(piece(table, &self.target, self.weights.as_deref())?, control)
+    }
+
+    /// The same for rows that are split into features and class.
+    fn gather_rows(&self, data: Dataset, control: &Control) -> Result<Gathered> {
+        control.check()?;
+        Ok(Gathered(match &self.work {
+            Work::Columns => Findings::Columns(TableScan::of(&data)?),
+            Work::Count { shape, coding, pass } => {
+                Findings::Count(coding.count(pass, &shape.aligned(data)?, control)?)
+            }
+            Work::Moments { shape, grids, most } => {
+                let data = shape.aligned(data)?;
+                let class: Vec<usize> = data.class.iter().flatten().collect();
+                let (features, weights) = (&data.features, whole_weights(&data)?);
+                let moments = ExactMoments::of(grids, features, &class, &weights, data.classes.len())?;
+                let sample = most.map(|most| RowSample::of(&data, most)).transpose()?;
+                Findings::Moments(moments, sample)
+            }
+            Work::Sample { shape, most } => Findings::Sample(RowSample::of(&shape.aligned(data)?, *most)?),
+        }))
+    }
+}
+
+impl Task {
+    /// Carries the task out on another piece.
+    fn gather_more(&self, all: &mut Gathered, table: Table, control: &Control) -> Result<()> {
+        if let (Findings::Columns(scan), Work::Columns) = (&mut all.0, &self.work) {
+            control.check()?;
+            return scan.add(&piece(table, &self.target, self.weights.as_deref())?);
+        }
+        all.merge(self.gather(table, control)?)
+    }
+}
+
+impl Shape {
+    /// A piece with all columns, categories and classes of the table.
+    fn aligned(&self, data: Dataset) -> Result<Dataset> {
+        let (features, report) = self.schema.align(&data.features, UnseenPolicy::Error)?;
+        if let Some(name) = report.absent.first() {
+            let problem = format!("column `{name}` is in one piece of the table and not in another");
+            return Err(Error::data(problem, "give all pieces the same columns"));
+        }
+        let class = data.class.recode(&data.classes, &self.classes);
+        let data = Dataset { features, class, classes: self.classes.clone(), ..data };
+        data.require_labels()?;
+        Ok(data)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.schema.check()?;
+        let distinct: std::collections::BTreeSet<&String> = self.classes.iter().collect();
+        if distinct.len() != self.classes.len() || distinct.len() > Codes::MAX_CATEGORIES {
+            return Err(Error::model_file("the class names are not distinct"));
+        }
+        Ok(())
+    }
+}
+
+impl Gathered {
+    /// Carries the task of [`PieceFit::task`] out on a piece.
+    pub fn of(task: &[u8], piece: Table, control: &Control) -> Result<Self> {
+        Task::from_bytes(task)?.gather(piece, control)
+    }
+
+    /// Adds what was gathered from other pieces.
+    pub fn merge(&mut self, other: Gathered) -> Result<()> {
+        match (&mut self.0, other.0) {
+            (Findings::Columns(a), Findings::Columns(b)) => a.merge(&b),
+            (Findings::Count(a), Findings::Count(b)) => a.merge(b),
+            (Findings::Sample(a), Findings::Sample(b)) => a.merge(&b),
+            (Findings::Moments(a, some), Findings::Moments(b, more)) => {
+                a.merge(&b)?;
+                match (some, more) {
+                    (Some(some), Some(more)) => some.merge(&more),
+                    _ => Ok(()),
+                }
+            }
+            _ => Err(Error::model_file("statistics of different rounds cannot be merged")),
+        }
+    }
+
+    /// Columns that hold numbers in one piece and texts in another: where types are inferred, all pieces are to be read
+    /// again with these as categories.
+    pub fn mixed(&self) -> Vec<String> {
+        if let Findings::Columns(scan) = &self.0 { scan.mixed() } else { Vec::new() }
+    }
+
+    /// Memory, about.
+    pub(super) fn size(&self) -> usize {
+        match &self.0 {
+            Findings::Columns(scan) => scan.bytes(),
+            Findings::Count(counted) => counted.bytes(),
+            Findings::Moments(moments, sample) => {
+                moments.bytes() + sample.as_ref().map_or(0, RowSample::bytes)
+            }
+            Findings::Sample(sample) => sample.bytes(),
+        }
+    }
+}
+
+impl PieceFit {
+    /// A fit of the named model; `target` and `weights` name columns.
+    pub fn new(spec: &ModelSpec, target: &str, weights: Option<&str>, options: FitOptions) -> Result<Self> {
+        if options.calibrate_sets.is_some() {
+            return Err(Error::Unsupported {
+                model: spec.name().into(),
+                problem: "rows that come in pieces cannot be held back to calibrate prediction sets".into(),
+                hint: "leave out calibrate_sets, or allow more memory".into(),
+            });
+        }
+        let task = Task { target: target.into(), weights: weights.map(String::from), work: Work::Columns };
+        Ok(PieceFit { spec: spec.clone(), options, warnings: Arc::default(), task, known: None })
+    }
+
+    /// What is to be gathered from every piece now.
+    pub fn task(&self) -> Result<Vec<u8>> {
+        self.task.to_bytes()
+    }
+
+    /// The columns, once they are known: pieces of text should be read with their types.
+    pub fn schema(&self) -> Option<&Schema> {
+        self.known.as_ref().map(|known| &known.whole.schema)
+    }
+
+    /// Goes on from what was gathered from all pieces: the model, or `None` if there is another round.
+    pub fn advance(&mut self, gathered: Gathered, control: &Control) -> Result<Option<Model>> {
+        let control = &control.keeping_warnings(&self.warnings);
+        match (gathered.0, &self.task.work) {
+            (Findings::Columns(scan), Work::Columns) => self.start(&scan, control).map(|()| None),
+            (Findings::Count(counted), Work::Count { pass, .. }) => {
+                self.count(pass.clone(), counted, control)
+            }
+            (Findings::Moments(moments, sample), Work::Moments { grids, .. }) => {
+                self.moments(moments, sample, grids.clone(), control).map(Some)
+            }
+            (Findings::Sample(sample), Work::Sample { .. }) => self.fit_sample(sample, control).map(Some),
+            _ => Err(Error::model_file("these statistics are of another round")),
+        }
+    }
+
+    /// Fits to rows that are all at hand.
+    pub(super) fn fit_whole(mut self, data: &Dataset, control: &Control) -> Result<Model> {
+        loop {
+            let gathered = self.task.gather_rows(data.clone(), control)?;
+            if let Some(model) = self.advance(gathered, control)? {
+                return Ok(model);
+            }
+        }
+    }
+
+    /// The statistics, if they are to be kept.
+    fn kept(&self, gathered: impl FnOnce() -> Gathered) -> Result<Option<Box<Kept>>> {
+        if !self.options.keep_statistics {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(Kept { task: self.task.to_bytes()?, gathered: gathered().to_bytes()? })))
+    }
+
+    /// Plans the second round.
+    fn start(&mut self, scan: &TableScan, control: &Control) -> Result<()> {
+        scan.check()?;
+        let shape = Shape { schema: scan.schema(), classes: scan.classes.clone() };
+        let whole = Whole {
+            rows: scan.rows as usize,
+            missing: scan.missing as usize,
+            ranges: scan.ranges(),
+            target: scan.target.clone(),
+            classes: scan.classes.clone(),
+            schema: scan.schema(),
+        };
+        let plan;
+        (plan, self.task.work) = match aim(&self.spec, &whole, self.options)? {
+            Aims::Discrete(aim) => {
+                let (fit, pass) = PassFit::new(*aim, scan, control)?;
+                if self.options.keep_statistics && pass == Pass::Rows {
+                    return Err(kept::keeps_none(&self.spec, "it is learnt from distinct rows"));
+                }
+                let coding = fit.coding().clone();
+                (Plan::Passes(Box::new(fit)), Work::Count { shape, coding, pass })
+            }
+            Aims::Gaussian(params) if is_of_moments(&params) && !scan.has_gaps() => {
+                if self.options.keep_statistics {
+                    kept::require_moments(&self.spec, &params)?;
+                }
+                let grids = NodeGrids::new(&whole.schema, &whole.ranges);
+                let most = needs_rows(&params).then_some(MOST_ROWS);
+                (Plan::Moments(params), Work::Moments { shape, grids, most })
+            }
+            _ if self.options.keep_statistics => {
+                return Err(kept::keeps_none(&self.spec, "it is learnt from rows"));
+            }
+            _ => (Plan::Rows, Work::Sample { shape, most: MOST_ROWS }),
+        };
+        self.known = Some(Known { whole, plan });
+        Ok(())
+    }
+
+    fn known(&self) -> Result<&Known> {
+        self.known.as_ref().ok_or_else(|| Error::model_file("the columns have not been gathered"))
+    }
+
+    fn count(&mut self, pass: Pass, counted: Counted, control: &Control) -> Result<Option<Model>> {
+        let Known { whole, plan: Plan::Passes(passes) } = self.known()? else {
+            return Err(Error::model_file("there is nothing to count"));
+        };
+        let kept = self.kept(|| Gathered(Findings::Count(counted.clone())))?;
+        let made = match passes.counted(&pass, counted, control)? {
+            Next::Made(made) => *made,
+            Next::Pass(next) => {
+                if let Work::Count { pass, .. } = &mut self.task.work {
+                    *pass = next;
+                }
+                return Ok(None);
+            }
+        };
+        let fit = match made {
+            Made::Network(fit) => fit.map(Fitted::Discrete),
+            Made::Average(fit) => fit.map(Fitted::Averaged),
+        };
+        let model = finished(&self.spec, whole.clone(), fit, self.options, &self.warnings);
+        Ok(Some(Model { kept, ..model }))
+    }
+
+    fn moments(
+        &self,
+        moments: ExactMoments,
+        sample: Option<RowSample>,
+        grids: NodeGrids,
+        control: &Control,
+    ) -> Result<Model> {
+        let Known { whole, plan: Plan::Moments(params) } = self.known()? else {
+            return Err(Error::model_file("no moments are wanted"));
+        };
+        let kept = self.kept(|| Gathered(Findings::Moments(moments.clone(), None)))?;
+        let table = MomentTable { schema: whole.schema.clone(), grids, moments };
+        let rows = sample.map(|sample| Rows::of(&sample.finish())).transpose()?;
+        let fit = fit_moments(&table, &whole.classes, rows.as_ref(), params, control)?;
+        let model =
+            finished(&self.spec, whole.clone(), fit.map(Fitted::Gaussian), self.options, &self.warnings);
+        Ok(Model { kept, ..model })
+    }
+
+    /// A fit to a sample, as of a table that has no other rows.
+    fn fit_sample(&self, sample: RowSample, control: &Control) -> Result<Model> {
+        let whole = self.known()?.whole.clone();
+        let data = sample.finish();
+        let total: f64 = data.weights.iter().flatten().sum();
+        if data.n_rows() >= MOST_ROWS {
+            control.warn(&format!(
+                "{} needs its rows at hand: it was fitted to {} distinct rows, which stand for {total}, out of {}",
+                self.spec.name(),
+                data.n_rows(),
+                whole.rows
+            ));
+        }
+        let mut model = super::fit::fit_all(&self.spec, &data, self.options, control)?;
+        let warnings = self.warnings.lock().map(|w| w.clone()).unwrap_or_default();
+        (model.facts.rows, model.facts.missing_cells) = (whole.rows, whole.missing);
+        (model.facts.ranges, model.facts.warnings) = (whole.ranges, warnings);
+        Ok(model)
+    }
+}
+
+/// What is wanted of a model that does not need its rows.
+enum Aims {
+    Discrete(Box<Aim>),
+    Gaussian(Box<GaussianParams>),
+    Other,
+}
+
+fn aim(spec: &ModelSpec, whole: &Whole, options: FitOptions) -> Result<Aims> {
+    Ok(match spec.info().recipe {
+        Recipe::Discrete(graph, rule) => {
+            let columns = whole.schema.features.iter().map(|f| f.all_missing(0)).collect();
+            let empty = Dataset {
+                target: whole.target.clone(),
+                features: Table::new(columns)?,
+                classes: whole.classes.clone(),
+                class: Codes::from_options(whole.classes.len(), std::iter::empty()),
+                weights: None,
+            };
+            let params = discrete::params(graph, spec, &empty)?;
+            Aims::Discrete(Box::new(Aim::Network { params, learning: discrete::learning(rule, spec) }))
+        }
+        Recipe::Averaged { margin } => Aims::Discrete(Box::new(Aim::Average {
+            alpha: discrete::ALPHA.of(spec),
+            rule: discrete::member_rule(margin, spec),
+        })),
+        Recipe::Gaussian { structure, learning, fisher } => {
+            Aims::Gaussian(Box::new(gaussian::params(structure, learning, fisher, spec, options)))
+        }
+        _ => Aims::Other,
+    })
+}

@@ -1,0 +1,307 @@
+//! A table in pieces gives the model of the whole: the same bytes for maximum likelihood, however the rows are dealt and
+//! in whatever order the statistics are merged, as they would be on many machines.
+
+use hingenet::model::{Dataset, FitOptions, Gathered, Model, PieceFit, fit};
+use hingenet::table::{Codes, Column, ColumnData, Table};
+use hingenet::{Control, Error, Result};
+use hingenet_base::numeric::random::Random;
+
+/// How a table is made.
+#[derive(Clone, Copy, Default)]
+struct Kind {
+    rows: usize,
+    gaps: bool,
+    weights: bool,
+}
+
+/// Numbers, categories and a class that hang together; row 0 alone has the category `rare`, and the class `c` begins late.
+fn table(kind: Kind) -> Table {
+    let mut random = Random::new(7);
+    let n = kind.rows;
+    let class: Vec<usize> =
+        (0..n).map(|m| if m > 2 * n / 3 { random.below(3) } else { random.below(2) }).collect();
+    let gap = |x: f64, random: &mut Random| if kind.gaps && random.below(6) == 0 { f64::NAN } else { x };
+    let shift = |m: usize| class[m] as f64;
+    let first: Vec<f64> = (0..n).map(|m| random.normal() + shift(m)).collect();
+    let a = first.iter().map(|x| gap(*x, &mut random)).collect();
+    let b = first.iter().enumerate().map(|(m, x)| (x + shift(m) + random.normal()).round() + 0.0);
+    let b: Vec<f64> = b.collect();
+    let colour = |m: usize, random: &mut Random| match m {
+        0 => Some(3),
+        _ if kind.gaps && m.is_multiple_of(5) => None,
+        _ => Some(random.below(2) + usize::from(class[m] == 2 || random.below(9) == 0)),
+    };
+    let colours: Vec<Option<usize>> = (0..n).map(|m| colour(m, &mut random)).collect();
+    let names = |list: &[&str]| list.iter().map(|s| s.to_string()).collect::<Vec<_>>();
+    let mut columns = vec![
+        Column::numeric("a", a),
+        Column::numeric("b", b),
+        Column::categorical(
+            "colour",
+            names(&["blue", "green", "red", "violet"]),
+            Codes::from_options(4, colours.into_iter()),
+        ),
+        Column::numeric("empty", vec![f64::NAN; n]),
+        Column::numeric("still", vec![2.5; n]),
+        Column::categorical(
+            "class",
+            names(&["x", "y", "z"]),
+            Codes::from_options(3, class.into_iter().map(Some)),
+        ),
+    ];
+    if kind.weights {
+        columns.push(Column::numeric("times", (0..n).map(|m| (m % 4) as f64).collect()));
+    }
+    Table::new(columns).unwrap()
+}
+
+/// Some rows as a reader would give them: with the categories that occur in them.
+fn piece(table: &Table, rows: &[usize]) -> Table {
+    let part = table.rows(rows);
+    let as_read = |column: &Column| match column.data() {
+        ColumnData::Numeric(_) => column.clone(),
+        ColumnData::Categorical(c) => {
+            let kept: Vec<String> = c
+                .categories()
+                .iter()
+                .enumerate()
+                .filter(|(j, _)| c.codes().iter().any(|x| x == Some(*j)))
+                .map(|(_, s)| s.clone())
+                .collect();
+            Column::categorical(column.name(), kept.clone(), c.recode(&kept))
+        }
+    };
+    Table::new(part.columns().iter().map(as_read).collect()).unwrap()
+}
+
+/// The rows dealt at random to so many pieces, of which one is empty if there are more than two.
+fn dealt(table: &Table, pieces: usize) -> Vec<Table> {
+    let mut random = Random::new(pieces as u64);
+    let mut rows = vec![Vec::new(); pieces];
+    (0..table.n_rows())
+        .for_each(|m| rows[random.below(if pieces > 2 { pieces - 1 } else { pieces })].push(m));
+    rows.iter_mut().for_each(|rows| rows.reverse());
+    rows.iter().map(|rows| piece(table, rows)).collect()
+}
+
+/// One after the other or by halves.
+fn merged(mut parts: Vec<Gathered>, control: &Control) -> Result<Gathered> {
+    while parts.len() > 1 {
+        let mut next = Vec::new();
+        let mut rest = parts.into_iter().rev();
+        while let Some(mut first) = rest.next() {
+            if let Some(second) = rest.next() {
+                first.merge(second)?;
+            }
+            next.push(Gathered::from_bytes(&first.to_bytes()?)?);
+        }
+        parts = next;
+    }
+    control.check()?;
+    parts.pop().ok_or_else(|| Error::data("no pieces", ""))
+}
+
+fn in_pieces(spec: &str, pieces: &[Table], weights: Option<&str>) -> Result<Model> {
+    let control = Control::default();
+    let mut fit = PieceFit::new(&spec.parse()?, "class", weights, FitOptions::default())?;
+    loop {
+        let task = fit.task()?;
+        let gathered =
+            pieces.iter().map(|piece| Gathered::of(&task, piece.clone(), &control)).collect::<Result<_>>()?;
+        if let Some(model) = fit.advance(merged(gathered, &control)?, &control)? {
+            return Ok(model);
+        }
+    }
+}
+
+fn in_memory(spec: &str, table: &Table, weights: Option<&str>) -> Model {
+    let data = Dataset::new(table.clone(), "class", weights).unwrap();
+    fit(&spec.parse().unwrap(), &data, FitOptions::default(), &Control::default()).unwrap()
+}
+
+const LIKELY: [&str; 6] =
+    ["nb:ml", "tan:ml", "kdb2:ml", "kdb3:ml,alpha=0.5", "aode:ml", "dag:ml,edges=class->a;a->b;colour->b"];
+
+#[test]
+fn maximum_likelihood_has_the_bytes_of_the_whole_table() {
+    for (gaps, weights) in [(false, false), (false, true), (true, false), (true, true)] {
+        let table = table(Kind { rows: 400, gaps, weights });
+        let weights = weights.then_some("times");
+        for spec in LIKELY {
+            let whole = in_memory(spec, &table, weights).to_bytes().unwrap();
+            for pieces in [1, 2, 7, 32] {
+                let model = in_pieces(spec, &dealt(&table, pieces), weights).unwrap();
+                assert!(
+                    model.to_bytes().unwrap() == whole,
+                    "{spec} in {pieces} pieces, gaps {gaps}, weights {weights:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Margins are proven to a gap: the predictions agree, and how the rows are dealt changes nothing.
+#[test]
+fn margins_do_not_depend_on_the_pieces() {
+    let table = table(Kind { rows: 300, ..Kind::default() });
+    for spec in
+        ["tan:ml-bn-svm,lambda=2,gamma=1", "nb:bn-svm,lambda=1", "nb:mcl", "aode:ml-bn-svm,lambda=1,gamma=1"]
+    {
+        let first = in_pieces(spec, &dealt(&table, 1), None).unwrap();
+        let other = in_pieces(spec, &dealt(&table, 7), None).unwrap();
+        assert!(first.to_bytes().unwrap() == other.to_bytes().unwrap(), "{spec}");
+        let whole = in_memory(spec, &table, None);
+        let classes = |model: &Model| {
+            let found = model.predict(&table, Default::default()).unwrap();
+            (0..found.len()).map(|m| found.class(m)).collect::<Vec<_>>()
+        };
+        let objective = |model: &Model| model.facts.solver.as_ref().map_or(0.0, |s| s.objective);
+        let (a, b) = (objective(&first), objective(&whole));
+        assert!((a - b).abs() <= 1e-5 * b.abs().max(1.0), "{spec}: {a} and {b}");
+        // the temperature of the probabilities comes from folds of other rows; the classes do not depend on it
+        let agree = classes(&first).iter().zip(classes(&whole)).filter(|(x, y)| *x == y).count();
+        assert!(agree >= 297, "{spec}: {agree} of 300");
+    }
+}
+
+/// Networks of the classes from their moments, λ1 given, chosen, or not needed.
+#[test]
+fn gaussian_networks_have_the_bytes_of_the_whole_table() {
+    for weights in [false, true] {
+        let table = table(Kind { rows: 400, weights, ..Kind::default() });
+        let table = table.split_off("empty").unwrap().1;
+        let weights = weights.then_some("times");
+        for spec in ["sgbn:or", "sgbn:or,lambda1=20", "sgbn:search", "sgbn:h,lambda1=20"] {
+            let whole = in_memory(spec, &table, weights).to_bytes().unwrap();
+            for pieces in [1, 2, 7, 32] {
+                let model = in_pieces(spec, &dealt(&table, pieces), weights).unwrap();
+                assert!(model.to_bytes().unwrap() == whole, "{spec} in {pieces} pieces, weights {weights:?}");
+            }
+        }
+    }
+}
+
+/// Models that need rows get a sample of them, all if there are few.
+#[test]
+fn other_models_learn_from_the_same_rows_however_they_come() {
+    let table = table(Kind { rows: 120, ..Kind::default() });
+    for spec in ["sgbn:or,lambda1=5", "sgbn:mm,lambda1=5,k=30,nu=0.3", "kde-nb", "majority"] {
+        let pieces = in_pieces(spec, &dealt(&table, 7), None).unwrap();
+        assert!(pieces.to_bytes().unwrap() == in_memory(spec, &table, None).to_bytes().unwrap(), "{spec}");
+    }
+}
+
+/// Readers that guess types take a column without any cell for one of texts.
+#[test]
+fn a_column_without_any_cell_in_a_piece_has_the_type_of_the_others() {
+    let table = table(Kind { rows: 60, ..Kind::default() });
+    let halves = [piece(&table, &(0..30).collect::<Vec<_>>()), piece(&table, &(30..60).collect::<Vec<_>>())];
+    let with = |table: &Table, column: Column| {
+        let columns = table.columns().iter();
+        let columns = columns.map(|c| if c.name() == column.name() { column.clone() } else { c.clone() });
+        Table::new(columns.collect()).unwrap()
+    };
+    let none = Codes::from_options(0, std::iter::repeat_n(None, 30));
+    let empty = with(&halves[1], Column::categorical("a", Vec::new(), none));
+    let missing = with(&halves[1], Column::numeric("a", vec![f64::NAN; 30]));
+    for spec in ["tan:ml", "sgbn:or,lambda1=5"] {
+        let wanted =
+            in_pieces(spec, &[halves[0].clone(), missing.clone()], None).unwrap().to_bytes().unwrap();
+        for pieces in [[halves[0].clone(), empty.clone()], [empty.clone(), halves[0].clone()]] {
+            assert!(in_pieces(spec, &pieces, None).unwrap().to_bytes().unwrap() == wanted, "{spec}");
+        }
+    }
+}
+
+#[test]
+fn pieces_that_do_not_fit_together_are_refused() {
+    let table = table(Kind { rows: 60, ..Kind::default() });
+    let whole = piece(&table, &(0..60).collect::<Vec<_>>());
+    let control = Control::default();
+    let with = |column: Column| {
+        let columns = whole
+            .columns()
+            .iter()
+            .map(|c| if c.name() == column.name() { column.clone() } else { c.clone() });
+        Table::new(columns.collect()).unwrap()
+    };
+    let texts = with(Column::categorical("a", vec!["low".into()], Codes::U8(vec![0; 60])));
+    let error = in_pieces("tan:ml", &[whole.clone(), texts], None).unwrap_err().to_string();
+    assert!(error.contains("`a`") && error.contains("texts"), "{error}");
+    let fewer = whole.clone().split_off("b").unwrap().1;
+    let error = in_pieces("tan:ml", &[whole.clone(), fewer], None).unwrap_err().to_string();
+    assert!(error.contains("`b`") && error.contains("not in another"), "{error}");
+    let one_class = piece(
+        &table,
+        &(0..60).filter(|&m| table.by_name("class").unwrap().text(m).unwrap() == "x").collect::<Vec<_>>(),
+    );
+    assert!(in_pieces("nb:ml", &[one_class], None).unwrap_err().to_string().contains("one class only"));
+    let halves = with(Column::numeric("b", vec![0.5; 60]));
+    let task = PieceFit::new(&"nb:ml".parse().unwrap(), "class", Some("b"), FitOptions::default())
+        .unwrap()
+        .task()
+        .unwrap();
+    assert!(Gathered::of(&task, halves, &control).unwrap_err().to_string().contains("whole"));
+    let task = PieceFit::new(&"nb:ml".parse().unwrap(), "class", None, FitOptions::default())
+        .unwrap()
+        .task()
+        .unwrap();
+    let bytes =
+        Gathered::of(&task, whole.clone(), &control).unwrap_or_else(|e| panic!("{e}")).to_bytes().unwrap();
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1;
+        assert!(Gathered::from_bytes(&damaged).is_err());
+        assert!(Gathered::from_bytes(&bytes[..at]).is_err());
+    }
+    assert!(Gathered::of(&bytes, whole, &control).is_err() && Model::from_bytes(&bytes).is_err());
+}
+
+/// Rows learnt later or elsewhere, in the states of the first fit, count as if they had been there.
+#[test]
+fn models_that_keep_their_statistics_can_be_merged() {
+    let control = Control::default();
+    let table = table(Kind { rows: 400, ..Kind::default() }).split_off("empty").unwrap().1;
+    let of = |rows: std::ops::Range<usize>| {
+        Dataset::new(table.rows(&rows.collect::<Vec<_>>()), "class", None).unwrap()
+    };
+    let keep = FitOptions { keep_statistics: true, ..FitOptions::default() };
+    for spec in LIKELY.iter().chain(&["sgbn:search", "sgbn:or,lambda1=20"]) {
+        let spec = spec.parse().unwrap();
+        let first = fit(&spec, &of(0..400), keep, &control).unwrap();
+        assert_eq!(first.fitted, fit(&spec, &of(0..400), FitOptions::default(), &control).unwrap().fitted);
+        let first = Model::from_bytes(&first.to_bytes().unwrap()).unwrap();
+        assert!(first.keeps_statistics());
+        let parts = [of(0..130), of(130..320), of(320..400)];
+        let [a, b, c] = parts.map(|part| first.fit_like(&part, &control).unwrap());
+        let one = a.merge(&b, &control).unwrap().merge(&c, &control).unwrap();
+        let other = c.merge(&a, &control).unwrap().merge(&b, &control).unwrap();
+        assert!(one.to_bytes().unwrap() == first.to_bytes().unwrap(), "{spec}");
+        assert!(one.to_bytes().unwrap() == other.to_bytes().unwrap(), "{spec}");
+        assert_eq!((a.facts.rows, one.facts.rows), (130, 400));
+    }
+    let tan = |options| fit(&"tan:ml".parse().unwrap(), &of(0..400), options, &control).unwrap();
+    let halves = fit(&"tan:ml".parse().unwrap(), &of(0..200), keep, &control).unwrap();
+    assert!(tan(keep).merge(&halves, &control).unwrap_err().to_string().contains("differ"));
+    // counts of its own tables every network has
+    let plain = tan(FitOptions::default());
+    let more = plain.fit_like(&of(0..100), &control).unwrap();
+    let both = plain.merge(&more, &control).unwrap();
+    assert_eq!((both.facts.rows, both.keeps_statistics()), (500, true));
+    let again = plain.fit_like(&of(0..400), &control).unwrap();
+    assert_eq!(again.fitted, plain.fitted);
+    let aode = fit(&"aode:ml".parse().unwrap(), &of(0..400), FitOptions::default(), &control).unwrap();
+    assert!(aode.fit_like(&of(0..100), &control).unwrap_err().to_string().contains("does not keep"));
+    let gaps =
+        Dataset::new(self::table(Kind { rows: 90, gaps: true, ..Kind::default() }), "class", None).unwrap();
+    for (spec, data) in [
+        ("tan:ml-bn-svm,lambda=1,gamma=1", &of(0..90)),
+        ("tan:ml", &gaps),
+        ("pool", &of(0..90)),
+        ("sgbn:or", &of(0..90)),
+    ] {
+        let error = fit(&spec.parse().unwrap(), data, keep, &control).unwrap_err().to_string();
+        assert!(error.contains("keeps no statistics"), "{spec}: {error}");
+    }
+    assert!(tan(keep).fit_like(&gaps, &control).is_err());
+}
