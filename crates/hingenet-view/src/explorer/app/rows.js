@@ -85,19 +85,24 @@ export function rowsPanel(given, engine, pick, say) {
       return line;
     }));
   }
-  /** Asks the engine about every row. @param {{ cells: (number | null)[], truth: number | null }[]} read */
+  let loads = 0;
+  /** Asks the engine about every row; rows that are opened meanwhile take over. @param {{ cells: (number | null)[], truth: number | null }[]} read */
   async function load(read) {
-    rows = [];
+    const own = ++loads;
+    /** @type {Row[]} */
+    const found = [];
     for (let from = 0; from < read.length; from += BATCH) {
       say(`Reading rows: ${from} of ${read.length}`);
       const part = read.slice(from, from + BATCH);
       const answers = await engine.classes(part.map((r) => findingsOf(columns, r.cells)));
+      if (own !== loads) return;
       answers.forEach(({ classes, logEvidence }, k) => {
         const sorted = classes.slice().sort((a, b) => b - a);
         const margin = Math.log(Math.max(sorted[0], 1e-300) / Math.max(sorted[1] || 0, 1e-300));
-        rows.push({ number: from + k + 1, ...part[k], answer: decided(classes), p: sorted[0], margin, surprise: logEvidence });
+        found.push({ number: from + k + 1, ...part[k], answer: decided(classes), p: sorted[0], margin, surprise: logEvidence });
       });
     }
+    rows = found;
     say(`${rows.length} rows read.`);
     page = 0;
     draw();
