@@ -7,6 +7,7 @@ mod failure;
 mod options;
 mod output;
 mod page;
+mod pieces;
 mod reader;
 mod session;
 mod show;

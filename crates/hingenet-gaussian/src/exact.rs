@@ -81,6 +81,12 @@ impl NodeGrids {
         self.nodes.is_empty()
     }
 
+    /// Nodes that stand for a category, whose sums are numbers of rows: column and category of each.
+    pub fn categories(&self) -> impl Iterator<Item = (usize, (usize, usize))> + '_ {
+        let nodes = self.nodes.iter().enumerate();
+        nodes.filter_map(|(j, node)| node.category.map(|category| (j, (node.column, category))))
+    }
+
     /// The steps of each node; no cell may be missing.
     fn placed(&self, table: &Table) -> Result<Vec<Vec<i64>>> {
         let node = |grid: &NodeGrid| {

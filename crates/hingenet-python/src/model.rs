@@ -90,8 +90,13 @@ pub fn fit(
             PyValueError::new_err(format!("max_time = {s}: expected a number of seconds, 0 or more"))
         })
     };
-    let options =
-        FitOptions { seed, max_time: max_time.map(seconds).transpose()?, calibrate_sets, keep_statistics };
+    let options = FitOptions {
+        seed,
+        max_time: max_time.map(seconds).transpose()?,
+        calibrate_sets,
+        keep_statistics,
+        least_count: 0,
+    };
     if let Some(bytes) = max_memory.filter(|bytes| bytes.is_nan() || *bytes < 0.0) {
         let text = format!("max_memory = {bytes}: expected a number of bytes, 0 or more");
         return Err(PyValueError::new_err(text));

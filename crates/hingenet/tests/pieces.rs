@@ -1,10 +1,15 @@
 //! A table in pieces gives the model of the whole: the same bytes for maximum likelihood, however the rows are dealt and
 //! in whatever order the statistics are merged, as they would be on many machines.
 
-use hingenet::model::{Dataset, FitOptions, Gathered, Model, PieceFit, fit};
-use hingenet::table::{Codes, Column, ColumnData, Table};
+use hingenet::evaluate::{Plan, Protocol, TestRows, TestSet, TrainingPieces, compare};
+use hingenet::model::{Dataset, FitOptions, Fitted, Gathered, Model, PieceFit, PieceTable, fit};
+use hingenet::table::{Codes, Column, ColumnData, Places, ReadOptions, Table};
 use hingenet::{Control, Error, Result};
 use hingenet_base::numeric::random::Random;
+use hingenet_data::pieces::Draw;
+use hingenet_gaussian::StructureMethod;
+use hingenet_gaussian::structure::{Constraints, SearchParams, TestLearner};
+use hingenet_gaussian::study::{StudyParams, study_moments, study_networks};
 
 /// How a table is made.
 #[derive(Clone, Copy, Default)]
@@ -304,4 +309,125 @@ fn models_that_keep_their_statistics_can_be_merged() {
         assert!(error.contains("keeps no statistics"), "{spec}: {error}");
     }
     assert!(tan(keep).fit_like(&gaps, &control).is_err());
+}
+
+/// Counts of few rows are in neither the statistics nor the model.
+#[test]
+fn counts_of_few_rows_are_not_kept_if_they_are_not_to_be() {
+    let table = table(Kind { rows: 400, ..Kind::default() }).split_off("empty").unwrap().1;
+    let data = Dataset::new(table, "class", None).unwrap();
+    let control = Control::default();
+    let keep = |least_count| FitOptions { keep_statistics: true, least_count, ..FitOptions::default() };
+    for spec in ["nb:ml", "tan:ml", "aode:ml"] {
+        let spec = spec.parse().unwrap();
+        let told = |model: &Model| {
+            let Fitted::Discrete(network) = &model.fitted else { return Vec::new() };
+            network.support().unwrap().iter().copied().filter(|n| *n > 0.0).collect::<Vec<f64>>()
+        };
+        let (all, some) =
+            (fit(&spec, &data, keep(0), &control).unwrap(), fit(&spec, &data, keep(5), &control).unwrap());
+        assert!(told(&some).iter().all(|n| *n >= 5.0), "{spec}");
+        assert!(spec.name() == "aode:ml" || told(&all).iter().any(|n| *n < 5.0), "{spec}");
+        assert!(some.facts.warnings.iter().any(|w| w.contains("fewer than 5 rows are left out")), "{spec}");
+        assert_ne!(some.fitted, all.fitted);
+        let rare = Dataset::rows(&data, &(0..400).filter(|m| m % 7 == 0).collect::<Vec<_>>());
+        let more = some.fit_like(&rare, &control).unwrap();
+        assert!(told(&more).iter().all(|n| *n >= 5.0), "{spec}");
+        assert_eq!(some.merge(&more, &control).unwrap().facts.rows, 400 + rare.n_rows());
+        assert!(some.merge(&all, &control).is_err(), "another least count");
+    }
+    // one row has the category `violet`
+    let spec = "sgbn:or,lambda1=20".parse().unwrap();
+    let error = fit(&spec, &data, keep(5), &control).unwrap_err().to_string();
+    assert!(error.contains("category `violet` of column `colour` has fewer than 5 rows"), "{error}");
+    assert!(fit(&spec, &data, keep(0), &control).is_ok());
+    let unkept = FitOptions { least_count: 5, ..FitOptions::default() };
+    assert!(PieceFit::new(&spec, "class", None, unkept).is_err());
+}
+
+/// Takes a piece.
+type Take<'a> = &'a mut dyn FnMut((Table, Places)) -> Result<()>;
+
+/// Hands on a table in pieces of so many rows.
+fn hand_on(table: &Table, rows: usize) -> impl Fn(&ReadOptions, Take<'_>) -> Result<()> {
+    let places: Vec<usize> = (0..table.n_rows()).collect();
+    let pieces: Vec<Table> = places.chunks(rows).map(|rows| piece(table, rows)).collect();
+    move |_, hand_on| pieces.iter().try_for_each(|piece| hand_on((piece.clone(), Places::default())))
+}
+
+/// The rows that are drawn are those of their numbers in pieces of any size, and models are fitted to all others.
+#[test]
+fn rows_that_are_held_out_are_tested_and_not_learnt_from() {
+    let whole = table(Kind { rows: 400, weights: true, ..Kind::default() });
+    let (control, draw) = (Control::default(), Draw::new(3, 0.25).unwrap());
+    let weights = Some("times");
+    let chosen: Vec<usize> = (0..400).filter(|&m| draw.takes(m as u64)).collect();
+    let others: Vec<usize> = (0..400).filter(|&m| !draw.takes(m as u64)).collect();
+    let all = Dataset::new(whole.clone(), "class", weights).unwrap();
+    let spec = "tan:ml".parse().unwrap();
+    let want = fit(&spec, &all.rows(&others), FitOptions::default(), &control).unwrap();
+    for rows in [7, 90, 400] {
+        let read = hand_on(&whole, rows);
+        let table = PieceTable::scan("class", weights, &ReadOptions::default(), &control, &read).unwrap();
+        assert_eq!((table.rows, table.missing_cells), (400, all.features.n_missing()));
+        let (drawn, numbers) = table.drawn(draw, &control).unwrap();
+        assert_eq!((&drawn, &numbers), (&all.rows(&chosen), &chosen), "in pieces of {rows}");
+        let found = table.fit(&spec, FitOptions::default(), Some(draw), &control).unwrap();
+        assert_eq!(found.to_bytes().unwrap(), want.to_bytes().unwrap(), "in pieces of {rows}");
+        let everything = table.fit(&spec, FitOptions::default(), None, &control).unwrap();
+        assert_eq!(everything.to_bytes().unwrap(), in_memory("tan:ml", &whole, weights).to_bytes().unwrap());
+
+        let class = chosen.iter().map(|&m| all.class.get(m).unwrap()).collect();
+        let test = TestSet { features: drawn.features.clone(), class, weights: drawn.weights.clone() };
+        let protocol = Protocol::default();
+        let (models, rest) = ([spec.clone()], all.rows(&others));
+        let in_pieces = TestRows::Pieces(&test, TrainingPieces { table: &table, without: Some(draw) });
+        let plan = Plan { tested: in_pieces, ..Plan::new(&models, &drawn, &protocol) };
+        let at_hand = Plan { tested: TestRows::Set(&test), ..Plan::new(&models, &rest, &protocol) };
+        let (a, b) = (compare(&plan, &control).unwrap(), compare(&at_hand, &control).unwrap());
+        assert_eq!((a.data.rows, a.protocol.test_rows), (400, Some(chosen.len())));
+        assert_eq!(a.results[0].accuracy, b.results[0].accuracy);
+        assert_eq!(a.results[0].log_loss, b.results[0].log_loss);
+    }
+}
+
+/// Networks learnt from the moments of pieces are those of the rows, up to the grid that makes the moments whole numbers.
+#[test]
+fn networks_are_learnt_from_pieces() {
+    let whole = hingenet::evaluate::generate("gbn", Some(300), 5).unwrap();
+    let control = Control::default();
+    let data = Dataset::new(whole.clone(), "class", None).unwrap();
+    let free = Constraints::none(data.features.n_columns());
+    let read = hand_on(&whole, 70);
+    let table = PieceTable::scan("class", None, &ReadOptions::default(), &control, &read).unwrap();
+    let moments = table.moments(&control).unwrap();
+    for method in [StructureMethod::Search, StructureMethod::Or, StructureMethod::Tests(TestLearner::Pc)] {
+        let search = SearchParams { rounds: 3, ..SearchParams::default() };
+        let params = StudyParams { method, search, ..StudyParams::default() };
+        let class = Some((&data.class, &data.classes[..]));
+        let want = study_networks(&data.features, None, class, &free, &params, &control).unwrap();
+        let found = study_moments(&moments, Some(&data.classes), &free, &params, &control).unwrap();
+        assert_eq!(found.classes.len(), 2);
+        for (a, b) in found.classes.iter().zip(&want.classes) {
+            assert_eq!((&a.class, a.rows), (&b.class, b.rows));
+            assert_eq!(a.network.dag(), b.network.dag(), "{method:?}");
+            let apart = a.structure.theta.data().iter().zip(b.structure.theta.data());
+            assert!(apart.map(|(x, y)| (x - y).abs()).fold(0.0, f64::max) < 1e-6, "{method:?}");
+            assert!(
+                (a.log_likelihood - b.log_likelihood).abs() < 1e-6 * b.log_likelihood.abs(),
+                "{method:?}"
+            );
+        }
+        let asked = StudyParams { contrast: Some(Default::default()), ..params };
+        assert!(study_moments(&moments, Some(&data.classes), &free, &asked, &control).is_err());
+    }
+    let gaps = table_with_gaps();
+    let read = hand_on(&gaps, 50);
+    let table = PieceTable::scan("class", None, &ReadOptions::default(), &control, &read).unwrap();
+    let error = table.moments(&control).err().unwrap().to_string();
+    assert!(error.contains("missing cells"), "{error}");
+}
+
+fn table_with_gaps() -> Table {
+    table(Kind { rows: 120, gaps: true, ..Kind::default() })
 }

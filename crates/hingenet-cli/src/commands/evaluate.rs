@@ -4,6 +4,7 @@ use super::Run;
 use crate::options::seconds;
 use crate::output::{self, Files};
 use crate::page;
+use crate::pieces::is_too_large;
 use crate::reader::LabelledReader;
 use crate::session::Session;
 use crate::show;
@@ -21,10 +22,10 @@ use std::time::Duration;
 pub struct Evaluate {
     /// Rows to evaluate on: CSV, ARFF, Parquet or Arrow, plain or gzip; a folder or a pattern such as 'part-*.csv' for
     /// several files; - reads stdin
-    data: PathBuf,
+    pub(super) data: PathBuf,
     /// Column to predict
     #[arg(long, value_name = "COL")]
-    target: String,
+    pub(super) target: String,
     /// Model with options, see `hingenet models`; may be given several times
     #[arg(long = "model", value_name = "NAME")]
     models: Vec<String>,
@@ -33,16 +34,16 @@ pub struct Evaluate {
     folds: usize,
     /// Repeat the cross-validation with other folds
     #[arg(long, value_name = "R", default_value_t = 1)]
-    repeats: usize,
+    pub(super) repeats: usize,
     /// Keep rows with equal values in this column in one fold; it is no feature
     #[arg(long, value_name = "COL")]
-    groups: Option<String>,
+    pub(super) groups: Option<String>,
     /// Fit on all of DATA and test on this file instead of cross-validation
     #[arg(long, value_name = "FILE", conflicts_with_all = ["folds", "repeats", "groups"])]
     test: Option<PathBuf>,
     /// Column of sample weights
     #[arg(long, value_name = "COL")]
-    weights: Option<String>,
+    pub(super) weights: Option<String>,
     /// Also blank this share of the test cells at random
     #[arg(long, value_name = "0,0.1,...", value_delimiter = ',')]
     missing: Vec<f64>,
@@ -54,12 +55,12 @@ pub struct Evaluate {
     sweep: Option<String>,
     /// Write all figures as JSON; - writes them to stdout in place of the table
     #[arg(long, value_name = "FILE|-")]
-    json: Option<PathBuf>,
+    pub(super) json: Option<PathBuf>,
     /// Write a page to look at; it also shows accuracies with missing cells if --missing is not given
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     #[command(flatten)]
-    reader: LabelledReader,
+    pub(super) reader: LabelledReader,
 }
 
 impl Run for Evaluate {
@@ -124,7 +125,13 @@ impl Evaluate {
         protocol: &Protocol,
         session: &Session,
     ) -> Result<Evaluation> {
-        let (mut table, places) = self.reader.labelled(&self.data, &self.target, session)?;
+        let (mut table, places) = match self.reader.labelled(&self.data, &self.target, session) {
+            Ok(rows) => rows,
+            Err(error) if is_too_large(&error, &self.data) => {
+                return self.in_pieces(specs, sweep, protocol, session);
+            }
+            Err(error) => return Err(error),
+        };
         let mut groups = None;
         if let Some(column) = &self.groups {
             let (found, rest) = places.locate(Groups::take(table, column))?;
@@ -139,10 +146,15 @@ impl Evaluate {
         };
         let (keep_answers, row_numbers) = (self.json.is_some(), places.kept());
         let plan = Plan { models: specs, sweep, data: &data, tested, protocol, keep_answers, row_numbers };
+        self.run_plan(&plan, session)
+    }
+
+    /// The figures, and the page if it is asked for.
+    pub(super) fn run_plan(&self, plan: &Plan, session: &Session) -> Result<Evaluation> {
         let Some(path) = &self.report else {
-            return Ok(self.with_names(compare(&plan, &session.control)?));
+            return Ok(self.with_names(compare(plan, &session.control)?));
         };
-        let mut report = study(&plan, &session.control)?;
+        let mut report = study(plan, &session.control)?;
         report.evaluation = self.with_names(report.evaluation);
         report.reproduction.command = Some(session.command_line.clone());
         session.done();
@@ -157,7 +169,7 @@ impl Evaluate {
         evaluation
     }
 
-    fn test_set(&self, data: &Dataset, session: &Session) -> Result<Option<(TestSet, Places)>> {
+    pub(super) fn test_set(&self, data: &Dataset, session: &Session) -> Result<Option<(TestSet, Places)>> {
         let Some(path) = &self.test else { return Ok(None) };
         let (table, places) = self.reader.test_rows(path, data, self.weights.as_deref(), session)?;
         let test = TestSet::new(table, &self.target, self.weights.as_deref(), &data.classes);

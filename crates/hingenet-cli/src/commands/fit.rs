@@ -1,15 +1,16 @@
 //! `hingenet fit`
 
 use super::Run;
-use super::fit_pieces::is_too_large;
 use crate::options::seconds;
 use crate::output::{self, Files};
+use crate::pieces::{Pieces, is_too_large};
 use crate::reader::{LabelledReader, Rows};
 use crate::session::Session;
 use crate::show::count;
 use anyhow::Result;
 use clap::Args;
-use hingenet::model::{ClassWeight, DEFAULT_MODEL, Dataset, FitOptions, Model, ModelSpec, fit};
+use hingenet::Error;
+use hingenet::model::{ClassWeight, DEFAULT_MODEL, Dataset, FitOptions, Model, ModelSpec, PieceFit, fit};
 use hingenet::report::choice_words;
 use hingenet_data::pieces::piece;
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ use std::time::Duration;
 pub struct Fit {
     /// Rows to learn from: CSV, ARFF, Parquet or Arrow, plain or gzip; a folder or a pattern such as 'part-*.csv' for
     /// several files; - reads stdin
-    pub(super) data: PathBuf,
+    data: PathBuf,
     /// Column to predict
     #[arg(
         long,
@@ -28,7 +29,7 @@ pub struct Fit {
         hide_default_value = true,
         required_unless_present = "like"
     )]
-    pub(super) target: String,
+    target: String,
     /// Model with options, see `hingenet models`
     #[arg(long, value_name = "NAME", default_value = DEFAULT_MODEL)]
     model: String,
@@ -37,13 +38,13 @@ pub struct Fit {
     output: PathBuf,
     /// Column of sample weights
     #[arg(long, value_name = "COL")]
-    pub(super) weights: Option<String>,
+    weights: Option<String>,
     /// Weight of classes: `balanced` or CLASS=W,...
     #[arg(long, value_name = "balanced|CLASS=W,...")]
-    pub(super) class_weight: Option<String>,
+    class_weight: Option<String>,
     /// Also learn from rows without a class (`:ml` and `:ml-bn-svm` of nb, tan, kdb and dag)
     #[arg(long, conflicts_with = "drop_unlabelled")]
-    pub(super) semi_supervised: bool,
+    semi_supervised: bool,
     /// Rules with margins: end the search for options after 60 % of this time (the inner fold under way is finished) and
     /// the fit after all of it, with the best so far, which then depends on the speed of the machine. Other models: give up
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -55,11 +56,14 @@ pub struct Fit {
     /// by maximum likelihood, complete rows)
     #[arg(long)]
     keep_statistics: bool,
+    /// Leave counts of fewer rows than this out of the statistics and of the model, so that neither tells them
+    #[arg(long, value_name = "N", requires = "keep_statistics", value_parser = clap::value_parser!(u64).range(2..))]
+    least_count: Option<u64>,
     /// Fit the model of this file, which keeps its statistics, to these rows: the same columns, states and classes
     #[arg(long, value_name = "MODEL.hgn", conflicts_with_all = ["target", "model", "weights", "class_weight", "semi_supervised", "calibrate_sets"])]
     like: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) reader: LabelledReader,
+    reader: LabelledReader,
 }
 
 impl Run for Fit {
@@ -118,12 +122,33 @@ impl Fit {
         Ok(fit(spec, &data, self.options(session), &session.control)?)
     }
 
-    pub(super) fn options(&self, session: &Session) -> FitOptions {
+    /// Fits to the pieces of a table that does not fit into memory.
+    fn in_pieces(&self, spec: &ModelSpec, session: &Session) -> Result<Model> {
+        if self.semi_supervised || self.class_weight.is_some() {
+            return Err(Error::Unsupported {
+                model: spec.name().into(),
+                problem: "the table does not fit into memory, and read in pieces it allows neither class weights nor rows without a class"
+                    .into(),
+                hint: "leave out --class-weight and --semi-supervised, or allow more (`--max-memory`)".into(),
+            }
+            .into());
+        }
+        let columns = (Some(&self.target[..]), self.weights.as_deref());
+        let pieces = Pieces::open(&self.data, columns, &self.reader, session)?;
+        let fit = PieceFit::new(spec, &self.target, self.weights.as_deref(), self.options(session))?;
+        let model =
+            fit.fit(&pieces.options, &session.control, &|options, hand_on| pieces.read(options, hand_on))?;
+        pieces.tell_left_out(session);
+        Ok(model)
+    }
+
+    fn options(&self, session: &Session) -> FitOptions {
         FitOptions {
             seed: session.seed,
             max_time: self.max_time,
             calibrate_sets: self.calibrate_sets,
             keep_statistics: self.keep_statistics,
+            least_count: self.least_count.unwrap_or(0),
         }
     }
 }

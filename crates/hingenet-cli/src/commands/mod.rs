@@ -3,10 +3,10 @@
 mod completions;
 mod demo;
 mod evaluate;
+mod evaluate_pieces;
 mod explain;
 mod explore;
 mod fit;
-mod fit_pieces;
 mod generate;
 mod impute;
 mod inspect;

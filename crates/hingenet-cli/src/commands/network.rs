@@ -5,18 +5,22 @@ use crate::failure::usage;
 use crate::options::seconds;
 use crate::output::{self, Files};
 use crate::page;
+use crate::pieces::{ALL_ROWS, Pieces, is_too_large};
 use crate::reader::LabelledReader;
 use crate::session::Session;
 use crate::show::{self, count};
 use anyhow::{Result, anyhow};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use hingenet::model::{Dataset, Knowledge};
+use hingenet::model::{Dataset, Knowledge, PieceTable};
 use hingenet::report::{Chance, Change, ClassNetwork, NetworkDifference, NetworkReport, WeightDifference};
 use hingenet::table::{Codes, Table};
+use hingenet::{Control, Error};
 use hingenet_gaussian::StructureMethod;
 use hingenet_gaussian::structure::{ALPHA, METHODS, STUDY_ROUNDS, SearchParams, Start};
-use hingenet_gaussian::study::{ContrastParams, Resampling, StudyParams, node_names, study_networks};
+use hingenet_gaussian::study::{
+    ContrastParams, NetworkStudy, Resampling, StudyParams, node_names, study_moments, study_networks,
+};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -87,6 +91,17 @@ pub struct Network {
     output: Vec<PathBuf>,
     #[command(flatten)]
     reader: LabelledReader,
+}
+
+/// Features, and the codes and names of the classes.
+type Rows = (Table, Option<(Codes, Vec<String>)>);
+
+/// Networks, and what they were learnt from.
+struct Learnt {
+    study: NetworkStudy,
+    known: Knowledge,
+    columns: usize,
+    missing_cells: usize,
 }
 
 /// A row of the table of methods.
@@ -173,17 +188,16 @@ impl Network {
     fn learn(&self, session: &Session) -> Result<NetworkReport> {
         let params = self.params(session);
         params.check()?;
-        let (table, class) = self.read(session)?;
-        let names = node_names(&table)?;
-        let known =
-            Knowledge::read(&names, self.nodes.as_deref(), self.arcs.as_deref(), self.truth.as_deref())?;
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
         let mut control = session.control.keeping_warnings(&warnings);
         if let Some(time) = self.max_time {
             control = control.at_most(time);
         }
-        let codes = class.as_ref().map(|(codes, names)| (codes, names.as_slice()));
-        let study = study_networks(&table, None, codes, &known.constraints, &params, &control)?;
+        let Learnt { study, known, columns, missing_cells } = match self.read(session) {
+            Ok(rows) => self.at_hand(rows, &params, &control)?,
+            Err(error) if is_too_large(&error, &self.data) => self.in_pieces(params, session, &control)?,
+            Err(error) => return Err(error),
+        };
         let mut report = NetworkReport::of_study(&study, self.cutoff, &known.facts, known.truth.as_ref())?;
         report.source = page::file_name(&self.data);
         report.target = self.target.clone();
@@ -193,13 +207,52 @@ impl Network {
                 report.origin.warnings.push(warning);
             }
         }
-        report.origin.facts = self.facts(&table, session.seed);
+        report.origin.facts = self.facts(columns, missing_cells, session.seed);
         Ok(report)
     }
 
+    /// Networks of rows that are all at hand.
+    fn at_hand(&self, (table, class): Rows, params: &StudyParams, control: &Control) -> Result<Learnt> {
+        let known = self.knowledge(&node_names(&table)?)?;
+        let class = class.as_ref().map(|(codes, names)| (codes, names.as_slice()));
+        let study = study_networks(&table, None, class, &known.constraints, params, control)?;
+        Ok(Learnt { study, known, columns: table.n_columns(), missing_cells: table.n_missing() })
+    }
+
+    /// Networks of the moments of a table that does not fit into memory.
+    fn in_pieces(&self, mut params: StudyParams, session: &Session, control: &Control) -> Result<Learnt> {
+        if self.bootstrap.is_some() {
+            let problem =
+                "the table does not fit into memory, and rows that are read in pieces cannot be drawn again";
+            let hint = "leave out --bootstrap, give fewer rows, or allow more (`--max-memory`)";
+            return Err(Error::data(problem, hint).into());
+        }
+        let pieces = Pieces::open(&self.data, (self.target.as_deref(), None), &self.reader, session)?;
+        let read = |options: &_, hand_on: &mut dyn FnMut(_) -> _| pieces.read(options, hand_on);
+        let target = self.target.as_deref().unwrap_or(ALL_ROWS);
+        let table = PieceTable::scan(target, None, &pieces.options, control, &read)?;
+        pieces.tell_left_out(session);
+        if self.target.is_some() && params.contrast.take().is_some() {
+            control.warn(
+                "the table does not fit into memory: whether differences of the classes are more than chance is not \
+                 tested (`--shuffles`)",
+            );
+        }
+        let moments = table.moments(control)?;
+        let known = self.knowledge(&moments.node_names()?)?;
+        let classes = self.target.as_ref().map(|_| table.classes());
+        let study = study_moments(&moments, classes, &known.constraints, &params, control)?;
+        let (columns, missing_cells) = (table.schema().features.len(), table.missing_cells);
+        Ok(Learnt { study, known, columns, missing_cells })
+    }
+
+    fn knowledge(&self, names: &[String]) -> Result<Knowledge> {
+        let (nodes, arcs, truth) = (self.nodes.as_deref(), self.arcs.as_deref(), self.truth.as_deref());
+        Ok(Knowledge::read(names, nodes, arcs, truth)?)
+    }
+
     /// The features, and the codes and names of the classes where there is a target.
-    #[allow(clippy::type_complexity)]
-    fn read(&self, session: &Session) -> Result<(Table, Option<(Codes, Vec<String>)>)> {
+    fn read(&self, session: &Session) -> Result<Rows> {
         match &self.target {
             None => Ok((self.reader.plain.unlabelled(&self.data, session)?.0, None)),
             Some(target) => {
@@ -242,11 +295,11 @@ impl Network {
         self.lambda1.map_or("lambda1 0.6 for each row".into(), |l| format!("lambda1 {l}"))
     }
 
-    fn facts(&self, table: &Table, seed: u64) -> Vec<(String, String)> {
+    fn facts(&self, columns: usize, missing_cells: usize, seed: u64) -> Vec<(String, String)> {
         let mut facts = vec![
             ("method".to_string(), self.method_words()),
-            ("columns".to_string(), table.n_columns().to_string()),
-            ("missing cells".to_string(), table.n_missing().to_string()),
+            ("columns".to_string(), columns.to_string()),
+            ("missing cells".to_string(), missing_cells.to_string()),
             ("smallest weight shown".to_string(), self.cutoff.to_string()),
             ("seed".to_string(), seed.to_string()),
         ];

@@ -90,6 +90,72 @@ fn a_table_larger_than_the_memory_is_fitted_in_pieces() {
     assert!(refused.contains("class weights"), "{refused}");
 }
 
+/// Rows are held out and tested, and the figures are near those of folds.
+#[test]
+fn a_table_larger_than_the_memory_is_evaluated_on_rows_held_out() {
+    let folder = Folder::with(&[]);
+    folder.succeeds("generate waveform -n 6000 -o whole.csv --quiet");
+    folder.succeeds("generate waveform -n 500 --seed 3 -o test.csv --quiet");
+    let figures = |line: &str| -> serde_json::Value {
+        let run = folder.run(&format!("{line} --json -"));
+        assert_eq!(run.code, Some(0), "{}", run.show());
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let line = "evaluate whole.csv --target class --model nb:ml --model tan:ml --model majority";
+    let (whole, pieces) = (figures(line), figures(&format!("{line} --max-memory 1M")));
+    assert_eq!(pieces["data"], whole["data"]);
+    let n = pieces["protocol"]["test_rows"].as_u64().unwrap();
+    assert!((300..1300).contains(&n), "{n} rows are held out");
+    for k in 0..3 {
+        let accuracy = |found: &serde_json::Value| found["results"][k]["accuracy"]["mean"].as_f64().unwrap();
+        assert!((accuracy(&whole) - accuracy(&pieces)).abs() < 0.07, "{whole} {pieces}");
+    }
+    // the same rows again, each by its number in the file
+    assert_eq!(
+        pieces["results"][0]["predictions"],
+        figures(&format!("{line} --max-memory 1M"))["results"][0]["predictions"]
+    );
+    let last = pieces["results"][0]["predictions"].as_array().unwrap().last().unwrap()["row"].as_u64();
+    assert!(last.is_some_and(|row| row > 5000), "{last:?}");
+    let told = folder.run(&format!("{line} --max-memory 1M"));
+    assert!(told.stderr.contains("held out, not on folds"), "{}", told.stderr);
+    let test = figures(&format!("{line} --test test.csv --max-memory 1M"));
+    assert_eq!(
+        test["results"][1]["accuracy"],
+        figures(&format!("{line} --test test.csv"))["results"][1]["accuracy"]
+    );
+    folder.succeeds(&format!("{line} --max-memory 1M --report page.html"));
+    let refused = folder.fails(&format!("{line} --repeats 2 --max-memory 1M"), 3);
+    assert!(refused.contains("neither groups nor repeats"), "{refused}");
+}
+
+#[test]
+fn a_network_is_learnt_from_a_table_larger_than_the_memory() {
+    let folder = Folder::with(&[]);
+    folder.succeeds("generate gbn -n 8000 -o whole.csv --quiet");
+    let line = "network whole.csv --target class --method or --shuffles 0 -o";
+    folder.succeeds(&format!("{line} whole.json"));
+    let run = folder.run(&format!("{line} pieces.json --max-memory 1M -v"));
+    assert!(run.code == Some(0) && run.stderr.contains("read in pieces"), "{}", run.show());
+    let read = |name: &str| -> serde_json::Value { serde_json::from_str(&folder.text(name)).unwrap() };
+    let arcs = |found: &serde_json::Value| -> Vec<String> {
+        let arc = |arc: &serde_json::Value| {
+            format!("{} {} {:.6}", arc["from"], arc["to"], arc["weight"].as_f64().unwrap())
+        };
+        let networks = found["networks"].as_array().unwrap().iter();
+        networks.flat_map(|network| network["arcs"].as_array().unwrap().iter().map(arc)).collect()
+    };
+    let (whole, pieces) = (read("whole.json"), read("pieces.json"));
+    assert!(!arcs(&whole).is_empty());
+    assert_eq!(arcs(&pieces), arcs(&whole));
+    let one = folder.succeeds("network whole.csv --ignore class --max-memory 1M");
+    assert!(one.contains("all rows") && one.contains("8000"), "{one}");
+    let judged = folder.run("network whole.csv --target class --max-memory 1M");
+    assert!(judged.stderr.contains("is not tested"), "{}", judged.show());
+    let refused = folder.fails("network whole.csv --target class --bootstrap 5 --max-memory 1M", 3);
+    assert!(refused.contains("cannot be drawn again"), "{refused}");
+}
+
 #[test]
 fn a_billion_rows_are_not_drawn_at_once() {
     let folder = Folder::with(&[("rows.csv", &with_ids(60))]);

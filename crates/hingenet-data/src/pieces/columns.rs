@@ -164,13 +164,16 @@ impl TableScan {
         self.columns.iter().map(column).sum()
     }
 
+    /// Refuses columns that are of no type.
+    pub fn check_types(&self) -> Result<()> {
+        let Some(name) = self.mixed().into_iter().next() else { return Ok(()) };
+        let problem = format!("column `{name}` holds numbers in one piece of the table and texts in another");
+        Err(Error::data(problem, "say what it is with `--categorical`, or correct the cells"))
+    }
+
     /// Refuses rows that no classifier can be learnt from, in the words of a table in memory.
     pub fn check(&self) -> Result<()> {
-        if let Some(name) = self.mixed().first() {
-            let problem =
-                format!("column `{name}` holds numbers in one piece of the table and texts in another");
-            return Err(Error::data(problem, "say what it is with `--categorical`, or correct the cells"));
-        }
+        self.check_types()?;
         let present: Vec<usize> = (0..self.classes.len()).filter(|&c| self.class_rows[c] > 0).collect();
         let class = present.iter().map(|&c| Some(c));
         let empty = Dataset {

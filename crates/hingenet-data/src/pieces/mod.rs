@@ -3,10 +3,12 @@
 //! piece ends and the next begins.
 
 mod columns;
+mod draw;
 mod sample;
 
 pub use columns::{Cells, ColumnScan, TableScan};
-pub use sample::RowSample;
+pub use draw::Draw;
+pub use sample::{RowSample, joined};
 
 use crate::rows::{Dataset, categories_of, split_weights};
 use crate::table::{Table, category_order};

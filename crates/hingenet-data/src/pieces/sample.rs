@@ -1,6 +1,7 @@
 //! Some rows of a table, the same ones however it comes in pieces: those whose content has the smallest hashes. Equal
 //! rows go together, with the sum of their weights, so a sample stands for the whole in every proportion.
 
+use super::draw::mixed;
 use super::whole_weights;
 use crate::rows::Dataset;
 use crate::table::{Column, ColumnData, Table};
@@ -90,16 +91,8 @@ fn hash_of(data: &Dataset, m: usize) -> u64 {
     state
 }
 
-/// The finaliser of SplitMix64, which is one to one.
-fn mixed(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
-/// The rows of one piece, then those of another.
-fn joined(a: &Dataset, b: &Dataset) -> Result<Dataset> {
+/// The rows of one piece, then those of another. Both have weights, or none.
+pub fn joined(a: &Dataset, b: &Dataset) -> Result<Dataset> {
     let pairs = a.features.columns().iter().zip(b.features.columns());
     let columns = pairs.map(|(x, y)| x.joined(y)).collect::<Option<Vec<Column>>>();
     let class = a.class.joined(&b.class);
@@ -107,7 +100,7 @@ fn joined(a: &Dataset, b: &Dataset) -> Result<Dataset> {
     let (Some(columns), true) = (columns, is_same) else {
         return Err(Error::data("the pieces have different columns", "give all pieces the same columns"));
     };
-    let weights = a.weights.iter().chain(&b.weights).flatten().copied().collect();
+    let weights = a.weights.as_ref().zip(b.weights.as_ref()).map(|(a, b)| [&a[..], b].concat());
     let features = Table::new(columns)?;
-    Ok(Dataset { features, class, weights: Some(weights), ..a.clone() })
+    Ok(Dataset { features, class, weights, ..a.clone() })
 }

@@ -32,6 +32,11 @@ pub struct MomentTable {
 }
 
 impl MomentTable {
+    /// Names of the nodes.
+    pub fn node_names(&self) -> Result<Vec<String>> {
+        Ok(self.moments.finish(&self.grids, &self.schema)?.0.node_names())
+    }
+
     /// Those of complete rows with whole weights, else `None`.
     pub(super) fn of(rows: &Rows<'_>, control: &Control) -> Result<Option<Self>> {
         let features = rows.features();

@@ -5,10 +5,12 @@
 mod confidence;
 mod contrast;
 mod difference;
+mod moments;
 
 pub use confidence::{ArcConfidence, Resampling, RunArcs, arc_confidence};
 pub use contrast::{ClassRows, Contrast, ContrastParams, Contrasts, contrasts};
 pub use difference::{ArcDifference, Change, GroupTable, degrees, difference_network, group_table};
+pub use moments::study_moments;
 
 use crate::features::{self, FeatureMap};
 use crate::network::GaussianNetwork;
@@ -153,7 +155,7 @@ pub fn study_networks(
     let weights: Vec<f64> = order.iter().map(|&a| weights.map_or(1.0, |w| w[a])).collect();
     let features = FeatureMap::learn(&table, Some(&weights))?;
     let x = features.encode(&table)?;
-    check_nodes(&x, &features, constraints, control)?;
+    check_nodes(&features, constraints, control)?;
     let constraints = &own_columns_apart(&features, constraints);
     let learner = Learner { params, constraints, control };
     let mut contrasts = Vec::new();
@@ -241,25 +243,25 @@ fn sorted_rows(table: &Table) -> Vec<usize> {
     order
 }
 
-fn check_nodes(
-    x: &Matrix,
-    features: &FeatureMap,
-    constraints: &Constraints,
-    control: &Control,
-) -> Result<()> {
-    if x.cols() < 2 {
+fn check_nodes(features: &FeatureMap, constraints: &Constraints, control: &Control) -> Result<()> {
+    let nodes = features.nodes().len();
+    if nodes < 2 {
         return Err(Error::data(
-            format!("a network needs at least 2 nodes, found {}", x.cols()),
+            format!("a network needs at least 2 nodes, found {nodes}"),
             "add columns; a categorical column with K categories makes K - 1 nodes",
         ));
     }
-    require_len("nodes of the constraints", x.cols(), constraints.nodes())?;
+    require_len("nodes of the constraints", nodes, constraints.nodes())?;
     for (k, node) in features.nodes().iter().enumerate() {
         if node.scale == 0.0 {
             control.warn(&format!("`{}` is constant: it stays without arcs", features.node_name(k)));
         }
     }
     Ok(())
+}
+
+fn of_class(class: Option<&String>) -> String {
+    class.map(|c| format!("class `{c}`: ")).unwrap_or_default()
 }
 
 /// Complete rows and their weights.
@@ -279,29 +281,9 @@ impl Learner<'_> {
         weights: &[f64],
         class: Option<&String>,
     ) -> Result<(ClassStudy, CompleteRows)> {
-        let of_class = class.map(|c| format!("class `{c}`: ")).unwrap_or_default();
-        let total: f64 = weights.iter().sum();
-        if total < 2.0 {
-            return Err(Error::data(
-                format!("{of_class}a network needs at least 2 rows, found {total}"),
-                "add rows, or merge rare classes",
-            ));
-        }
-        let lambda1 = (self.params.method.has_lambda1())
-            .then(|| self.params.lambda1.unwrap_or(LAMBDA1_PER_ROW * total));
-        let method = self.method(lambda1.unwrap_or(1.0));
+        let (lambda1, method) = self.prepared(weights.iter().sum(), class)?;
         let (moments, structure) = method.learn_rows(x, weights, self.constraints, self.control)?;
-        if !structure.report.converged {
-            let problem = match self.params.method {
-                StructureMethod::Search => {
-                    "the order search still found better graphs in the last third of its rounds; more of them (`--rounds`) \
-                     may find another"
-                        .into()
-                }
-                _ => format!("{} did not converge", structure.report.method),
-            };
-            self.control.warn(&format!("{of_class}{problem}"));
-        }
+        self.warn_of(&structure, class);
         let network = GaussianNetwork::from_structure(&structure, &moments)?;
         let (complete, log_likelihood) = completed(x, weights, &network)?;
         let study = ClassStudy {
@@ -315,6 +297,34 @@ impl Learner<'_> {
             log_likelihood,
         };
         Ok((study, (complete, weights.to_vec())))
+    }
+
+    /// λ1 and the method for rows of this total weight.
+    fn prepared(&self, total: f64, class: Option<&String>) -> Result<(Option<f64>, Method)> {
+        if total < 2.0 {
+            return Err(Error::data(
+                format!("{}a network needs at least 2 rows, found {total}", of_class(class)),
+                "add rows, or merge rare classes",
+            ));
+        }
+        let lambda1 = (self.params.method.has_lambda1())
+            .then(|| self.params.lambda1.unwrap_or(LAMBDA1_PER_ROW * total));
+        Ok((lambda1, self.method(lambda1.unwrap_or(1.0))))
+    }
+
+    fn warn_of(&self, structure: &StructureFit, class: Option<&String>) {
+        if structure.report.converged {
+            return;
+        }
+        let problem = match self.params.method {
+            StructureMethod::Search => {
+                "the order search still found better graphs in the last third of its rounds; more of them (`--rounds`) \
+                 may find another"
+                    .into()
+            }
+            _ => format!("{} did not converge", structure.report.method),
+        };
+        self.control.warn(&format!("{}{problem}", of_class(class)));
     }
 
     /// How each other class differs from the first.

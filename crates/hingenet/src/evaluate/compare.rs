@@ -2,10 +2,11 @@
 
 use super::cross_validate::{Outcome, Splits};
 use super::{Protocol, TestSet};
-use crate::model::{Dataset, ModelSpec};
+use crate::model::{Dataset, ModelSpec, PieceTable};
 use crate::report::{DataFacts, Evaluation, FORMAT, FailedModel, ModelResult, ProtocolFacts, SweepPoint};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require};
+use hingenet_data::pieces::Draw;
 use hingenet_data::rows::categories_of;
 use hingenet_data::table::Table;
 use std::str::FromStr;
@@ -36,6 +37,18 @@ pub enum TestRows<'a> {
     Folds(Option<&'a Groups>),
     /// Rows from elsewhere.
     Set(&'a TestSet),
+    /// Rows from elsewhere, or drawn from a table that is too large for the memory. The models are fitted to its pieces;
+    /// the data of the plan are some of its rows.
+    Pieces(&'a TestSet, TrainingPieces<'a>),
+}
+
+/// The rows of a table in pieces that models are fitted to.
+#[derive(Debug, Clone, Copy)]
+pub struct TrainingPieces<'a> {
+    /// The table.
+    pub table: &'a PieceTable<'a>,
+    /// Rows that are not for fitting.
+    pub without: Option<Draw>,
 }
 
 /// Rows that belong together, such as those of one person.
@@ -218,12 +231,16 @@ fn news(result: &ModelResult, done: usize, total: usize) -> String {
 impl Ran<'_> {
     /// The figures.
     pub(super) fn evaluation(&self, plan: &Plan) -> Evaluation {
+        let (rows, missing_cells) = match plan.tested {
+            TestRows::Pieces(_, pieces) => (pieces.table.rows, pieces.table.missing_cells),
+            _ => (plan.data.n_rows(), plan.data.features.n_missing()),
+        };
         Evaluation {
             data: DataFacts {
-                rows: plan.data.n_rows(),
+                rows,
                 features: plan.data.features.n_columns(),
                 classes: plan.data.classes.clone(),
-                missing_cells: plan.data.features.n_missing(),
+                missing_cells,
                 target: plan.data.target.clone(),
                 file: None,
             },
@@ -264,7 +281,7 @@ fn protocol_facts(plan: &Plan) -> ProtocolFacts {
     let protocol = plan.protocol;
     let (folds, repeats, groups, test_rows) = match plan.tested {
         TestRows::Folds(g) => (protocol.folds, protocol.repeats, g.map(|g| g.column.clone()), None),
-        TestRows::Set(test) => (1, 1, None, Some(test.class.len())),
+        TestRows::Set(test) | TestRows::Pieces(test, _) => (1, 1, None, Some(test.class.len())),
     };
     let max_time = protocol.max_time.map(|time| time.as_secs_f64());
     ProtocolFacts { folds, repeats, seed: protocol.seed, groups, test_rows, test_file: None, max_time }

@@ -2,7 +2,7 @@
 //! is learnt on the training part of each split; splits run in parallel and are collected in order.
 
 use super::metrics::{self, Predicted};
-use super::{Plan, TestRows, classes, folds, interval, missing};
+use super::{Plan, TestRows, TrainingPieces, classes, folds, interval, missing};
 use crate::model::{Dataset, FitOptions, Model, ModelSpec, Predictions, RowLikelihood, fit};
 use crate::report::{BalancedError, FoldAccuracy, MissingPoint, ModelResult, RowPrediction, TermResult};
 use hingenet_base::control::Control;
@@ -53,6 +53,8 @@ impl Protocol {
 /// The rows that are tested, and when: every model is tested on the same rows with the same cells blanked.
 pub(super) struct Splits<'a> {
     train: Cow<'a, Dataset>,
+    /// What to fit to instead, if not all training rows are at hand.
+    pieces: Option<TrainingPieces<'a>>,
     /// The tested rows. In a cross-validation they are the rows to fit on, without those of weight zero.
     pub tested: Cow<'a, TestSet>,
     /// Fold of each tested row, repeat by repeat; all 0 for rows from elsewhere.
@@ -98,8 +100,12 @@ impl<'a> Splits<'a> {
         protocol.check()?;
         match tested {
             TestRows::Folds(groups) => Self::of_folds(data, groups.map(|g| &g.group[..]), protocol),
-            TestRows::Set(test) => Ok(Splits {
+            TestRows::Set(test) | TestRows::Pieces(test, _) => Ok(Splits {
                 train: Cow::Borrowed(data),
+                pieces: match tested {
+                    TestRows::Pieces(_, pieces) => Some(pieces),
+                    _ => None,
+                },
                 tested: Cow::Borrowed(test),
                 folds: vec![vec![0; test.class.len()]],
                 n_folds: 1,
@@ -132,14 +138,14 @@ impl<'a> Splits<'a> {
         order.iter().enumerate().for_each(|(rank, &m)| ids[m] = rank);
         let tested = TestSet { features: train.features.clone(), class, weights: train.weights.clone() };
         let (tested, n_folds) = (Cow::Owned(tested), protocol.folds);
-        Ok(Splits { train, tested, folds, n_folds, protocol, ids, rows: kept })
+        Ok(Splits { train, pieces: None, tested, folds, n_folds, protocol, ids, rows: kept })
     }
 
     /// Tells which rows of their file the rows are that may be tested.
     pub fn name_rows(&mut self, plan: &Plan, numbers: &[usize]) -> Result<()> {
         let n_rows = match plan.tested {
             TestRows::Folds(_) => plan.data.n_rows(),
-            TestRows::Set(test) => test.class.len(),
+            TestRows::Set(test) | TestRows::Pieces(test, _) => test.class.len(),
         };
         require_len("row_numbers", n_rows, numbers.len())?;
         self.rows.iter_mut().for_each(|row| *row = numbers[*row]);
@@ -260,12 +266,11 @@ impl<'a> Splits<'a> {
         let (rates, seed) = (&self.protocol.missing, repeat_seed(self.protocol.seed, repeat));
         let start = Instant::now();
         let max_time = self.protocol.max_time;
-        let model = fit(
-            spec,
-            train,
-            FitOptions { seed: self.protocol.seed, max_time, ..FitOptions::default() },
-            control,
-        )?;
+        let options = FitOptions { seed: self.protocol.seed, max_time, ..FitOptions::default() };
+        let model = match self.pieces {
+            Some(pieces) => pieces.table.fit(spec, options, pieces.without, control)?,
+            None => fit(spec, train, options, control)?,
+        };
         let fit_seconds = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let log_proba = model.predict_watched(&test.features, UnseenPolicy::Missing, control)?.log_proba;

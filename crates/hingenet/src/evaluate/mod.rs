@@ -13,7 +13,7 @@ pub(crate) mod metrics;
 mod missing;
 mod study;
 
-pub use compare::{Groups, Plan, Sweep, TestRows, compare};
+pub use compare::{Groups, Plan, Sweep, TestRows, TrainingPieces, compare};
 pub use cross_validate::{Protocol, TestSet};
 pub use generate::{GENERATORS, Generator, TrueArc, generate, true_arcs};
 pub use study::study;

@@ -6,7 +6,7 @@ use super::{
     gaussian, pool, sets,
 };
 use hingenet_base::control::Control;
-use hingenet_base::error::{Error, Result};
+use hingenet_base::error::{Error, Result, require};
 use hingenet_base::solver::SolverReport;
 use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
@@ -29,9 +29,17 @@ pub struct FitOptions {
     pub calibrate_sets: Option<f64>,
     /// Whether the model keeps its statistics, so that it can be merged with others ([`Model::merge`]).
     pub keep_statistics: bool,
+    /// Counts of fewer rows are not among them, and the model is made without these; 0 keeps all.
+    pub least_count: u64,
 }
 
 impl FitOptions {
+    /// Refuses options that do not go together.
+    pub(super) fn check(&self) -> Result<()> {
+        let (least, fits) = (self.least_count, self.keep_statistics || self.least_count == 0);
+        require("least_count", least, "0 where no statistics are kept", fits)
+    }
+
     /// A control that keeps the time, from now on.
     pub(super) fn timed(&self, spec: &ModelSpec, control: &Control) -> Control {
         match self.max_time {
@@ -47,6 +55,7 @@ impl FitOptions {
 /// spared the sorting.
 pub fn fit(spec: &ModelSpec, data: &Dataset, options: FitOptions, control: &Control) -> Result<Model> {
     control.check()?;
+    options.check()?;
     let control = &options.timed(spec, control);
     match options.calibrate_sets {
         None => fit_all(spec, data, options, control),
@@ -123,7 +132,8 @@ pub(super) fn fit_rows(
     let control = &control.keeping_warnings(&warnings);
     let fit = match spec.info().recipe {
         Recipe::Majority => {
-            Fit { model: Fitted::Majority(Majority::fit(rows)), reports: Vec::new(), chosen: BTreeMap::new() }
+            let model = Fitted::Majority(Majority::fit(&rows.class_totals()));
+            Fit { model, reports: Vec::new(), chosen: BTreeMap::new() }
         }
         Recipe::Discrete(graph, rule) => {
             let params = discrete::params(graph, spec, rows.dataset())?;

@@ -3,7 +3,6 @@
 use hingenet_base::error::Result;
 use hingenet_data::classifier::Classifier;
 use hingenet_data::explain::{Game, ScoreTerms};
-use hingenet_data::rows::Rows;
 use hingenet_data::table::Table;
 
 /// Log class frequencies of the training rows.
@@ -15,9 +14,9 @@ pub struct Majority {
 
 impl Majority {
     /// Weighted class frequencies with one virtual row.
-    pub fn fit(rows: &Rows) -> Self {
-        let one = 1.0 / rows.n_classes() as f64;
-        let counts: Vec<f64> = rows.class_totals().iter().map(|n| one + n).collect();
+    pub fn fit(class_totals: &[f64]) -> Self {
+        let one = 1.0 / class_totals.len() as f64;
+        let counts: Vec<f64> = class_totals.iter().map(|n| one + n).collect();
         let total: f64 = counts.iter().sum();
         Majority { log_prior: counts.iter().map(|n| (n / total).ln()).collect() }
     }

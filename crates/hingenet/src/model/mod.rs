@@ -39,7 +39,7 @@ pub use hingenet_data::rows::{ClassWeight, Dataset, NumberData};
 pub use knowledge::{Knowledge, NodeFacts};
 use majority::Majority;
 pub use options::{OptionDefault, OptionInfo, OptionKind};
-pub use pieces::{Gathered, PieceFit};
+pub use pieces::{Gathered, PieceFit, PieceTable};
 pub use query::{Answer, Known, Posterior, Query};
 pub use registry::{DEFAULT_MODEL, ModelInfo, models};
 pub use spec::ModelSpec;

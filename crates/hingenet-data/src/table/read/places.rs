@@ -5,7 +5,7 @@ use hingenet_base::error::{Error, Result};
 use std::sync::Arc;
 
 /// The file of a table or its files and, of text files, the line of each row.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
     /// Name of the file; of a table in several files, of their folder or pattern.
     pub file: String,

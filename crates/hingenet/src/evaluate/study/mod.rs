@@ -40,7 +40,9 @@ pub fn study(plan: &Plan, control: &Control) -> Result<EvaluationReport> {
     let headlines = verdict::headlines(&ran.outcomes[verdict.best], &evaluation.protocol, &pooled);
     let unseen = match plan.tested {
         TestRows::Folds(_) => findings::unseen_in_folds(&ran.splits.tested.features, &ran.splits.folds[0]),
-        TestRows::Set(test) => findings::unseen_in_test(&plan.data.features, &test.features),
+        TestRows::Set(test) | TestRows::Pieces(test, _) => {
+            findings::unseen_in_test(&plan.data.features, &test.features)
+        }
     };
     let parts = ran.outcomes.iter().flat_map(|o| &o.parts);
     let warnings: BTreeSet<String> = parts.flat_map(|p| p.warnings.clone()).collect();

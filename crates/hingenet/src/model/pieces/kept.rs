@@ -96,7 +96,7 @@ impl Model {
             coding: Coding { coders, n_classes },
             pass: Pass::tables(network.network().structure()),
         };
-        let task = Task { target: self.target.clone(), weights: None, work };
+        let task = Task { work, ..Task::columns(&self.target, None) };
         let counted = Counted { dense: support.to_vec(), ..Counted::default() };
         let gathered = Gathered(Findings::Count(counted)).to_bytes()?;
         Ok(Some(Kept { task: task.to_bytes()?, gathered }))
@@ -114,7 +114,7 @@ impl Model {
                 format!("{missing} cells are missing, and statistics are kept of complete rows only");
             return Err(Error::data(problem, "leave out these rows or columns, or fit to all rows at once"));
         }
-        let gathered = task.gather_rows(data.clone(), control)?;
+        let gathered = task.gather_rows(data.clone(), control)?.without_few(&task, control)?;
         let whole = Whole { rows: data.n_rows(), missing, ranges: data.features.ranges(), ..self.whole() };
         self.remade(whole, &task, gathered, control)
     }

@@ -12,23 +12,29 @@
 
 mod bytes;
 mod kept;
+mod least;
 mod rounds;
+mod table;
 
 pub(crate) use kept::Kept;
+pub use table::PieceTable;
 
 use super::fit::{Whole, finished};
+use super::majority::Majority;
 use super::registry::Recipe;
 use super::{Dataset, FitOptions, Fitted, Model, ModelSpec, discrete, gaussian};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_data::pieces::{MOST_ROWS, RowSample, TableScan, piece, whole_weights};
 use hingenet_data::rows::Rows;
+use hingenet_data::select::Fit;
 use hingenet_data::table::{Codes, Schema, Table, UnseenPolicy};
 use hingenet_discrete::{Aim, Coding, Counted, Made, Next, Pass, PassFit};
 use hingenet_gaussian::{
     ExactMoments, GaussianParams, MomentTable, NodeGrids, fit_moments, is_of_moments, needs_rows,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// A fit to a table that comes in pieces.
@@ -83,6 +89,8 @@ enum Plan {
 struct Task {
     target: String,
     weights: Option<String>,
+    /// Counts of fewer rows are not kept.
+    least: u64,
     work: Work,
 }
 
@@ -120,6 +128,11 @@ enum Findings {
 }
 
 impl Task {
+    /// The first round.
+    fn columns(target: &str, weights: Option<&str>) -> Self {
+        Task { target: target.into(), weights: weights.map(String::from), least: 0, work: Work::Columns }
+    }
+
     /// Carries the task out on a piece.
     fn gather(&self, table: Table, control: &Control) -> Result<Gathered> {
         self.gather_rows(piece(table, &self.target, self.weights.as_deref())?, control)
@@ -233,7 +246,9 @@ impl PieceFit {
                 hint: "leave out calibrate_sets, or allow more memory".into(),
             });
         }
-        let task = Task { target: target.into(), weights: weights.map(String::from), work: Work::Columns };
+        options.check()?;
+        let least = options.least_count;
+        let task = Task { least, ..Task::columns(target, weights) };
         Ok(PieceFit { spec: spec.clone(), options, warnings: Arc::default(), task, known: None })
     }
 
@@ -250,8 +265,9 @@ impl PieceFit {
     /// Goes on from what was gathered from all pieces: the model, or `None` if there is another round.
     pub fn advance(&mut self, gathered: Gathered, control: &Control) -> Result<Option<Model>> {
         let control = &control.keeping_warnings(&self.warnings);
+        let gathered = gathered.without_few(&self.task, control)?;
         match (gathered.0, &self.task.work) {
-            (Findings::Columns(scan), Work::Columns) => self.start(&scan, control).map(|()| None),
+            (Findings::Columns(scan), Work::Columns) => self.start(&scan, control),
             (Findings::Count(counted), Work::Count { pass, .. }) => {
                 self.count(pass.clone(), counted, control)
             }
@@ -281,8 +297,8 @@ impl PieceFit {
         Ok(Some(Box::new(Kept { task: self.task.to_bytes()?, gathered: gathered().to_bytes()? })))
     }
 
-    /// Plans the second round.
-    fn start(&mut self, scan: &TableScan, control: &Control) -> Result<()> {
+    /// Plans the second round, if there is one.
+    fn start(&mut self, scan: &TableScan, control: &Control) -> Result<Option<Model>> {
         scan.check()?;
         let shape = Shape { schema: scan.schema(), classes: scan.classes.clone() };
         let whole = Whole {
@@ -293,6 +309,12 @@ impl PieceFit {
             classes: scan.classes.clone(),
             schema: scan.schema(),
         };
+        if matches!(self.spec.info().recipe, Recipe::Majority) && !self.options.keep_statistics {
+            let totals: Vec<f64> = scan.class_rows.iter().map(|n| *n as f64).collect();
+            let model = Fitted::Majority(Majority::fit(&totals));
+            let fit = Fit { model, reports: Vec::new(), chosen: BTreeMap::new() };
+            return Ok(Some(finished(&self.spec, whole, fit, self.options, &self.warnings)));
+        }
         let plan;
         (plan, self.task.work) = match aim(&self.spec, &whole, self.options)? {
             Aims::Discrete(aim) => {
@@ -317,7 +339,7 @@ impl PieceFit {
             _ => (Plan::Rows, Work::Sample { shape, most: MOST_ROWS }),
         };
         self.known = Some(Known { whole, plan });
-        Ok(())
+        Ok(None)
     }
 
     fn known(&self) -> Result<&Known> {

@@ -11,36 +11,54 @@ use std::sync::mpsc::sync_channel;
 const WAITING: usize = 1;
 
 /// A piece, and where its rows come from.
-type Piece = (Table, Places);
+pub type Piece = (Table, Places);
 
 /// Reads a table with options and hands its pieces on, each once.
-type Read<'a> = &'a (dyn Fn(&ReadOptions, &mut dyn FnMut(Piece) -> Result<()>) -> Result<()> + Sync);
+pub type Read<'a> = &'a (dyn Fn(&ReadOptions, &mut dyn FnMut(Piece) -> Result<()>) -> Result<()> + Sync);
 
 impl PieceFit {
     /// Carries out all rounds on the pieces that `read` hands on, as often as it is asked. The options are those given
     /// until the types of the columns are known, and then also say those.
     pub fn fit(mut self, options: &ReadOptions, control: &Control, read: Read<'_>) -> Result<Model> {
         let control = &self.options.timed(&self.spec, control);
-        let mut options = ReadOptions { target: Some(self.task.target.clone()), ..options.clone() };
-        options.numeric.extend(self.task.weights.clone());
+        let (mut gathered, mut options) = columns(&self.task, options, control, read)?;
         loop {
-            let gathered = gathered(&self.task, &options, control, read)?;
-            let mixed = gathered.mixed();
-            if mixed.iter().any(|name| !options.categorical.contains(name)) {
-                // in some pieces of the column all texts are numbers
-                options.categorical.extend(mixed);
-                continue;
-            }
             if let Some(model) = self.advance(gathered, control)? {
                 return Ok(model);
             }
             options.schema = self.schema().cloned();
+            gathered = round(&self.task, &options, control, read)?;
         }
     }
 }
 
+/// The first round, and the options that say which columns are categories in all pieces.
+pub(super) fn columns(
+    task: &Task,
+    options: &ReadOptions,
+    control: &Control,
+    read: Read<'_>,
+) -> Result<(Gathered, ReadOptions)> {
+    let mut options = ReadOptions { target: Some(task.target.clone()), ..options.clone() };
+    options.numeric.extend(task.weights.clone());
+    loop {
+        let gathered = round(task, &options, control, read)?;
+        let mixed = gathered.mixed();
+        if mixed.iter().all(|name| options.categorical.contains(name)) {
+            return Ok((gathered, options));
+        }
+        // in some pieces of the column all texts are numbers
+        options.categorical.extend(mixed);
+    }
+}
+
 /// One round.
-fn gathered(task: &Task, options: &ReadOptions, control: &Control, read: Read<'_>) -> Result<Gathered> {
+pub(super) fn round(
+    task: &Task,
+    options: &ReadOptions,
+    control: &Control,
+    read: Read<'_>,
+) -> Result<Gathered> {
     let (sender, pieces) = sync_channel(WAITING);
     std::thread::scope(|scope| {
         let reader = scope.spawn(move || {
