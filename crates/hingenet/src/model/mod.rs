@@ -29,6 +29,8 @@ mod steps;
 mod unlike;
 
 pub use builders::{Aode, Dag, FisherSvm, KTree, KernelDensity, LogDensity, NaiveBayes, Pool, Sgbn, Tan};
+// for the Python package
+#[doc(hidden)]
 pub use density::fit_log_densities;
 pub use doubts::{Doubt, doubts};
 pub use exchange::{NamedNetwork, Variable};
@@ -44,6 +46,8 @@ pub use query::{Answer, Known, Posterior, Query};
 pub use registry::{DEFAULT_MODEL, ModelInfo, models};
 pub use spec::ModelSpec;
 use unlike::Ranges;
+// for the program
+#[doc(hidden)]
 pub use unlike::doubts_of_test_rows;
 
 use hingenet_base::control::Control;

@@ -13,6 +13,8 @@ mod picture;
 mod pool;
 mod study;
 
+// for the program and its pages
+#[doc(hidden)]
 pub use describe::choice_words;
 pub use evaluation::{Evaluation, ModelResult};
 pub use figure::{Caption, Curve, CurveFigure, HeatMap};
