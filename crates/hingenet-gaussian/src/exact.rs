@@ -8,6 +8,7 @@
 use crate::features::{FeatureMap, Node, node_places};
 use crate::moments::Moments;
 use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::numeric::exact::{ExactSums, LARGEST, MOST_ROWS};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::table::{ColumnData, FeatureKind, Schema, Table};
 use rayon::prelude::*;
@@ -16,10 +17,6 @@ use std::collections::BTreeMap;
 
 /// Steps of the grid from the middle of a range to its end.
 const STEPS: f64 = (1u64 << 46) as f64;
-/// Steps from the middle that a number may be away: rows that come later may be outside the range.
-const FURTHEST: u64 = 1 << 47;
-/// Most rows: sums of products of that many steps stay below 2^127.
-const MOST_ROWS: u64 = 1 << 31;
 
 /// Where the nodes of a table lie.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,7 +78,7 @@ impl NodeGrids {
         self.nodes.is_empty()
     }
 
-    /// Nodes that stand for a category, whose sums are numbers of rows: column and category of each.
+    /// Nodes that stand for a category, whose sums are numbers of rows: column and category of each, in order.
     pub fn categories(&self) -> impl Iterator<Item = (usize, (usize, usize))> + '_ {
         let nodes = self.nodes.iter().enumerate();
         nodes.filter_map(|(j, node)| node.category.map(|category| (j, (node.column, category))))
@@ -103,7 +100,7 @@ impl NodeGrids {
                         )
                     };
                     let place =
-                        |x: f64| Some(grid.place(x)).filter(|u| u.unsigned_abs() <= FURTHEST).ok_or_else(far);
+                        |x: f64| Some(grid.place(x)).filter(|u| u.unsigned_abs() <= LARGEST).ok_or_else(far);
                     n.iter().map(|x| place(x.ok_or_else(missing)?)).collect()
                 }
                 (ColumnData::Categorical(c), Some(k)) => c
@@ -124,24 +121,7 @@ impl NodeGrids {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExactMoments {
     /// Those of each class.
-    pub classes: Vec<ClassSums>,
-}
-
-/// Sums of the rows of one class.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClassSums {
-    /// Total weight.
-    pub rows: u64,
-    /// `Σ u_i`.
-    pub sums: Vec<i128>,
-    /// `Σ u_i u_j` for `j <= i`, row by row.
-    pub products: Vec<i128>,
-}
-
-/// Where the product of two nodes stands.
-fn at(i: usize, j: usize) -> usize {
-    let (i, j) = (i.max(j), i.min(j));
-    i * (i + 1) / 2 + j
+    pub classes: Vec<ExactSums>,
 }
 
 impl ExactMoments {
@@ -160,7 +140,7 @@ impl ExactMoments {
             let weights: Vec<u64> = rows.iter().map(|&m| weights[m]).collect();
             let nodes: Vec<Vec<i64>> =
                 nodes.par_iter().map(|node| rows.iter().map(|&m| node[m]).collect()).collect();
-            ClassSums::of(&nodes, &weights)
+            ExactSums::of(&nodes, &weights)
         };
         Ok(ExactMoments { classes: (0..n_classes).map(sums).collect() })
     }
@@ -173,22 +153,20 @@ impl ExactMoments {
 
     /// Memory, about.
     pub fn bytes(&self) -> usize {
-        self.classes.iter().map(|c| 16 * (c.sums.len() + c.products.len())).sum()
+        self.classes.iter().map(ExactSums::bytes).sum()
     }
 
     /// The columns as nodes, standardised over all rows, and the moments of each class in these units with its total
     /// weight.
     pub(crate) fn finish(&self, grids: &NodeGrids, schema: &Schema) -> Result<(FeatureMap, Vec<Moments>)> {
         let m = grids.len();
-        let fits =
-            |c: &ClassSums| c.sums.len() == m && c.products.len() == m * (m + 1) / 2 && c.is_possible();
         let rows = self.classes.iter().try_fold(0u64, |n, c| n.checked_add(c.rows)).unwrap_or(u64::MAX);
-        if !self.classes.iter().all(fits) || rows > MOST_ROWS {
+        if !self.classes.iter().all(|c| c.is_possible(m)) || rows > MOST_ROWS {
             return Err(Error::model_file(
                 "the moments of the classes are damaged, or of more than 2^31 rows",
             ));
         }
-        let mut all = ClassSums::empty(m);
+        let mut all = ExactSums::empty(m);
         self.classes.iter().try_for_each(|c| all.merge(c))?;
         let centre = Centre::of(&all);
         let deviation: Vec<f64> = (0..m).map(|j| centre.deviation(&all, j)).collect();
@@ -199,75 +177,24 @@ impl ExactMoments {
             scale: (grid.half * (deviation[j] / STEPS)).min(f64::MAX),
         };
         let features = FeatureMap::new(grids.nodes.iter().enumerate().map(node).collect(), schema);
-        let moments = |sums: &ClassSums| sums.moments(&centre, &deviation);
+        let moments = |sums: &ExactSums| moments_of(sums, &centre, &deviation);
         Ok((features, self.classes.iter().map(moments).collect::<Result<_>>()?))
     }
 }
 
-impl ClassSums {
-    fn empty(m: usize) -> Self {
-        ClassSums { rows: 0, sums: vec![0; m], products: vec![0; m * (m + 1) / 2] }
-    }
-
-    fn of(nodes: &[Vec<i64>], weights: &[u64]) -> Self {
-        let is_plain = weights.iter().all(|w| *w == 1);
-        let sum =
-            |node: &Vec<i64>| node.iter().zip(weights).map(|(u, w)| i128::from(*u) * i128::from(*w)).sum();
-        let line = |i: usize| {
-            let product = |node: &Vec<i64>| match is_plain {
-                true => plain_product(&nodes[i], node),
-                false => {
-                    let cells = nodes[i].iter().zip(node).zip(weights);
-                    cells.map(|((a, b), w)| i128::from(*a) * i128::from(*b) * i128::from(*w)).sum()
-                }
-            };
-            nodes[..=i].iter().map(product).collect::<Vec<i128>>()
-        };
-        ClassSums {
-            rows: weights.iter().sum(),
-            sums: nodes.par_iter().map(sum).collect(),
-            products: (0..nodes.len()).into_par_iter().flat_map_iter(line).collect(),
-        }
-    }
-
-    fn merge(&mut self, other: &ClassSums) -> Result<()> {
-        require_len("sums of a piece", self.sums.len(), other.sums.len())?;
-        require_len("products of a piece", self.products.len(), other.products.len())?;
-        let overflow = || Error::model_file("the moments of the classes overflow");
-        self.rows = self.rows.checked_add(other.rows).ok_or_else(overflow)?;
-        let own = self.sums.iter_mut().chain(&mut self.products);
-        for (a, b) in own.zip(other.sums.iter().chain(&other.products)) {
-            *a = a.checked_add(*b).ok_or_else(overflow)?;
-        }
-        Ok(())
-    }
-
-    /// Whether rows can have such sums: nothing that is computed from them overflows.
-    fn is_possible(&self) -> bool {
-        let most = i128::from(self.rows.min(MOST_ROWS)) << 47;
-        self.sums.iter().all(|s| s.abs() <= most)
-            && self.products.iter().all(|p| p.checked_abs().is_some_and(|p| p >> 47 <= most))
-    }
-
-    /// The moments in units of the deviations of all rows, from their mean.
-    fn moments(&self, all: &Centre, deviation: &[f64]) -> Result<Moments> {
-        let own = Centre::of(self);
-        let m = self.sums.len();
-        let scaled = |x: f64, j: usize| if deviation[j] > 0.0 { x / deviation[j] } else { 0.0 };
-        let mean = (0..m).map(|j| match self.rows {
-            0 => 0.0,
-            _ => scaled((own.whole[j] - all.whole[j]) as f64 + own.rest[j] - all.rest[j], j),
-        });
-        let gram = Matrix::from_fn(m, m, |i, j| {
-            scaled(scaled(own.product(self, i.max(j), i.min(j)), i.max(j)), i.min(j))
-        });
-        Moments::given(self.rows as f64, mean.collect(), gram)
-    }
-}
-
-/// `Σ a b`.
-fn plain_product(a: &[i64], b: &[i64]) -> i128 {
-    a.iter().zip(b).map(|(a, b)| i128::from(*a) * i128::from(*b)).sum()
+/// The moments of a class in units of the deviations of all rows, from their mean.
+fn moments_of(class: &ExactSums, all: &Centre, deviation: &[f64]) -> Result<Moments> {
+    let own = Centre::of(class);
+    let m = class.sums.len();
+    let scaled = |x: f64, j: usize| if deviation[j] > 0.0 { x / deviation[j] } else { 0.0 };
+    let mean = (0..m).map(|j| match class.rows {
+        0 => 0.0,
+        _ => scaled((own.whole[j] - all.whole[j]) as f64 + own.rest[j] - all.rest[j], j),
+    });
+    let gram = Matrix::from_fn(m, m, |i, j| {
+        scaled(scaled(own.product(class, i.max(j), i.min(j)), i.max(j)), i.min(j))
+    });
+    Moments::given(class.rows as f64, mean.collect(), gram)
 }
 
 /// The mean of each node, as a whole number and what is left.
@@ -278,7 +205,7 @@ struct Centre {
 }
 
 impl Centre {
-    fn of(sums: &ClassSums) -> Self {
+    fn of(sums: &ExactSums) -> Self {
         let n = i128::from(sums.rows.max(1));
         let whole: Vec<i128> = sums.sums.iter().map(|s| (s + s.signum() * (n / 2)) / n).collect();
         let rest = sums.sums.iter().zip(&whole).map(|(s, k)| (s - n * k) as f64 / n as f64).collect();
@@ -290,16 +217,16 @@ impl Centre {
     }
 
     /// `Σ (u_i − mean_i)(u_j − mean_j)`.
-    fn product(&self, sums: &ClassSums, i: usize, j: usize) -> f64 {
+    fn product(&self, sums: &ExactSums, i: usize, j: usize) -> f64 {
         let (k_i, k_j) = (self.whole[i], self.whole[j]);
         let n = i128::from(sums.rows);
         // in this order no part is larger than the products themselves can be
-        let about = sums.products[at(i, j)] - k_i * sums.sums[j] - k_j * (sums.sums[i] - n * k_i);
+        let about = sums.product(i, j) - k_i * sums.sums[j] - k_j * (sums.sums[i] - n * k_i);
         about as f64 - self.rows * self.rest[i] * self.rest[j]
     }
 
     /// Deviation with divisor n − 1; exactly 0 when all values are equal.
-    fn deviation(&self, sums: &ClassSums, j: usize) -> f64 {
+    fn deviation(&self, sums: &ExactSums, j: usize) -> f64 {
         let squares = self.product(sums, j, j).max(0.0);
         if sums.rows > 1 { (squares / (sums.rows - 1) as f64).sqrt() } else { 0.0 }
     }

@@ -25,7 +25,7 @@ pub mod structure;
 pub mod study;
 
 pub use beliefs::GaussianBeliefs;
-pub use exact::{ClassSums, ExactMoments, NodeGrids};
+pub use exact::{ExactMoments, NodeGrids};
 pub use fisher::FisherMachine;
 pub use fit::{MomentTable, fit, fit_moments, is_of_moments, needs_rows};
 pub use params::{Decision, GaussianParams, Learning, Priors, SlackWeight, Tuning, Variance};

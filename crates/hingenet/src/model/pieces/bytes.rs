@@ -3,12 +3,13 @@
 use super::{Findings, Gathered, Shape, Task, Work};
 use crate::model::file::Container;
 use hingenet_base::error::{Error, Result, require_len};
+use hingenet_base::numeric::exact::ExactSums;
 use hingenet_data::encode::{ValueArrays, ValueCounts};
 use hingenet_data::pieces::{Cells, ColumnScan, RowSample, TableScan};
 use hingenet_data::rows::Dataset;
 use hingenet_data::table::{Codes, Column, ColumnData, FeatureKind, FeatureSpec, Schema, Table};
 use hingenet_discrete::Counted;
-use hingenet_gaussian::{ClassSums, ExactMoments};
+use hingenet_gaussian::ExactMoments;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -223,7 +224,7 @@ fn take_moments(nodes: usize, from: &mut Container) -> Result<ExactMoments> {
     let pairs = nodes.saturating_mul(nodes.saturating_add(1)) / 2;
     require_len("sums of the nodes", rows.len().saturating_mul(nodes), sums.len())?;
     require_len("products of the nodes", rows.len().saturating_mul(pairs), products.len())?;
-    let class = |(c, rows): (usize, u64)| ClassSums {
+    let class = |(c, rows): (usize, u64)| ExactSums {
         rows,
         sums: sums[c * nodes..(c + 1) * nodes].to_vec(),
         products: products[c * pairs..(c + 1) * pairs].to_vec(),

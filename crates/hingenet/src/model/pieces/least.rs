@@ -4,6 +4,7 @@
 use super::{Findings, Gathered, Shape, Task, Work};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
+use hingenet_base::numeric::exact::ExactSums;
 use hingenet_discrete::Counted;
 use hingenet_gaussian::{ExactMoments, NodeGrids};
 
@@ -48,18 +49,28 @@ fn refuse(moments: &ExactMoments, shape: &Shape, grids: &NodeGrids, least: u64) 
         if (1..least).contains(&sums.rows) {
             return few(format!("class `{class}` has fewer than {least} rows"));
         }
-        for (j, (column, category)) in grids.categories() {
-            let rows = sums.sums.get(j).map_or(0, |s| s.unsigned_abs());
-            if (1..u128::from(least)).contains(&rows) {
-                let feature = &shape.schema.features[column];
-                let name = feature.kind.categories().and_then(|names| names.get(category));
+        for (feature, rows) in shape.schema.features.iter().zip(category_rows(sums, shape, grids)) {
+            let names = feature.kind.categories().unwrap_or_default().iter();
+            if let Some((name, _)) = names.zip(rows).find(|(_, n)| (1..i128::from(least)).contains(n)) {
                 return few(format!(
-                    "category `{}` of column `{}` has fewer than {least} rows in class `{class}`",
-                    name.map_or("", String::as_str),
+                    "category `{name}` of column `{}` has fewer than {least} rows in class `{class}`",
                     feature.name
                 ));
             }
         }
     }
     Ok(())
+}
+
+/// The rows of each category in a class, column by column. The last category of a column has no node: it has what the others
+/// leave.
+fn category_rows(sums: &ExactSums, shape: &Shape, grids: &NodeGrids) -> Vec<Vec<i128>> {
+    let mut rows = vec![Vec::new(); shape.schema.features.len()];
+    for (j, (column, _)) in grids.categories() {
+        rows[column].push(sums.sums.get(j).copied().unwrap_or_default());
+    }
+    for counted in &mut rows {
+        counted.push(i128::from(sums.rows) - counted.iter().sum::<i128>());
+    }
+    rows
 }
