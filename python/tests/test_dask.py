@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import sys
 
 import numpy as np
 import pandas as pd
@@ -380,6 +381,7 @@ def spark_rows(rows, folder):
     from pyspark.sql import SparkSession
 
     rows.to_parquet(folder / "rows.parquet", index=False)
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # workers take any python3 of the path else
     session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     return session.read.parquet(str(folder / "rows.parquet")).repartition(3)
 

@@ -7,7 +7,7 @@
 //! | naive Bayes, given graph | its tables |
 //! | TAN, averages | pairs of features |
 //! | k-tree | pairs, then its tables |
-//! | any with missing cells (EM) or a margin | distinct rows |
+//! | any with missing cells (EM) or a margin | distinct rows, at most [`MOST_ROWS`] |
 
 use crate::averaged::{Stars, fit_averaged_rows};
 use crate::counts::{self, available_counts, raw_counts};
@@ -20,13 +20,19 @@ use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::graph::Dag;
 use hingenet_data::encode::FeatureCoder;
-use hingenet_data::pieces::{Cells, ColumnScan, TableScan, whole_weights};
+use hingenet_data::pieces::{Cells, ColumnScan, TableScan, hash_bytes, whole_weights};
 use hingenet_data::rows::Dataset;
 use hingenet_data::select::Fit;
 use hingenet_data::table::Codes;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
+
+/// Most distinct coded rows that are kept, chosen by their content: with what a margin program needs beside them, 30 columns
+/// take half a gigabyte.
+pub const MOST_ROWS: usize = 1 << 21;
+/// Distinct rows that every class keeps, if there are so many: chance must not leave a rare class out.
+const LEAST_ROWS: usize = 100;
 
 /// What a model is to be made of the counts.
 #[derive(Debug, Clone, PartialEq)]
@@ -148,7 +154,7 @@ impl Coding {
                 Ok(counted)
             }
             Pass::Rows => {
-                let mut counted = Counted::default();
+                let mut counted = Counted { is_of_rows: true, ..Counted::default() };
                 for m in 0..samples.n_rows() {
                     *counted.sparse.entry(row_key(&samples, m)).or_default() += samples.weight(m);
                 }
@@ -165,6 +171,8 @@ pub struct Counted {
     pub dense: Vec<f64>,
     /// Counts of what occurs, by a key whose bytes are in the order of what it stands for.
     pub sparse: HashMap<Box<[u8]>, f64>,
+    /// Whether the keys are distinct rows, of which the smallest hashes are enough.
+    pub is_of_rows: bool,
 }
 
 impl Counted {
@@ -177,7 +185,36 @@ impl Counted {
             self.dense.iter_mut().zip(other.dense).for_each(|(a, b)| *a += b);
         }
         other.sparse.into_iter().for_each(|(key, n)| *self.sparse.entry(key).or_default() += n);
+        self.is_of_rows |= other.is_of_rows;
+        if self.is_of_rows && self.sparse.len() > 2 * MOST_ROWS {
+            self.keep_smallest(MOST_ROWS);
+        }
         Ok(())
+    }
+
+    /// Leaves the rows with the smallest hashes, so many of all, and some of each class. What is left out of a piece would be
+    /// left out of the whole, so counts that stay are complete.
+    fn keep_smallest(&mut self, most: usize) {
+        if self.sparse.len() <= most {
+            return;
+        }
+        let mut hashes: Vec<u64> = self.sparse.keys().map(|key| hash_bytes(key)).collect();
+        let (_, &mut largest, _) = hashes.select_nth_unstable(most);
+        // the class comes first in a key; of many classes only the first byte of its two counts here
+        let mut classes: BTreeMap<u8, Vec<u64>> = BTreeMap::new();
+        for key in self.sparse.keys() {
+            let hashes = classes.entry(key.first().copied().unwrap_or_default()).or_default();
+            hashes.push(hash_bytes(key));
+        }
+        let least = |hashes: &mut Vec<u64>| match hashes.len() > LEAST_ROWS {
+            true => *hashes.select_nth_unstable(LEAST_ROWS - 1).1,
+            false => u64::MAX,
+        };
+        let of_class: BTreeMap<u8, u64> = classes.iter_mut().map(|(c, hashes)| (*c, least(hashes))).collect();
+        self.sparse.retain(|key, _| {
+            let hash = hash_bytes(key);
+            hash < largest || key.first().is_some_and(|c| hash <= of_class[c])
+        });
     }
 
     /// Memory, about.
@@ -240,6 +277,8 @@ pub struct PassFit {
     /// Names of the features.
     features: Vec<String>,
     rows: u64,
+    /// Their total weight.
+    total: u64,
     /// Whether some coded cell is missing.
     has_gaps: bool,
 }
@@ -257,14 +296,14 @@ impl PassFit {
             |(column, coder): (&ColumnScan, &FeatureCoder)| column.observed < total && coder.n_states() > 1;
         let has_gaps = scan.columns.iter().zip(&coding.coders).any(has_gap);
         let features = scan.columns.iter().map(|c| c.name.clone()).collect();
-        let fit = PassFit { aim, coding, features, rows: scan.rows, has_gaps };
+        let fit = PassFit { aim, coding, features, rows: scan.rows, total, has_gaps };
         let pass = fit.first()?;
         Ok((fit, pass))
     }
 
     /// A fit whose counts are all there; no cell was missing.
     pub fn of_counts(aim: Aim, coding: Coding, features: Vec<String>) -> Self {
-        PassFit { aim, coding, features, rows: 0, has_gaps: false }
+        PassFit { aim, coding, features, rows: 0, total: 0, has_gaps: false }
     }
 
     /// How pieces are coded.
@@ -307,6 +346,9 @@ impl PassFit {
                 Made::Average(Fit { model, reports: Vec::new(), chosen: BTreeMap::new() })
             }
             (Pass::Rows, aim) => {
+                let mut counted = counted;
+                counted.keep_smallest(MOST_ROWS);
+                self.warn_of_part(&counted, control);
                 let samples = rows_of(self.coding.card(), counted.sorted())?;
                 let coders = self.coding.coders.clone();
                 match aim {
@@ -325,6 +367,18 @@ impl PassFit {
             }
         };
         Ok(Next::Made(Box::new(made)))
+    }
+
+    /// Tells if there were more distinct rows than are kept.
+    fn warn_of_part(&self, counted: &Counted, control: &Control) {
+        let kept: f64 = counted.sparse.values().sum();
+        if kept < self.total as f64 {
+            control.warn(&format!(
+                "there are too many distinct rows to keep them all: the model is learnt from {} of them, which stand for {kept} of {}",
+                counted.sparse.len(),
+                self.total
+            ));
+        }
     }
 
     /// The network of maximum likelihood with these raw counts.
@@ -366,5 +420,47 @@ impl PassFit {
             }
         }
         Ok(PairStatistics::from_tables(&card, singles, tables, true))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 3000 rows of two bytes; every 200th is of class 1.
+    fn row(m: u32) -> Box<[u8]> {
+        [u8::from(m.is_multiple_of(200))].into_iter().chain(m.to_be_bytes()).collect()
+    }
+
+    fn counted(rows: impl Iterator<Item = u32>) -> Counted {
+        let sparse = rows.map(|m| (row(m), f64::from(m % 3 + 1))).collect();
+        Counted { sparse, is_of_rows: true, ..Counted::default() }
+    }
+
+    /// Pieces that were cut down on the way leave what the whole leaves, with all counts.
+    #[test]
+    fn rows_that_are_kept_do_not_depend_on_the_pieces() {
+        let mut whole = counted(0..3000);
+        whole.merge(counted(0..1500)).unwrap();
+        whole.keep_smallest(400);
+        let mut pieces = counted(2000..3000);
+        for part in [counted(0..900), counted(900..2000), counted(0..1500)] {
+            pieces.keep_smallest(400);
+            let mut part = part;
+            part.keep_smallest(400);
+            pieces.merge(part).unwrap();
+        }
+        pieces.keep_smallest(400);
+        assert_eq!(pieces, whole);
+        let rare = whole.sparse.keys().filter(|key| key[0] == 1).count();
+        assert_eq!(rare, 15, "all rows of a class that has few");
+        assert!((400..420).contains(&whole.sparse.len()));
+    }
+
+    #[test]
+    fn few_rows_are_all_kept() {
+        let mut few = counted(0..300);
+        few.keep_smallest(400);
+        assert_eq!(few, counted(0..300));
     }
 }

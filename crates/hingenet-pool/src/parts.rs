@@ -312,13 +312,7 @@ fn gaussian(parts: &mut PoolParts, class_weight: &[f64]) -> Result<Option<Gaussi
 fn averaged(parts: &mut PoolParts, k: usize) -> Result<Averaged> {
     let [class, value, pair] = ["class_counts", "value_counts", "pair_counts"].map(|name| parts.take(name));
     let (types, states) = (&parts.header.types, &parts.header.states);
-    let fits = |(kind, states): (&FeatureType, &States)| match (kind, states) {
-        (FeatureType::Number, States::Cuts(cuts)) => {
-            cuts.iter().all(|c| c.is_finite()) && cuts.windows(2).all(|w| w[0] < w[1])
-        }
-        (FeatureType::Levels(a), States::Levels(b)) => a == b,
-        _ => false,
-    };
+    let fits = |(kind, states): (&FeatureType, &States)| states.fit(*kind);
     check(types.len() == states.len() && types.iter().zip(states).all(fits), "states")?;
     let numbering = Numbering::new(states.iter().map(States::count));
     let counts_fit = |x: &[f64]| x.iter().all(|v| is_count(*v));

@@ -3,7 +3,7 @@
 
 use hingenet::evaluate::{Plan, Protocol, TestRows, TestSet, TrainingPieces, compare};
 use hingenet::model::{Dataset, FitOptions, Fitted, Gathered, Model, PieceFit, PieceTable, fit};
-use hingenet::table::{Codes, Column, ColumnData, Places, ReadOptions, Table};
+use hingenet::table::{Codes, Column, ColumnData, Places, ReadOptions, Table, UnseenPolicy};
 use hingenet::{Control, Error, Result};
 use hingenet_base::numeric::random::Random;
 use hingenet_data::pieces::Draw;
@@ -194,6 +194,41 @@ fn other_models_learn_from_the_same_rows_however_they_come() {
         let pieces = in_pieces(spec, &dealt(&table, 7), None).unwrap();
         assert!(pieces.to_bytes().unwrap() == in_memory(spec, &table, None).to_bytes().unwrap(), "{spec}");
     }
+}
+
+/// A pool of more rows than a sample has: its kernel terms are those of the sample, the others those of all rows, however they
+/// come. (That these are the counts and moments of all rows is shown beside them.)
+#[test]
+fn a_pool_of_many_rows_does_not_depend_on_the_pieces() {
+    let mut random = Random::new(5);
+    let n = 20_400;
+    let class: Vec<usize> = (0..n).map(|_| random.below(2)).collect();
+    let number = |shift: f64, random: &mut Random| -> Vec<f64> {
+        class.iter().map(|c| shift * *c as f64 + random.normal()).collect()
+    };
+    let columns = vec![
+        Column::numeric("a", number(3.0, &mut random)),
+        Column::numeric("b", number(1.0, &mut random)),
+        Column::categorical(
+            "class",
+            vec!["x".into(), "y".into()],
+            Codes::from_options(2, class.iter().map(|c| Some(*c))),
+        ),
+    ];
+    let table = Table::new(columns).unwrap();
+    let bytes = |pieces: usize| in_pieces("pool,fast=true", &dealt(&table, pieces), None).unwrap();
+    let (one, three) = (bytes(1), bytes(3));
+    assert!(one.to_bytes().unwrap() == three.to_bytes().unwrap());
+    assert_eq!(one.facts.rows, n);
+    assert!(
+        one.facts.warnings.iter().any(|w| w.contains("the other terms are those of all rows")),
+        "{:?}",
+        one.facts.warnings
+    );
+    let back = Model::from_bytes(&one.to_bytes().unwrap()).unwrap();
+    let rows = table.rows(&(0..50).collect::<Vec<_>>());
+    let answers = |model: &Model| model.predict(&rows, UnseenPolicy::Error).unwrap().log_proba;
+    assert_eq!(answers(&back), answers(&one));
 }
 
 /// Readers that guess types take a column without any cell for one of texts.

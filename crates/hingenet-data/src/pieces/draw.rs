@@ -24,6 +24,12 @@ impl Draw {
     }
 }
 
+/// A hash of bytes that is the same everywhere.
+pub fn hash_bytes(bytes: &[u8]) -> u64 {
+    let word = |part: &[u8]| part.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    bytes.chunks(8).fold(mixed(bytes.len() as u64), |state, part| mixed(state ^ word(part)))
+}
+
 /// The finaliser of SplitMix64, which is one to one.
 pub(super) fn mixed(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -7,7 +7,7 @@ mod draw;
 mod sample;
 
 pub use columns::{Cells, ColumnScan, TableScan};
-pub use draw::Draw;
+pub use draw::{Draw, hash_bytes};
 pub use sample::{RowSample, joined};
 
 use crate::rows::{Dataset, categories_of, split_weights};

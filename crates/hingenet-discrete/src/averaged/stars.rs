@@ -108,6 +108,47 @@ impl Counts {
         Counts { class: joint_counts(samples, &[0]), states, value, pair }
     }
 
+    /// Those of no rows.
+    pub fn empty(states: Numbering, n_classes: usize, most: usize) -> Self {
+        let total = states.total();
+        let size = total.checked_mul(total).and_then(|n| n.checked_mul(n_classes)).filter(|n| *n <= most);
+        Counts {
+            class: vec![0.0; n_classes],
+            value: vec![0.0; total * n_classes],
+            pair: vec![0.0; size.unwrap_or(0)],
+            states,
+        }
+    }
+
+    /// Counts that were written down: whole numbers, as many as the states of the features ask for.
+    pub fn given(n_states: &[usize], class: Vec<f64>, value: Vec<f64>, pair: Vec<f64>) -> Result<Self> {
+        let total = n_states.iter().try_fold(0usize, |sum, r| sum.checked_add(*r));
+        let times = |a: Option<usize>, b: usize| a.and_then(|a| a.checked_mul(b));
+        let (k, is_count) = (class.len(), |n: &f64| *n >= 0.0 && n.fract() == 0.0 && n.is_finite());
+        let pairs = total.and_then(|n| times(times(total, n), k));
+        let fits = times(total, k) == Some(value.len()) && (pair.is_empty() || pairs == Some(pair.len()));
+        if !fits || ![&class, &value, &pair].into_iter().flatten().all(is_count) {
+            return Err(Error::model_file("the counts of the states are damaged"));
+        }
+        Ok(Counts { states: Numbering::new(n_states.iter().copied()), class, value, pair })
+    }
+
+    /// Adds the counts of other rows.
+    pub fn merge(&mut self, other: &Counts) -> Result<()> {
+        if self.states != other.states {
+            return Err(Error::model_file("counts of different states cannot be merged"));
+        }
+        for (what, own, more) in [
+            ("classes", &mut self.class, &other.class),
+            ("states", &mut self.value, &other.value),
+            ("pairs of states", &mut self.pair, &other.pair),
+        ] {
+            require_len(&format!("counts of {what}"), own.len(), more.len())?;
+            add_into(own, more);
+        }
+        Ok(())
+    }
+
     /// The same from the counts of all pairs; `None` if some were not kept.
     fn from_pairs(pairs: &PairStatistics, most: usize) -> Option<Self> {
         let card = pairs.card();

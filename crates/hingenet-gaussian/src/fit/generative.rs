@@ -84,7 +84,8 @@ pub(super) fn fit_rows(
     if rows.n_rows() <= MOST_ROWS {
         return fit_moments(table, classes, Some(rows), params, control);
     }
-    let some = Rows::of(&RowSample::of(rows.dataset(), MOST_ROWS)?.finish())?;
+    let class_rows: Vec<u64> = table.moments.classes.iter().map(|c| c.rows).collect();
+    let some = Rows::of(&RowSample::of(rows.dataset(), MOST_ROWS)?.finish(&class_rows))?;
     fit_moments(table, classes, Some(&some), params, control)
 }
 

@@ -4,8 +4,11 @@
 
 use super::{Encoded, Encoding};
 use crate::rows::Labelled;
-use hingenet_base::error::Result;
+use hingenet_base::error::{Error, Result};
+use hingenet_base::numeric::exact::{ExactSums, MOST_ROWS};
 use hingenet_base::numeric::linalg::{Matrix, symmetric_eigen};
+use hingenet_data::table::Table;
+use rayon::prelude::*;
 
 /// Means and covariances (divisor: total weight) of the classes.
 #[derive(Debug, Clone)]
@@ -31,23 +34,16 @@ impl Sample<'_> {
     pub(crate) fn class_moments(&self) -> Result<ClassMoments> {
         let (p, k) = (self.encoding.n_columns(), self.rows.n_classes());
         let class_weight = self.rows.class_weight();
-        let total: f64 = class_weight.iter().sum();
         let everywhere = self.overall_means();
-        let mut means = Matrix::zeros(k, p);
-        let mut covariances = Vec::with_capacity(k);
-        let mut pooled = Matrix::zeros(p, p);
+        let (means, pooled) = (Matrix::zeros(k, p), Matrix::zeros(p, p));
+        let mut moments = ClassMoments { means, covariances: Vec::with_capacity(k), pooled, class_weight };
         for c in 0..k {
             let mean = self.means(|i| self.rows.class[i] == c, |_, x| x, &everywhere);
-            let covariance = self.covariance(|i| self.rows.class[i] == c, &mean)?;
-            let share = class_weight[c] / total;
-            pooled.data_mut().iter_mut().zip(covariance.data()).for_each(|(t, v)| *t += share * v);
-            means.row_mut(c).copy_from_slice(&mean);
-            covariances.push(covariance);
+            moments.covariances.push(self.covariance(|i| self.rows.class[i] == c, &mean)?);
+            moments.means.row_mut(c).copy_from_slice(&mean);
         }
-        for c in (0..k).filter(|&c| class_weight[c] == 0.0) {
-            covariances[c] = pooled.clone();
-        }
-        Ok(ClassMoments { means, covariances, pooled, class_weight })
+        moments.pool();
+        Ok(moments)
     }
 
     /// Variance of every column over all rows.
@@ -106,6 +102,139 @@ impl Sample<'_> {
             .zip(totals.data())
             .for_each(|(v, t)| *v = if *t > 0.0 { *v / t } else { 0.0 });
         nearest_semi_definite(&sums)
+    }
+}
+
+/// Steps of an encoded column from 0 to 1: no column is further from 0 than 10⁶, and so no sum is too large.
+const STEPS: f64 = (1u64 << 27) as f64;
+
+/// How rows become columns of whole numbers whose sums give the moments: the encoded columns in steps and, where cells are
+/// missing, an indicator of each feature, 1 where it is observed. Products of the two are sums over available cases.
+pub(crate) struct SumLayout {
+    pub(crate) encoding: Encoding,
+    pub(crate) has_gaps: bool,
+}
+
+impl SumLayout {
+    /// Number of columns.
+    pub(crate) fn n_columns(&self) -> usize {
+        self.encoding.n_columns() + if self.has_gaps { self.encoding.groups.len() } else { 0 }
+    }
+
+    /// Sums of each class.
+    pub(crate) fn sums(&self, rows: &Table, class: &[usize], k: usize, weights: &[u64]) -> Vec<ExactSums> {
+        let encoded = self.encoding.encode(rows);
+        let p = self.encoding.n_columns();
+        let cell = |a: usize, i: usize| match a < p {
+            true => (encoded.values[(i, a)] * STEPS).round() as i64,
+            false => i64::from(encoded.pattern(i)[a - p]),
+        };
+        let of_class = |c: usize| {
+            let own: Vec<usize> = (0..class.len()).filter(|&i| class[i] == c).collect();
+            let column = |a: usize| own.iter().map(|&i| cell(a, i)).collect::<Vec<i64>>();
+            let columns: Vec<Vec<i64>> = (0..self.n_columns()).into_par_iter().map(column).collect();
+            ExactSums::of(&columns, &own.iter().map(|&i| weights[i]).collect::<Vec<_>>())
+        };
+        (0..k).map(of_class).collect()
+    }
+}
+
+/// What the sums of one class say about its columns.
+struct Available<'a> {
+    layout: &'a SumLayout,
+    sums: &'a ExactSums,
+    /// Feature of each column.
+    feature: Vec<usize>,
+}
+
+impl<'a> Available<'a> {
+    fn new(layout: &'a SumLayout, sums: &'a ExactSums) -> Self {
+        let groups = layout.encoding.groups.iter().enumerate();
+        let feature = groups.flat_map(|(j, group)| std::iter::repeat_n(j, group.len())).collect();
+        Available { layout, sums, feature }
+    }
+
+    /// Place of the indicator of a column's feature.
+    fn indicator(&self, a: usize) -> usize {
+        self.feature.len() + self.feature[a]
+    }
+
+    /// Total weight of the rows that have both columns.
+    fn rows(&self, a: usize, b: usize) -> f64 {
+        match self.layout.has_gaps {
+            true => self.sums.product(self.indicator(a), self.indicator(b)) as f64,
+            false => self.sums.rows as f64,
+        }
+    }
+
+    /// `Σ x_a` over the rows that have both columns.
+    fn sum(&self, a: usize, b: usize) -> f64 {
+        let steps = match self.layout.has_gaps {
+            true => self.sums.product(a, self.indicator(b)),
+            false => self.sums.sums[a],
+        };
+        steps as f64 / STEPS
+    }
+
+    /// `Σ (x_a − m_a)(x_b − m_b)` over the rows that have both columns, by their total weight.
+    fn covariance(&self, a: usize, b: usize, mean: &[f64]) -> f64 {
+        let n = self.rows(a, b);
+        if n == 0.0 {
+            return 0.0;
+        }
+        let product = self.sums.product(a, b) as f64 / (STEPS * STEPS);
+        (product - mean[a] * self.sum(b, a) - mean[b] * self.sum(a, b) + mean[a] * mean[b] * n) / n
+    }
+}
+
+impl ClassMoments {
+    /// The moments of rows whose sums were gathered, class by class: those of [`Sample::class_moments`] to the precision of
+    /// the steps.
+    pub(crate) fn from_sums(layout: &SumLayout, classes: &[ExactSums]) -> Result<Self> {
+        let (m, p, k) = (layout.n_columns(), layout.encoding.n_columns(), classes.len());
+        let rows: u64 = classes.iter().map(|c| c.rows).fold(0, u64::saturating_add);
+        if rows > MOST_ROWS || !classes.iter().all(|c| c.is_possible(m)) {
+            return Err(Error::model_file("the sums of the classes are damaged, or of more than 2^31 rows"));
+        }
+        let mut all = ExactSums::empty(m);
+        classes.iter().try_for_each(|c| all.merge(c))?;
+        let mean_of = |of: &Available<'_>, a: usize, otherwise: f64| {
+            let n = of.rows(a, a);
+            if n > 0.0 { of.sum(a, a) / n } else { otherwise }
+        };
+        let everywhere: Vec<f64> = (0..p).map(|a| mean_of(&Available::new(layout, &all), a, 0.0)).collect();
+        let mut moments = ClassMoments {
+            means: Matrix::zeros(k, p),
+            covariances: Vec::with_capacity(k),
+            pooled: Matrix::zeros(p, p),
+            class_weight: classes.iter().map(|c| c.rows as f64).collect(),
+        };
+        for (c, sums) in classes.iter().enumerate() {
+            let of = Available::new(layout, sums);
+            let mean: Vec<f64> = (0..p).map(|a| mean_of(&of, a, everywhere[a])).collect();
+            let covariance = Matrix::from_fn(p, p, |a, b| of.covariance(a.max(b), a.min(b), &mean));
+            moments.means.row_mut(c).copy_from_slice(&mean);
+            moments.covariances.push(match layout.has_gaps {
+                true => nearest_semi_definite(&covariance)?,
+                false => covariance,
+            });
+        }
+        moments.pool();
+        Ok(moments)
+    }
+
+    /// Pools the covariances; a class without rows gets the pooled one.
+    fn pool(&mut self) {
+        let total: f64 = self.class_weight.iter().sum();
+        for (covariance, n) in self.covariances.iter().zip(&self.class_weight) {
+            let share = n / total;
+            self.pooled.data_mut().iter_mut().zip(covariance.data()).for_each(|(t, v)| *t += share * v);
+        }
+        for (covariance, n) in self.covariances.iter_mut().zip(&self.class_weight) {
+            if *n == 0.0 {
+                *covariance = self.pooled.clone();
+            }
+        }
     }
 }
 

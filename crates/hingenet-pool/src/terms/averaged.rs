@@ -5,7 +5,7 @@
 //! Webb, Boughton, Wang: Not so naive Bayes: aggregating one-dependence estimators, Machine Learning 2005.
 
 use super::TermModel;
-use crate::rows::Labelled;
+use crate::rows::{FeatureType, Labelled};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::log::mutual_information;
@@ -35,6 +35,17 @@ impl States {
         match self {
             States::Cuts(cuts) => cuts.len() + 1,
             States::Levels(count) => (*count).max(1),
+        }
+    }
+
+    /// Whether these can be the states of a feature of a type.
+    pub(crate) fn fit(&self, kind: FeatureType) -> bool {
+        match (kind, self) {
+            (FeatureType::Number, States::Cuts(cuts)) => {
+                cuts.iter().all(|c| c.is_finite()) && cuts.windows(2).all(|w| w[0] < w[1])
+            }
+            (FeatureType::Levels(a), States::Levels(b)) => a == *b,
+            _ => false,
         }
     }
 
@@ -83,10 +94,21 @@ impl Averaged {
             })
         };
         let states = rows.features.columns().par_iter().map(learn).collect::<Result<Vec<_>>>()?;
-        let card = std::iter::once(rows.n_classes()).chain(states.iter().map(States::count)).collect();
-        let columns = std::iter::once(class).chain(coded(&states, &rows.features)).collect();
-        let samples = Samples::new(card, columns, Some(rows.weight.clone()))?;
-        Ok(Self::from_counts(states, Counts::new(&samples, MOST_PAIRS)))
+        let weight = rows.weight.clone();
+        let counts = Self::count(&states, (rows.n_classes(), class), &rows.features, weight)?;
+        Ok(Self::from_counts(states, counts))
+    }
+
+    /// Counts rows with their classes, of which there are so many, and weights.
+    pub(crate) fn count(
+        states: &[States],
+        (n_classes, class): (usize, Codes),
+        rows: &Table,
+        weight: Vec<f64>,
+    ) -> Result<Counts> {
+        let card = std::iter::once(n_classes).chain(states.iter().map(States::count)).collect();
+        let columns = std::iter::once(class).chain(coded(states, rows)).collect();
+        Ok(Counts::new(&Samples::new(card, columns, Some(weight))?, MOST_PAIRS))
     }
 
     pub(crate) fn from_counts(states: Vec<States>, counts: Counts) -> Self {

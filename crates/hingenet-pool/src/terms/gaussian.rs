@@ -63,7 +63,7 @@ impl Gaussian {
         Self::shrunk(encoding, &moments, choice)
     }
 
-    fn shrunk(encoding: Encoding, moments: &ClassMoments, choice: GaussianChoice) -> Result<Self> {
+    pub(crate) fn shrunk(encoding: Encoding, moments: &ClassMoments, choice: GaussianChoice) -> Result<Self> {
         let (a, g) = (choice.pooled, choice.diagonal);
         let pooled = &moments.pooled;
         let shrink = |c: &Matrix| {

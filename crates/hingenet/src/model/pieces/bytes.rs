@@ -9,7 +9,9 @@ use hingenet_data::pieces::{Cells, ColumnScan, RowSample, TableScan};
 use hingenet_data::rows::Dataset;
 use hingenet_data::table::{Codes, Column, ColumnData, FeatureKind, FeatureSpec, Schema, Table};
 use hingenet_discrete::Counted;
+use hingenet_discrete::averaged::Counts;
 use hingenet_gaussian::ExactMoments;
+use hingenet_pool::PoolSums;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -45,6 +47,10 @@ impl Task {
                 grids.check(&shape.schema)?;
             }
             Work::Sample { shape, .. } => shape.check()?,
+            Work::Pool { shape, task } => {
+                shape.check()?;
+                task.check(&shape.schema, shape.classes.len())?;
+            }
         }
         Ok(task)
     }
@@ -63,10 +69,27 @@ fn part(container: &mut Container, name: &str) -> Result<Value> {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 enum About {
-    Columns { target: String, rows: u64, missing: u64, classes: Vec<String>, columns: Vec<AboutColumn> },
-    Count { key: usize },
-    Moments { nodes: usize, sample: Option<AboutSample> },
+    Columns {
+        target: String,
+        rows: u64,
+        missing: u64,
+        classes: Vec<String>,
+        columns: Vec<AboutColumn>,
+    },
+    Count {
+        key: usize,
+        #[serde(default)]
+        is_of_rows: bool,
+    },
+    Moments {
+        nodes: usize,
+        sample: Option<AboutSample>,
+    },
     Sample(AboutSample),
+    /// Numbers of states of the features.
+    Pool {
+        states: Vec<usize>,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -103,6 +126,7 @@ impl Gathered {
             Findings::Count(counted) => put_counted(counted, &mut out),
             Findings::Moments(moments, sample) => put_moments(moments, sample.as_ref(), &mut out),
             Findings::Sample(sample) => About::Sample(put_sample(sample, &mut out)),
+            Findings::Pool(sums) => put_pool(sums, &mut out),
         };
         let about = serde_json::to_value(about).map_err(|e| Error::model_file(e.to_string()))?;
         out.about = json!({ STATISTICS: about });
@@ -123,12 +147,15 @@ impl Gathered {
                 let columns = columns.into_iter().enumerate().map(column).collect::<Result<_>>()?;
                 Findings::Columns(TableScan { target, rows, missing, classes, class_rows, columns })
             }
-            About::Count { key } => Findings::Count(take_counted(key, &mut from)?),
+            About::Count { key, is_of_rows } => {
+                Findings::Count(Counted { is_of_rows, ..take_counted(key, &mut from)? })
+            }
             About::Moments { nodes, sample } => {
                 let moments = take_moments(nodes, &mut from)?;
                 Findings::Moments(moments, sample.map(|about| take_sample(about, &mut from)).transpose()?)
             }
             About::Sample(about) => Findings::Sample(take_sample(about, &mut from)?),
+            About::Pool { states } => Findings::Pool(take_pool(&states, &mut from)?),
         };
         from.require_empty()?;
         Ok(Gathered(findings))
@@ -194,7 +221,7 @@ fn put_counted(counted: &Counted, out: &mut Container) -> About {
     out.put("counts", &counted.dense);
     out.put("keys", &sparse.iter().flat_map(|(key, _)| key.iter().copied()).collect::<Vec<u8>>());
     out.put("rows", &sparse.iter().map(|(_, n)| *n).collect::<Vec<f64>>());
-    About::Count { key: sparse.first().map_or(0, |(key, _)| key.len()) }
+    About::Count { key: sparse.first().map_or(0, |(key, _)| key.len()), is_of_rows: counted.is_of_rows }
 }
 
 fn take_counted(key: usize, from: &mut Container) -> Result<Counted> {
@@ -206,21 +233,46 @@ fn take_counted(key: usize, from: &mut Container) -> Result<Counted> {
     }
     require_len("bytes of keys", rows.len().saturating_mul(key), keys.len())?;
     let sparse = keys.chunks_exact(key.max(1)).map(Box::from).zip(rows).collect();
-    Ok(Counted { dense, sparse })
+    Ok(Counted { dense, sparse, is_of_rows: false })
 }
 
 fn put_moments(moments: &ExactMoments, sample: Option<&RowSample>, out: &mut Container) -> About {
-    let classes = &moments.classes;
-    out.put("rows", &classes.iter().map(|c| c.rows).collect::<Vec<u64>>());
-    out.put("sums", &classes.iter().flat_map(|c| c.sums.iter().copied()).collect::<Vec<i128>>());
-    out.put("products", &classes.iter().flat_map(|c| c.products.iter().copied()).collect::<Vec<i128>>());
-    let nodes = classes.first().map_or(0, |c| c.sums.len());
+    put_sums(&moments.classes, out);
+    let nodes = moments.classes.first().map_or(0, ExactSums::n_columns);
     About::Moments { nodes, sample: sample.map(|sample| put_sample(sample, out)) }
 }
 
+fn put_sums(classes: &[ExactSums], out: &mut Container) {
+    out.put("rows", &classes.iter().map(|c| c.rows).collect::<Vec<u64>>());
+    out.put("sums", &classes.iter().flat_map(|c| c.sums.iter().copied()).collect::<Vec<i128>>());
+    out.put("products", &classes.iter().flat_map(|c| c.products.iter().copied()).collect::<Vec<i128>>());
+}
+
+fn put_pool(sums: &PoolSums, out: &mut Container) -> About {
+    let Counts { states, class, value, pair } = &sums.counts;
+    out.put("class_counts", class);
+    out.put("value_counts", value);
+    out.put("pair_counts", pair);
+    put_sums(&sums.classes, out);
+    About::Pool { states: (0..states.n_features()).map(|j| states.of(j).len()).collect() }
+}
+
+fn take_pool(states: &[usize], from: &mut Container) -> Result<PoolSums> {
+    let [class, value, pair] = ["class_counts", "value_counts", "pair_counts"].map(|name| from.take(name));
+    let counts = Counts::given(states, class?, value?, pair?)?;
+    let rows: Vec<u64> = from.take("rows")?;
+    let (sums, products): (Vec<i128>, Vec<i128>) = (from.take("sums")?, from.take("products")?);
+    let columns = sums.len().checked_div(rows.len()).unwrap_or(0);
+    Ok(PoolSums { counts, classes: sums_of_classes(rows, columns, &sums, &products)? })
+}
+
 fn take_moments(nodes: usize, from: &mut Container) -> Result<ExactMoments> {
-    let (rows, sums, products): (Vec<u64>, Vec<i128>, Vec<i128>) =
-        (from.take("rows")?, from.take("sums")?, from.take("products")?);
+    let rows: Vec<u64> = from.take("rows")?;
+    let (sums, products): (Vec<i128>, Vec<i128>) = (from.take("sums")?, from.take("products")?);
+    Ok(ExactMoments { classes: sums_of_classes(rows, nodes, &sums, &products)? })
+}
+
+fn sums_of_classes(rows: Vec<u64>, nodes: usize, sums: &[i128], products: &[i128]) -> Result<Vec<ExactSums>> {
     let pairs = nodes.saturating_mul(nodes.saturating_add(1)) / 2;
     require_len("sums of the nodes", rows.len().saturating_mul(nodes), sums.len())?;
     require_len("products of the nodes", rows.len().saturating_mul(pairs), products.len())?;
@@ -229,7 +281,7 @@ fn take_moments(nodes: usize, from: &mut Container) -> Result<ExactMoments> {
         sums: sums[c * nodes..(c + 1) * nodes].to_vec(),
         products: products[c * pairs..(c + 1) * pairs].to_vec(),
     };
-    Ok(ExactMoments { classes: rows.into_iter().enumerate().map(class).collect() })
+    Ok(rows.into_iter().enumerate().map(class).collect())
 }
 
 fn put_sample(sample: &RowSample, out: &mut Container) -> AboutSample {

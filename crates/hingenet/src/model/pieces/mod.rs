@@ -33,6 +33,7 @@ use hingenet_discrete::{Aim, Coding, Counted, Made, Next, Pass, PassFit};
 use hingenet_gaussian::{
     ExactMoments, GaussianParams, MomentTable, NodeGrids, fit_moments, is_of_moments, needs_rows,
 };
+use hingenet_pool::{PoolSums, PoolTask};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -70,6 +71,8 @@ pub struct PieceFit {
 
 struct Known {
     whole: Whole,
+    /// Total weight of each class.
+    class_rows: Vec<u64>,
     plan: Plan,
 }
 
@@ -81,6 +84,9 @@ enum Plan {
     Moments(Box<GaussianParams>),
     /// Rows.
     Rows,
+    /// A pool, which has some terms from rows and others from sums: what the columns hold, and the pool of a sample once there
+    /// is one.
+    Pool(Box<TableScan>, Option<Box<Model>>),
 }
 
 /// What is to be gathered from every piece of a table.
@@ -90,6 +96,7 @@ struct Task {
     target: String,
     weights: Option<String>,
     /// Counts of fewer rows are not kept.
+    #[serde(default)]
     least: u64,
     work: Work,
 }
@@ -105,6 +112,8 @@ enum Work {
     Moments { shape: Shape, grids: NodeGrids, most: Option<usize> },
     /// Some rows.
     Sample { shape: Shape, most: usize },
+    /// Counts and moments for terms of a pool.
+    Pool { shape: Shape, task: PoolTask },
 }
 
 /// Columns and classes of the whole table.
@@ -125,6 +134,7 @@ enum Findings {
     Count(Counted),
     Moments(ExactMoments, Option<RowSample>),
     Sample(RowSample),
+    Pool(PoolSums),
 }
 
 impl Task {
@@ -155,6 +165,7 @@ impl Task {
                 Findings::Moments(moments, sample)
             }
             Work::Sample { shape, most } => Findings::Sample(RowSample::of(&shape.aligned(data)?, *most)?),
+            Work::Pool { shape, task } => Findings::Pool(task.gather(&shape.aligned(data)?)?),
         }))
     }
 }
@@ -206,6 +217,7 @@ impl Gathered {
             (Findings::Columns(a), Findings::Columns(b)) => a.merge(&b),
             (Findings::Count(a), Findings::Count(b)) => a.merge(b),
             (Findings::Sample(a), Findings::Sample(b)) => a.merge(&b),
+            (Findings::Pool(a), Findings::Pool(b)) => a.merge(&b),
             (Findings::Moments(a, some), Findings::Moments(b, more)) => {
                 a.merge(&b)?;
                 match (some, more) {
@@ -232,6 +244,7 @@ impl Gathered {
                 moments.bytes() + sample.as_ref().map_or(0, RowSample::bytes)
             }
             Findings::Sample(sample) => sample.bytes(),
+            Findings::Pool(sums) => sums.bytes(),
         }
     }
 }
@@ -274,7 +287,8 @@ impl PieceFit {
             (Findings::Moments(moments, sample), Work::Moments { grids, .. }) => {
                 self.moments(moments, sample, grids.clone(), control).map(Some)
             }
-            (Findings::Sample(sample), Work::Sample { .. }) => self.fit_sample(sample, control).map(Some),
+            (Findings::Sample(sample), Work::Sample { .. }) => self.sampled(sample, control),
+            (Findings::Pool(sums), Work::Pool { task, .. }) => self.pooled(&task.clone(), &sums).map(Some),
             _ => Err(Error::model_file("these statistics are of another round")),
         }
     }
@@ -309,6 +323,7 @@ impl PieceFit {
             classes: scan.classes.clone(),
             schema: scan.schema(),
         };
+        let class_rows = scan.class_rows.clone();
         if matches!(self.spec.info().recipe, Recipe::Majority) && !self.options.keep_statistics {
             let totals: Vec<f64> = scan.class_rows.iter().map(|n| *n as f64).collect();
             let model = Fitted::Majority(Majority::fit(&totals));
@@ -336,9 +351,13 @@ impl PieceFit {
             _ if self.options.keep_statistics => {
                 return Err(kept::keeps_none(&self.spec, "it is learnt from rows"));
             }
-            _ => (Plan::Rows, Work::Sample { shape, most: MOST_ROWS }),
+            _ => {
+                let is_pool = matches!(self.spec.info().recipe, Recipe::Pool);
+                let plan = if is_pool { Plan::Pool(Box::new(scan.clone()), None) } else { Plan::Rows };
+                (plan, Work::Sample { shape, most: MOST_ROWS })
+            }
         };
-        self.known = Some(Known { whole, plan });
+        self.known = Some(Known { whole, class_rows, plan });
         Ok(None)
     }
 
@@ -347,7 +366,7 @@ impl PieceFit {
     }
 
     fn count(&mut self, pass: Pass, counted: Counted, control: &Control) -> Result<Option<Model>> {
-        let Known { whole, plan: Plan::Passes(passes) } = self.known()? else {
+        let Known { whole, plan: Plan::Passes(passes), .. } = self.known()? else {
             return Err(Error::model_file("there is nothing to count"));
         };
         let kept = self.kept(|| Gathered(Findings::Count(counted.clone())))?;
@@ -375,35 +394,71 @@ impl PieceFit {
         grids: NodeGrids,
         control: &Control,
     ) -> Result<Model> {
-        let Known { whole, plan: Plan::Moments(params) } = self.known()? else {
+        let Known { whole, plan: Plan::Moments(params), .. } = self.known()? else {
             return Err(Error::model_file("no moments are wanted"));
         };
         let kept = self.kept(|| Gathered(Findings::Moments(moments.clone(), None)))?;
+        let class_rows: Vec<u64> = moments.classes.iter().map(|c| c.rows).collect();
+        let rows = sample.map(|sample| Rows::of(&sample.finish(&class_rows))).transpose()?;
         let table = MomentTable { schema: whole.schema.clone(), grids, moments };
-        let rows = sample.map(|sample| Rows::of(&sample.finish())).transpose()?;
         let fit = fit_moments(&table, &whole.classes, rows.as_ref(), params, control)?;
         let model =
             finished(&self.spec, whole.clone(), fit.map(Fitted::Gaussian), self.options, &self.warnings);
         Ok(Model { kept, ..model })
     }
 
-    /// A fit to a sample, as of a table that has no other rows.
-    fn fit_sample(&self, sample: RowSample, control: &Control) -> Result<Model> {
-        let whole = self.known()?.whole.clone();
-        let data = sample.finish();
-        let total: f64 = data.weights.iter().flatten().sum();
-        if data.n_rows() >= MOST_ROWS {
-            control.warn(&format!(
-                "{} needs its rows at hand: it was fitted to {} distinct rows, which stand for {total}, out of {}",
-                self.spec.name(),
-                data.n_rows(),
-                whole.rows
-            ));
-        }
+    /// A fit to a sample, as of a table that has no other rows. A pool goes on where there are some.
+    fn sampled(&mut self, sample: RowSample, control: &Control) -> Result<Option<Model>> {
+        let Known { whole, class_rows, plan } = self.known()?;
+        let whole = whole.clone();
+        let data = sample.finish(class_rows);
+        let total: u64 = class_rows.iter().sum();
+        let stand_for: f64 = data.weights.iter().flatten().sum();
+        let is_part = stand_for < total as f64;
         let mut model = super::fit::fit_all(&self.spec, &data, self.options, control)?;
-        let warnings = self.warnings.lock().map(|w| w.clone()).unwrap_or_default();
         (model.facts.rows, model.facts.missing_cells) = (whole.rows, whole.missing);
-        (model.facts.ranges, model.facts.warnings) = (whole.ranges, warnings);
+        let has_sums = matches!(&model.fitted, Fitted::Pool(pool) if pool.has_terms_of_sums());
+        let (Plan::Pool(scan, _), true, true) = (plan, is_part, has_sums) else {
+            if is_part {
+                control.warn(&format!(
+                    "{} needs its rows at hand: it was fitted to {} distinct rows out of {}",
+                    self.spec.name(),
+                    data.n_rows(),
+                    whole.rows
+                ));
+            }
+            model.facts.ranges = whole.ranges;
+            model.facts.warnings = self.warnings.lock().map(|w| w.clone()).unwrap_or_default();
+            return Ok(Some(model));
+        };
+        control.warn(&format!(
+            "the kernel terms of the pool and the weights of its terms are those of {} distinct rows out of {}; the other terms \
+             are those of all rows",
+            data.n_rows(),
+            whole.rows
+        ));
+        let Fitted::Pool(pool) = &model.fitted else { return Ok(Some(model)) };
+        let task = PoolTask::new(pool, scan);
+        if let Work::Sample { shape, .. } = &self.task.work {
+            self.task.work = Work::Pool { shape: shape.clone(), task };
+        }
+        if let Some(Known { plan: Plan::Pool(_, fitted), .. }) = &mut self.known {
+            *fitted = Some(Box::new(model));
+        }
+        Ok(None)
+    }
+
+    /// The pool of a sample with the terms that all rows give.
+    fn pooled(&mut self, task: &PoolTask, sums: &PoolSums) -> Result<Model> {
+        let missing = || Error::model_file("there is no pool of a sample");
+        let Some(Known { whole, plan: Plan::Pool(_, fitted), .. }) = &mut self.known else {
+            return Err(missing());
+        };
+        let mut model = *fitted.take().ok_or_else(missing)?;
+        let Fitted::Pool(pool) = model.fitted else { return Err(missing()) };
+        model.fitted = Fitted::Pool(Box::new(pool.with_sums(task, sums)?));
+        model.facts.ranges.clone_from(&whole.ranges);
+        model.facts.warnings = self.warnings.lock().map(|w| w.clone()).unwrap_or_default();
         Ok(model)
     }
 }
