@@ -24,6 +24,7 @@ BEFORE = [
 COMMANDS = [
     ("evaluate", "evaluate rows.csv --target class --model nb:ml --model pool,fast=true --missing 0,0.5 --folds 2 --repeats 2 --json OUT"),
     ("evaluate", "evaluate rows.csv --target class --model nb:ml-bn-svm,gamma=1 --sweep lambda=0,1 --test rows.csv --json OUT"),
+    ("evaluate", "evaluate rows.csv --target class --model nb:ml --model tan:ml --rows 20,80 --folds 3 --json OUT"),
     ("explain", "explain tree.hgn rows.csv --row 1 --format json"),
     ("explain", "explain pool.hgn rows.csv --row 2 --kind terms --format json"),
     ("query", "query tree.hgn --given oil=dark --given alarm=yes --json OUT"),

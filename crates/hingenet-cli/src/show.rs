@@ -1,7 +1,7 @@
 //! Tables for people, at most 100 characters wide.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
-use hingenet::report::{Evaluation, ModelResult};
+use hingenet::report::{CurvePoint, Evaluation, ModelResult};
 
 const WIDTH: u16 = 100;
 /// Cells of so many letters do not break: they hold a number with its interval.
@@ -47,7 +47,14 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
             None => format!("{} folds", protocol.folds),
         }
     );
+    if let Some(rows) = protocol.rows.last() {
+        text += &format!("fitted on {} of each training part\n", count(*rows, "row"));
+    }
     text += &results(&evaluation.results);
+    if !evaluation.curve.is_empty() {
+        text += "\nLearning curves: error by number of training rows\n";
+        text += &curve(&evaluation.curve);
+    }
     if evaluation.results.iter().any(|r| !r.missing.is_empty()) {
         text += "\nAccuracy (%) when feature cells of the test rows are missing\n";
         text += &missing(&evaluation.results);
@@ -61,10 +68,31 @@ pub fn results(results: &[ModelResult]) -> String {
     table(&header, results.iter().map(main_figures))
 }
 
+/// One row for each model and number of training rows.
+fn curve(points: &[CurvePoint]) -> String {
+    let header = ["model", "rows", "error %", "balanced error %", "log-loss", "AUC", "fit"];
+    let row = |p: &CurvePoint| {
+        let (accuracy, balanced) = (&p.accuracy, &p.balanced_error);
+        vec![
+            p.model.clone(),
+            p.rows.to_string(),
+            share(1.0 - accuracy.mean, 1.0 - accuracy.interval.high, 1.0 - accuracy.interval.low),
+            share(balanced.mean, balanced.interval.low, balanced.interval.high),
+            format!("{:.4}", p.log_loss),
+            p.auc.map_or("-".into(), |auc| format!("{auc:.4}")),
+            seconds(p.fit_seconds),
+        ]
+    };
+    table(&header, points.iter().map(row))
+}
+
+/// A share in per cent with its interval.
+fn share(x: f64, low: f64, high: f64) -> String {
+    format!("{} ({:.1}–{:.1})", percent(x), 100.0 * low, 100.0 * high)
+}
+
 /// Model, accuracy and balanced error with their 95 % intervals, log-loss, AUC, times.
 pub fn main_figures(result: &ModelResult) -> Vec<String> {
-    let share =
-        |x: f64, low: f64, high: f64| format!("{} ({:.1}–{:.1})", percent(x), 100.0 * low, 100.0 * high);
     let (accuracy, error) = (&result.accuracy, &result.balanced_error);
     vec![
         result.model.clone(),

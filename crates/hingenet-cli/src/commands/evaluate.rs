@@ -46,6 +46,10 @@ pub struct Evaluate {
     /// Also blank this share of the test cells at random
     #[arg(long, value_name = "0,0.1,...", value_delimiter = ',')]
     missing: Vec<f64>,
+    /// Learning curve: fit on so many rows of each training part (of DATA, with --test), drawn at random in the proportions of
+    /// the classes, the fewer among the more; all other figures are those of the last number
+    #[arg(long, value_name = "100,200,...", value_delimiter = ',')]
+    rows: Vec<usize>,
     /// End each fit after this time, as `fit --max-time` does; a model that has nothing to show then has failed
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     max_time: Option<Duration>,
@@ -90,9 +94,12 @@ impl Run for Evaluate {
         match evaluation.failed.len() {
             0 => Ok(()),
             failed => {
-                let all = failed + evaluation.results.len();
                 let hint = "the warnings above say why; the figures of the others stand";
-                Err(Error::data(format!("{failed} of {all} models failed"), hint).into())
+                let problem = match evaluation.curve.len() {
+                    0 => format!("{failed} of {} models failed", failed + evaluation.results.len()),
+                    n => format!("{failed} of {} points of learning curves failed", failed + n),
+                };
+                Err(Error::data(problem, hint).into())
             }
         }
     }
@@ -114,7 +121,8 @@ impl Evaluate {
         // a report is worth little without its robustness curve
         let is_default = self.missing.is_empty() && self.report.is_some();
         let missing = if is_default { page::RATES.to_vec() } else { self.missing.clone() };
-        Protocol { folds: self.folds, repeats: self.repeats, seed, missing, max_time: self.max_time }
+        let rows = self.rows.clone();
+        Protocol { folds: self.folds, repeats: self.repeats, seed, missing, rows, max_time: self.max_time }
     }
 
     fn evaluate(

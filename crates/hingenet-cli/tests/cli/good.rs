@@ -109,6 +109,14 @@ fn the_json_of_an_evaluation_names_what_it_is_about() {
 }
 
 #[test]
+fn a_learning_curve_is_a_table_of_rows_and_errors() {
+    let folder = Folder::with(&[("toys.csv", TOYS)]);
+    assert_snapshot!(
+        folder.succeeds("evaluate toys.csv --target good --model majority --folds 3 --rows 4,8")
+    );
+}
+
+#[test]
 fn evaluate_on_a_test_file_has_one_split() {
     let test = "good,colour\nno,green\nyes,violet\nyes,red\n";
     let folder = Folder::with(&[("toys.csv", TOYS), ("test.csv", test)]);

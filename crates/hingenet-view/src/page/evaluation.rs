@@ -15,7 +15,9 @@ const CLASSES: usize = 12;
 pub fn evaluation_page(report: &EvaluationReport) -> Result<String, String> {
     let drawn = drawn(report);
     let best = best_first(&drawn, report.verdict.best);
-    let mut sections = vec![comparison(report, &drawn), mistakes::section(report, &best)];
+    let mut sections = vec![comparison(report, &drawn)];
+    sections.extend(learning_curve(report, &drawn));
+    sections.push(mistakes::section(report, &best));
     let telling: Vec<Drawn> = best.into_iter().filter(|d| !d.is_baseline()).collect();
     sections.extend(threshold::section(report, &telling, &looked_for(report)));
     let rows = "rows of the first fold, explained by the most accurate model, which was not fitted on them";
@@ -73,6 +75,7 @@ fn facts(report: &EvaluationReport) -> Vec<String> {
         }
         None => format!("{}-fold cross-validation", protocol.folds),
     });
+    facts.extend(protocol.rows.last().map(|n| format!("fitted on {n} rows of each training part")));
     facts.extend(protocol.groups.iter().map(|g| format!("rows of one {g} stay together")));
     facts
 }
@@ -311,6 +314,22 @@ fn overlaid(section: &mut Section, drawn: &[Drawn], all: fn(&[Drawn]) -> Figure,
         ..Tab::default()
     };
     section.tabs = drawn.iter().map(tab).collect();
+}
+
+/// Error against the number of training rows, where it was asked for.
+fn learning_curve(report: &EvaluationReport, drawn: &[Drawn]) -> Option<Section> {
+    let points = &report.evaluation.curve;
+    let most = report.evaluation.protocol.rows.last().filter(|_| !points.is_empty())?;
+    let mut section = Section::new(
+        "learning",
+        "Learning curves",
+        format!(
+            "Every model was fitted on the same rows, drawn at random in the proportions of the classes, the fewer among \
+             the more, and tested on the same rows. All other figures of this page are those of {most} rows."
+        ),
+    );
+    section.figures = vec![figures::errors(points, drawn), figures::balanced_errors(points, drawn)];
+    Some(section)
 }
 
 fn robustness(drawn: &[Drawn]) -> Option<Section> {

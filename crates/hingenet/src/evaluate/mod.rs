@@ -6,6 +6,7 @@
 mod classes;
 mod compare;
 mod cross_validate;
+mod curve;
 mod folds;
 mod generate;
 mod interval;

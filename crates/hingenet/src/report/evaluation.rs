@@ -23,6 +23,9 @@ pub struct Evaluation {
     /// One entry for each value of a swept option; empty when none was swept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sweep: Vec<SweepPoint>,
+    /// The learning curves, model by model and in the order of the rows; empty when none was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<CurvePoint>,
 }
 
 /// A model that could not be fitted or tested.
@@ -30,6 +33,9 @@ pub struct Evaluation {
 pub struct FailedModel {
     /// Name and options.
     pub model: String,
+    /// Number of training rows with which it could not, where a curve has other points of the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<usize>,
     /// Why.
     pub problem: String,
 }
@@ -70,6 +76,9 @@ pub struct ProtocolFacts {
     /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_file: Option<String>,
+    /// Numbers of training rows of a learning curve; the results are those of the last. Empty where fits had all rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<usize>,
     /// Seconds that each fit of a rule with margins was given, if there was a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_time: Option<f64>,
@@ -258,6 +267,30 @@ pub struct MissingPoint {
     /// Its 95 % interval.
     #[serde(flatten)]
     pub interval: Interval,
+}
+
+/// What one model achieved with one number of training rows: the figures of [`ModelResult`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// Name and options.
+    pub model: String,
+    /// Training rows of each fit.
+    pub rows: usize,
+    /// Share of rows classified correctly.
+    pub accuracy: FoldAccuracy,
+    /// Mean over classes of the error rate within the class.
+    pub balanced_error: BalancedError,
+    /// Mean log-loss.
+    pub log_loss: f64,
+    /// Mean Brier score.
+    pub brier: f64,
+    /// Area under the ROC curve.
+    pub auc: Option<f64>,
+    /// Mean `log P(class, observed features)` of a test row, where the model gives one.
+    #[serde(default)]
+    pub log_likelihood: Option<f64>,
+    /// Mean wall-clock seconds of one fit.
+    pub fit_seconds: f64,
 }
 
 /// One value of a swept option.

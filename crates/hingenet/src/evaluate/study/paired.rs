@@ -81,8 +81,7 @@ impl<'a> Tests<'a> {
 
     /// Half-width of the interval and p-value: over folds, or over rows where folds cannot be tested.
     fn test(&self, folds: &[f64], first: &[bool], second: &[bool]) -> (Option<f64>, Option<f64>) {
-        let ratio = 1.0 / (self.evaluation.protocol.folds as f64 - 1.0).max(1.0);
-        match difference::corrected_t_test(folds, ratio) {
+        match difference::corrected_t_test(folds, self.ran.splits.test_to_train()) {
             Some(test) => (Some(test.ci95), Some(test.p_value)),
             None => {
                 let only = |x: &[bool], y: &[bool]| {
