@@ -1,7 +1,7 @@
 //! Tables for people, at most 100 characters wide.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
-use hingenet::report::{CurvePoint, Evaluation, ModelResult};
+use hingenet::report::{CurvePoint, Evaluation, ModelResult, SignedRanks};
 
 const WIDTH: u16 = 100;
 /// Cells of so many letters do not break: they hold a number with its interval.
@@ -66,6 +66,40 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
 pub fn results(results: &[ModelResult]) -> String {
     let header = ["model", "accuracy %", "balanced error %", "log-loss", "AUC", "fit", "predict"];
     table(&header, results.iter().map(main_figures))
+}
+
+/// The most accurate model against each other one.
+pub fn tests(evaluation: &Evaluation) -> String {
+    let results = &evaluation.results;
+    let key = |r: &ModelResult| (r.accuracy.mean, -r.log_loss);
+    let better = |a, b| if key(b) > key(a) { b } else { a };
+    let Some(best) = results.iter().reduce(better).filter(|_| results.len() > 1) else {
+        return String::new();
+    };
+    let p = |p: Option<f64>| {
+        p.map_or("-".into(), |p| if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") })
+    };
+    let ranks = |of: &Option<SignedRanks>| {
+        [p(of.as_ref().map(|s| s.p_value)), p(of.as_ref().map(|s| s.p_bonferroni))]
+    };
+    let row = |t: &hingenet::report::PairTest| {
+        let sign = if t.first == best.model { 1.0 } else { -1.0 };
+        let other = if t.first == best.model { &t.second } else { &t.first };
+        let half = t.ci95.map_or(String::new(), |half| format!(" ± {}", percent(half)));
+        let head =
+            [other.clone(), format!("{}{half}", percent(sign * t.accuracy)), p(t.p_value), p(t.p_adjusted)];
+        head.into_iter()
+            .chain(ranks(&t.signed_ranks))
+            .chain(ranks(&t.signed_ranks_balanced))
+            .collect::<Vec<_>>()
+    };
+    let pairs = evaluation.tests.iter().filter(|t| t.first == best.model || t.second == best.model);
+    let header = ["against", "accuracy", "p", "Holm", "W accuracy", "Bonferroni", "W balanced", "Bonferroni"];
+    let mut text = format!("\n{} less each other model, accuracy in percentage points\n", best.model);
+    text += &table(&header, pairs.map(row));
+    text += "p: corrected resampled t-test (one split: McNemar's test), Holm over all pairs. W: Wilcoxon's signed ranks over\n\
+             folds and repeats, Bonferroni over the other models; folds share rows, so W is too sure of itself.\n";
+    text
 }
 
 /// One row for each model and number of training rows.

@@ -281,7 +281,8 @@ fn model_row(r: &Value) -> Vec<Wanted> {
 
 fn pair_row(d: &Value, results: &[Value]) -> Vec<Wanted> {
     let name = |key: &str| text(&results[d[key].as_u64().unwrap() as usize]["model"]);
-    let p = [p_value(&d["p_value"]), p_value(&d["p_adjusted"])];
+    let ranks = &d["signed_ranks"];
+    let p = [&d["p_value"], &d["p_adjusted"], &ranks["p_value"], &ranks["p_bonferroni"]].map(p_value);
     [name("first"), name("second"), percent(&d["mean"]), percent(&d["ci95"])].into_iter().chain(p).collect()
 }
 
@@ -302,6 +303,8 @@ fn difference_rows(json: &Value) -> Vec<Vec<Wanted>> {
             percent(&d["ci95"]),
             p_value(&d["p_value"]),
             p_value(&d["p_adjusted"]),
+            p_value(&d["signed_ranks"]["p_value"]),
+            p_value(&d["signed_ranks"]["p_bonferroni"]),
             percents(&d["folds"], sign),
         ])
     };

@@ -56,6 +56,9 @@ pub struct Evaluate {
     /// Evaluate once for each value of an option, in the models that have it
     #[arg(long, value_name = "KEY=V1,V2,...")]
     sweep: Option<String>,
+    /// Also print tests of the most accurate model against the others: corrected resampled t-test and Wilcoxon's signed ranks
+    #[arg(long)]
+    tests: bool,
     /// Write all figures as JSON; - writes them to stdout in place of the table
     #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
@@ -89,7 +92,8 @@ impl Run for Evaluate {
             session.wrote(path, "");
         }
         if [&self.json, &self.report].into_iter().flatten().all(|path| output::is_file(path)) {
-            output::write_text(None, &show::evaluation(&evaluation))?;
+            let tests = if self.tests { show::tests(&evaluation) } else { String::new() };
+            output::write_text(None, &(show::evaluation(&evaluation) + &tests))?;
         }
         match evaluation.failed.len() {
             0 => Ok(()),

@@ -1,6 +1,7 @@
 //! Several models on the same rows: the whole of `hingenet evaluate` as one call.
 
 use super::cross_validate::{Outcome, Splits};
+use super::study::paired::Tests;
 use super::{Protocol, TestSet, curve};
 use crate::model::{Dataset, ModelSpec};
 use crate::report::{
@@ -236,7 +237,7 @@ fn news(result: &ModelResult, done: usize, total: usize) -> String {
 impl Ran<'_> {
     /// The figures.
     pub(super) fn evaluation(&self, plan: &Plan) -> Evaluation {
-        Evaluation {
+        let mut evaluation = Evaluation {
             data: DataFacts {
                 rows: plan.data.n_rows(),
                 features: plan.data.features.n_columns(),
@@ -251,7 +252,10 @@ impl Ran<'_> {
             failed: self.failed.clone(),
             sweep: plan.sweep.map_or(Vec::new(), |sweep| self.sweep_points(&sweep.key)),
             curve: self.curve.clone(),
-        }
+            tests: Vec::new(),
+        };
+        evaluation.tests = Tests::new(self, &evaluation).listed();
+        evaluation
     }
 
     fn result(&self, outcome: &Outcome, plan: &Plan) -> ModelResult {

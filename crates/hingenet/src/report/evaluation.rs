@@ -17,6 +17,9 @@ pub struct Evaluation {
     pub protocol: ProtocolFacts,
     /// One entry a model, in the order asked for.
     pub results: Vec<ModelResult>,
+    /// Tests of the differences between all pairs of models; empty for a single model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<PairTest>,
     /// Models that could not be fitted or tested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<FailedModel>,
@@ -26,6 +29,48 @@ pub struct Evaluation {
     /// The learning curves, model by model and in the order of the rows; empty when none was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<CurvePoint>,
+}
+
+/// Is one model better than another? On the same rows, fold by fold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PairTest {
+    /// Name and options of the first model.
+    pub first: String,
+    /// Of the second.
+    pub second: String,
+    /// Mean accuracy of the first less that of the second.
+    pub accuracy: f64,
+    /// Half-width of its 95 % interval with the corrected variance; none for a single split.
+    pub ci95: Option<f64>,
+    /// Two-sided p-value of the corrected resampled t-test over folds (McNemar's for a single split).
+    pub p_value: Option<f64>,
+    /// The same, adjusted for the number of pairs (Holm).
+    pub p_adjusted: Option<f64>,
+    /// Wilcoxon's test of the accuracies; none for a single split.
+    pub signed_ranks: Option<SignedRanks>,
+    /// Mean balanced error of the first less that of the second.
+    pub balanced_error: f64,
+    /// Wilcoxon's test of the balanced errors; none for a single split.
+    pub signed_ranks_balanced: Option<SignedRanks>,
+}
+
+/// Wilcoxon's signed-rank test over folds and repeats. It takes them for independent, which they are not: its p-values are too
+/// small, and more repeats make them smaller.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SignedRanks {
+    /// Differences: folds times repeats.
+    pub pairs: usize,
+    /// Those that are 0.
+    pub zeros: usize,
+    /// The smaller one of the rank sums of both signs.
+    pub statistic: f64,
+    /// Two-sided p-value.
+    pub p_value: f64,
+    /// The same times the number of other models (Bonferroni), at most 1: for comparisons of one model with all others.
+    pub p_bonferroni: f64,
+    /// Whether the distribution was counted out (no ties, no zeros, at most 50 differences); else it is a normal approximation
+    /// corrected for them.
+    pub is_exact: bool,
 }
 
 /// A model that could not be fitted or tested.

@@ -14,7 +14,7 @@ mod pool;
 mod study;
 
 pub use describe::choice_words;
-pub use evaluation::{CurvePoint, Evaluation, ModelResult};
+pub use evaluation::{CurvePoint, Evaluation, ModelResult, PairTest, SignedRanks};
 pub use figure::{Caption, Curve, CurveFigure, HeatMap};
 pub use hingenet_gaussian::study::Change;
 pub use importance::{Dot, FeatureImportance, Importance};
