@@ -47,6 +47,9 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
             None => format!("{} folds", protocol.folds),
         }
     );
+    if data.unlabelled > 0 {
+        text += &format!("{} without a class, in every training part\n", count(data.unlabelled, "row"));
+    }
     if let Some(rows) = protocol.rows.last() {
         text += &format!("fitted on {} of each training part\n", count(*rows, "row"));
     }
@@ -86,8 +89,12 @@ pub fn tests(evaluation: &Evaluation) -> String {
         let sign = if t.first == best.model { 1.0 } else { -1.0 };
         let other = if t.first == best.model { &t.second } else { &t.first };
         let half = t.ci95.map_or(String::new(), |half| format!(" ± {}", percent(half)));
-        let head =
-            [other.clone(), format!("{}{half}", percent(sign * t.accuracy)), p(t.p_value), p(t.p_adjusted)];
+        let head = [
+            other.clone(),
+            format!("{}{half}", percent(sign * t.accuracy + 0.0)),
+            p(t.p_value),
+            p(t.p_adjusted),
+        ];
         head.into_iter()
             .chain(ranks(&t.signed_ranks))
             .chain(ranks(&t.signed_ranks_balanced))
@@ -97,8 +104,8 @@ pub fn tests(evaluation: &Evaluation) -> String {
     let header = ["against", "accuracy", "p", "Holm", "W accuracy", "Bonferroni", "W balanced", "Bonferroni"];
     let mut text = format!("\n{} less each other model, accuracy in percentage points\n", best.model);
     text += &table(&header, pairs.map(row));
-    text += "p: corrected resampled t-test (one split: McNemar's test), Holm over all pairs. W: Wilcoxon's signed ranks over\n\
-             folds and repeats, Bonferroni over the other models; folds share rows, so W is too sure of itself.\n";
+    text += "p: corrected resampled t-test (one split: McNemar's test), Holm over all pairs. W: Wilcoxon's signed\n\
+             ranks over folds and repeats, Bonferroni over the other models; folds share rows, so W is too sure.\n";
     text
 }
 

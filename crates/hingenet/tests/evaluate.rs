@@ -321,3 +321,54 @@ fn a_point_that_fails_leaves_the_rest_of_the_curve() {
     let failed = &found.failed[0];
     assert_eq!((failed.model.as_str(), failed.rows), ("kde-nb", Some(9)), "{}", failed.problem);
 }
+
+/// Two in three rows lose their class.
+fn partly(data: &Dataset) -> Dataset {
+    let class = data.class.iter().enumerate().map(|(m, c)| c.filter(|_| m % 3 == 0));
+    Dataset { class: Codes::from_options(data.classes.len(), class), ..data.clone() }
+}
+
+/// Rows without a class are never tested, and with `tau=0` they are as good as absent.
+#[test]
+fn rows_without_a_class_join_the_training_parts_only() {
+    let data = mixed(300);
+    let part = partly(&data);
+    let labelled = data.rows(&(0..300).step_by(3).collect::<Vec<_>>());
+    let models = ["nb:ml,tau=0", "nb:ml,tau=1"].map(|name| name.parse::<ModelSpec>().unwrap());
+    let of = |data: &Dataset, rows: Vec<usize>| {
+        let protocol = Protocol { rows, ..protocol() };
+        let plan = Plan { keep_answers: true, ..Plan::new(&models, data, &protocol) };
+        timeless(compare(&plan, &Control::default()).unwrap())
+    };
+    let (with, without) = (of(&part, Vec::new()), of(&labelled, Vec::new()));
+    assert_eq!((with.data.unlabelled, without.data.unlabelled), (200, 0));
+    assert_eq!(with.results[0].accuracy, without.results[0].accuracy);
+    assert_eq!(with.results[0].missing, without.results[0].missing);
+    // rows are named by their place in the whole table
+    let rows: Vec<usize> = with.results[0].predictions.iter().take(4).map(|p| p.row).collect();
+    assert_eq!(rows, [1, 4, 7, 10]);
+    assert!(
+        with.results[0]
+            .predictions
+            .iter()
+            .all(|p| data.classes[data.class.get(p.row - 1).unwrap()] == p.class)
+    );
+    // rows without a class count where they are weighed, and a curve counts rows with a class only
+    assert_ne!(with.results[1].log_loss, with.results[0].log_loss);
+    assert_eq!(without.results[1].log_loss, without.results[0].log_loss);
+    assert_eq!(of(&part, vec![20, 66]).curve[0].accuracy, of(&labelled, vec![20, 66]).curve[0].accuracy);
+}
+
+#[test]
+fn rows_without_a_class_need_a_model_that_takes_them_and_no_groups() {
+    let data = partly(&mixed(300));
+    let models = ["nb:ml", "kde-nb"].map(|name| name.parse::<ModelSpec>().unwrap());
+    let protocol = protocol();
+    let plan = Plan::new(&models, &data, &protocol);
+    let found = compare(&plan, &Control::default()).unwrap();
+    assert_eq!((found.results.len(), found.failed.len()), (1, 1));
+    assert!(found.failed[0].problem.contains("rows without a class"), "{}", found.failed[0].problem);
+    let groups = Groups { column: "site".into(), group: (0..300).map(|m| m / 5).collect() };
+    let plan = Plan { tested: TestRows::Folds(Some(&groups)), ..plan };
+    assert!(compare(&plan, &Control::default()).is_err());
+}

@@ -43,6 +43,10 @@ pub struct Evaluate {
     /// Column of sample weights
     #[arg(long, value_name = "COL")]
     weights: Option<String>,
+    /// Rows without a class join every training part, as in `fit --semi-supervised`, and are not tested; for models that can
+    /// learn from them (`:ml` and `:ml-bn-svm` of nb, tan, kdb and dag), beside which `tau=0` leaves them out
+    #[arg(long, requires = "models", conflicts_with_all = ["drop_unlabelled", "groups"])]
+    semi_supervised: bool,
     /// Also blank this share of the test cells at random
     #[arg(long, value_name = "0,0.1,...", value_delimiter = ',')]
     missing: Vec<f64>,
@@ -142,7 +146,8 @@ impl Evaluate {
             let (found, rest) = places.locate(Groups::take(table, column))?;
             (groups, table) = (Some(found), rest);
         }
-        let data = places.locate(Dataset::new(table, &self.target, self.weights.as_deref()))?;
+        let read = if self.semi_supervised { Dataset::partly_labelled } else { Dataset::new };
+        let data = places.locate(read(table, &self.target, self.weights.as_deref()))?;
         self.reader.judge(&data, session)?;
         let test = self.test_set(&data, session)?;
         let (tested, places) = match &test {

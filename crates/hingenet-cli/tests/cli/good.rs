@@ -117,6 +117,15 @@ fn a_learning_curve_is_a_table_of_rows_and_errors() {
 }
 
 #[test]
+fn rows_without_a_class_are_learnt_from_and_not_tested() {
+    let toys = TOYS.replacen("blue,2,2,yes", "blue,2,2,", 1).replacen("green,1,0.75,no", "green,1,0.75,", 1);
+    let folder = Folder::with(&[("toys.csv", &toys)]);
+    let line = "evaluate toys.csv --target good --semi-supervised --folds 3 --model";
+    assert_snapshot!(folder.succeeds(&format!("{line} nb:ml,tau=0 --model nb:ml,tau=1 --tests")));
+    assert!(folder.fails(&format!("{line} majority"), 2).contains("cannot learn from rows without a class"));
+}
+
+#[test]
 fn evaluate_on_a_test_file_has_one_split() {
     let test = "good,colour\nno,green\nyes,violet\nyes,red\n";
     let folder = Folder::with(&[("toys.csv", TOYS), ("test.csv", test)]);

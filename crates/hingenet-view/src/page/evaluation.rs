@@ -62,6 +62,9 @@ fn facts(report: &EvaluationReport) -> Vec<String> {
     let mut facts = Vec::new();
     facts.extend(data.file.clone());
     facts.push(format!("{} rows", data.rows));
+    if data.unlabelled > 0 {
+        facts.push(format!("{} of them without a class, in every training part", data.unlabelled));
+    }
     facts.push(format!("{} features", data.features));
     facts.push(format!("{} classes", data.classes.len()));
     facts.push(match data.missing_cells {

@@ -244,6 +244,7 @@ impl Ran<'_> {
                 classes: plan.data.classes.clone(),
                 missing_cells: plan.data.features.n_missing(),
                 target: plan.data.target.clone(),
+                unlabelled: plan.data.class.iter().filter(|class| class.is_none()).count(),
                 file: None,
             },
             format: FORMAT,

@@ -57,7 +57,11 @@ impl Protocol {
 /// The rows that are tested, and when: every model is tested on the same rows with the same cells blanked.
 pub(super) struct Splits<'a> {
     train: Cow<'a, Dataset>,
-    /// The tested rows. In a cross-validation they are the rows to fit on, without those of weight zero.
+    /// Place of each tested row of a cross-validation among the rows to fit on; empty for rows from elsewhere.
+    places: Vec<usize>,
+    /// Rows to fit on that have no class: they join every training part.
+    unlabelled: Vec<usize>,
+    /// The tested rows. In a cross-validation they are the rows to fit on that have a class and a weight above zero.
     pub tested: Cow<'a, TestSet>,
     /// Fold of each tested row, repeat by repeat; all 0 for rows from elsewhere.
     pub folds: Vec<Vec<usize>>,
@@ -125,6 +129,8 @@ impl<'a> Splits<'a> {
             TestRows::Folds(groups) => Self::of_folds(data, groups.map(|g| &g.group[..]), protocol)?,
             TestRows::Set(test) => Splits {
                 train: Cow::Borrowed(data),
+                places: Vec::new(),
+                unlabelled: without_class(data),
                 tested: Cow::Borrowed(test),
                 folds: vec![vec![0; test.class.len()]],
                 n_folds: 1,
@@ -145,10 +151,14 @@ impl<'a> Splits<'a> {
         let (train, content) = (&self.train, self.train.content_order());
         let counts = |m: &usize| train.weights.as_ref().is_none_or(|w| w[*m] > 0.0);
         let class = |m: usize| train.class.get(m).unwrap_or_default();
+        let labelled = |m: &usize| train.class.get(*m).is_some();
         let one = |s: usize| {
             let (repeat, fold) = (s / self.n_folds, s % self.n_folds);
-            let is_fitted = |m: &usize| self.n_folds == 1 || self.folds[repeat][*m] != fold;
-            let rows: Vec<usize> = content.iter().copied().filter(|m| is_fitted(m) && counts(m)).collect();
+            let mut is_tested = vec![false; train.n_rows()];
+            let folds = self.places.iter().zip(&self.folds[repeat]);
+            folds.for_each(|(&m, f)| is_tested[m] = *f == fold);
+            let may_be_drawn = |m: &usize| labelled(m) && counts(m) && !is_tested[*m];
+            let rows: Vec<usize> = content.iter().copied().filter(may_be_drawn).collect();
             // the rows of a draw have nothing to do with the cells that are blanked
             let seed = !repeat_seed(self.protocol.seed, repeat);
             let order = curve::order(&rows, class, Random::stream(seed, fold as u64).bits());
@@ -167,11 +177,22 @@ impl<'a> Splits<'a> {
     fn of_folds(data: &'a Dataset, groups: Option<&[usize]>, protocol: &'a Protocol) -> Result<Self> {
         let kept: Vec<usize> =
             (0..data.n_rows()).filter(|&m| data.weights.as_ref().is_none_or(|w| w[m] > 0.0)).collect();
-        let groups: Option<Vec<usize>> = groups.map(|g| kept.iter().map(|&m| g[m]).collect());
         let train =
             if kept.len() == data.n_rows() { Cow::Borrowed(data) } else { Cow::Owned(data.rows(&kept)) };
-        let order = train.content_order();
-        let class: Vec<usize> = train.class.iter().map(Option::unwrap_or_default).collect();
+        let unlabelled = without_class(&train);
+        if groups.is_some() && !unlabelled.is_empty() {
+            return Err(Error::data(
+                "rows without a class cannot be learnt from where groups stay together",
+                "such a row may belong to a group that is tested: leave out the groups, or rows without a class",
+            ));
+        }
+        // place among the rows to fit on, and class, of each tested row
+        let (places, class): (Vec<usize>, Vec<usize>) =
+            train.class.iter().enumerate().filter_map(|(m, c)| Some((m, c?))).unzip();
+        let groups: Option<Vec<usize>> = groups.map(|g| places.iter().map(|&m| g[kept[m]]).collect());
+        let mut index = vec![None; train.n_rows()];
+        places.iter().enumerate().for_each(|(i, &m)| index[m] = Some(i));
+        let order: Vec<usize> = train.content_order().into_iter().filter_map(|m| index[m]).collect();
         let folds_of = |repeat: usize| {
             let seed = repeat_seed(protocol.seed, repeat);
             let fold = match &groups {
@@ -184,9 +205,18 @@ impl<'a> Splits<'a> {
         let folds = (0..protocol.repeats).map(folds_of).collect::<Result<Vec<_>>>()?;
         let mut ids = vec![0; order.len()];
         order.iter().enumerate().for_each(|(rank, &m)| ids[m] = rank);
-        let tested = TestSet { features: train.features.clone(), class, weights: train.weights.clone() };
-        let (tested, n_folds) = (Cow::Owned(tested), protocol.folds);
-        Ok(Splits { train, tested, folds, n_folds, protocol, ids, rows: kept, taken: Vec::new() })
+        let rows = places.iter().map(|&m| kept[m]).collect();
+        let tested = TestSet {
+            features: if unlabelled.is_empty() {
+                train.features.clone()
+            } else {
+                train.features.rows(&places)
+            },
+            class,
+            weights: train.weights.as_ref().map(|w| places.iter().map(|&m| w[m]).collect()),
+        };
+        let (tested, n_folds, taken) = (Cow::Owned(tested), protocol.folds, Vec::new());
+        Ok(Splits { train, places, unlabelled, tested, folds, n_folds, protocol, ids, rows, taken })
     }
 
     /// Tells which rows of their file the rows are that may be tested.
@@ -298,7 +328,8 @@ impl<'a> Splits<'a> {
         let split = |s: usize| {
             let repeat = s / self.n_folds;
             let (train, test) = split(&self.folds[repeat], s % self.n_folds);
-            let train = fitted.rows.map_or(train, |rows| self.first_rows(s, rows));
+            let all = || self.with_unlabelled(train.iter().map(|&m| self.places[m]).collect());
+            let train = fitted.rows.map_or_else(all, |rows| self.first_rows(s, rows));
             let rows = TestSet {
                 features: self.tested.features.rows(&test),
                 class: test.iter().map(|&m| self.tested.class[m]).collect(),
@@ -315,11 +346,16 @@ impl<'a> Splits<'a> {
         Ok((parts, models.into_iter().flatten().next()))
     }
 
-    /// The rows of split `s` that a fit with so many of them is given, ascending.
+    /// The rows of split `s` that a fit with so many rows of known class is given, ascending.
     fn first_rows(&self, s: usize, rows: usize) -> Vec<usize> {
-        let mut first = self.taken[s][..rows].to_vec();
-        first.sort_unstable();
-        first
+        self.with_unlabelled(self.taken[s][..rows].to_vec())
+    }
+
+    /// The rows and those without a class, ascending.
+    fn with_unlabelled(&self, mut rows: Vec<usize>) -> Vec<usize> {
+        rows.extend(&self.unlabelled);
+        rows.sort_unstable();
+        rows
     }
 
     /// Puts the probabilities of the test parts back to the rows they belong to.
@@ -543,6 +579,11 @@ fn nested(control: &Control, name: &str, done: &Arc<AtomicUsize>, total: usize) 
         let _ =
             outer.progress(&format!("{name}: {}{steps}", inner.stage), done.load(Ordering::Relaxed), total);
     })
+}
+
+/// The rows that have no class.
+fn without_class(data: &Dataset) -> Vec<usize> {
+    data.class.iter().enumerate().filter(|(_, class)| class.is_none()).map(|(m, _)| m).collect()
 }
 
 fn repeat_seed(seed: u64, repeat: usize) -> u64 {

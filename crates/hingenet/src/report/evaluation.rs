@@ -98,9 +98,16 @@ pub struct DataFacts {
     pub missing_cells: usize,
     /// Name of the column that is predicted.
     pub target: String,
+    /// Rows without a class, of those above: every training part has them, and none is tested.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlabelled: usize,
     /// Name of the file that was read, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 /// How models were evaluated.
