@@ -31,6 +31,7 @@ fn generate_writes_rows_with_the_class_last() {
     let folder = Folder::new();
     assert_snapshot!(folder.succeeds("generate mixed -n 5 --seed 3"));
     assert_snapshot!("generate_forest", folder.succeeds("generate forest -n 2 --seed 3"));
+    assert_snapshot!("generate_bn_one_order", folder.succeeds("generate bn-one-order -n 2 --seed 3"));
     assert_snapshot!("generate_bn", folder.succeeds("generate bn -n 2 --seed 3"));
     assert_snapshot!(folder.succeeds("generate corral -n 40 -o corral.csv"));
     assert_eq!(folder.text("corral.csv").lines().count(), 41);
