@@ -150,7 +150,7 @@ def cells():
     """Cells with normal marginals of Tables 2 and 3: (table, setting, generator options)."""
     for balance in ("balanced", "imbalanced"):
         yield 2, f"forest;normal;{balance}", "forest", balance
-    for shared, generator in (("none", "bn"), ("third-shared", "bn-shared")):
+    for shared, generator in (("none", "bn-one-order"), ("third-shared", "bn-one-order-shared")):
         for balance in ("balanced", "imbalanced"):
             yield 3, f"bn;normal;{shared};{balance}", generator, balance
 

@@ -67,6 +67,7 @@ class LogDensityClassifier(NetworkMixin, _Smoothing, EngineClassifier):
     )
     fraction: float | None = option("fraction", default=None)
     threshold: str | None = option("threshold", default=None)
+    criterion: str | None = option("criterion", default=None)
     C: float | None = option("c", default=None)
     balance: str | None = parameter(
         '{"none", "balanced"}',

@@ -24,6 +24,8 @@ BEFORE = [
 COMMANDS = [
     ("evaluate", "evaluate rows.csv --target class --model nb:ml --model pool,fast=true --missing 0,0.5 --folds 2 --repeats 2 --json OUT"),
     ("evaluate", "evaluate rows.csv --target class --model nb:ml-bn-svm,gamma=1 --sweep lambda=0,1 --test rows.csv --json OUT"),
+    ("evaluate", "evaluate rows.csv --target class --model nb:ml --model tan:ml --rows 20,80 --folds 3 --json OUT"),
+    ("evaluate", "evaluate partly.csv --target class --semi-supervised --model nb:ml --model nb:ml,tau=0 --folds 3 --json OUT"),
     ("explain", "explain tree.hgn rows.csv --row 1 --format json"),
     ("explain", "explain pool.hgn rows.csv --row 2 --kind terms --format json"),
     ("query", "query tree.hgn --given oil=dark --given alarm=yes --json OUT"),
@@ -60,6 +62,9 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("json")
     for command in BEFORE:
         subprocess.run([PROGRAM, "--quiet", *command.split()], cwd=folder, check=True)
+    lines = (folder / "rows.csv").read_text(encoding="utf-8").splitlines()
+    emptied = [line.rpartition(",")[0] + "," if n % 3 == 1 else line for n, line in enumerate(lines)]
+    (folder / "partly.csv").write_text("\n".join(emptied) + "\n", encoding="utf-8")
     return folder
 
 

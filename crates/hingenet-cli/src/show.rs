@@ -1,7 +1,7 @@
 //! Tables for people, at most 100 characters wide.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
-use hingenet::report::{Evaluation, ModelResult};
+use hingenet::report::{CurvePoint, Evaluation, ModelResult, SignedRanks};
 
 const WIDTH: u16 = 100;
 /// Cells of so many letters do not break: they hold a number with its interval.
@@ -47,7 +47,17 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
             None => format!("{} folds", protocol.folds),
         }
     );
+    if data.unlabelled > 0 {
+        text += &format!("{} without a class, in every training part\n", count(data.unlabelled, "row"));
+    }
+    if let Some(rows) = protocol.rows.last() {
+        text += &format!("fitted on {} of each training part\n", count(*rows, "row"));
+    }
     text += &results(&evaluation.results);
+    if !evaluation.curve.is_empty() {
+        text += "\nLearning curves: error by number of training rows\n";
+        text += &curve(&evaluation.curve);
+    }
     if evaluation.results.iter().any(|r| !r.missing.is_empty()) {
         text += "\nAccuracy (%) when feature cells of the test rows are missing\n";
         text += &missing(&evaluation.results);
@@ -61,10 +71,69 @@ pub fn results(results: &[ModelResult]) -> String {
     table(&header, results.iter().map(main_figures))
 }
 
+/// The most accurate model against each other one.
+pub fn tests(evaluation: &Evaluation) -> String {
+    let results = &evaluation.results;
+    let key = |r: &ModelResult| (r.accuracy.mean, -r.log_loss);
+    let better = |a, b| if key(b) > key(a) { b } else { a };
+    let Some(best) = results.iter().reduce(better).filter(|_| results.len() > 1) else {
+        return String::new();
+    };
+    let p = |p: Option<f64>| {
+        p.map_or("-".into(), |p| if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") })
+    };
+    let ranks = |of: &Option<SignedRanks>| {
+        [p(of.as_ref().map(|s| s.p_value)), p(of.as_ref().map(|s| s.p_bonferroni))]
+    };
+    let row = |t: &hingenet::report::PairTest| {
+        let sign = if t.first == best.model { 1.0 } else { -1.0 };
+        let other = if t.first == best.model { &t.second } else { &t.first };
+        let half = t.ci95.map_or(String::new(), |half| format!(" ± {}", percent(half)));
+        let head = [
+            other.clone(),
+            format!("{}{half}", percent(sign * t.accuracy + 0.0)),
+            p(t.p_value),
+            p(t.p_adjusted),
+        ];
+        head.into_iter()
+            .chain(ranks(&t.signed_ranks))
+            .chain(ranks(&t.signed_ranks_balanced))
+            .collect::<Vec<_>>()
+    };
+    let pairs = evaluation.tests.iter().filter(|t| t.first == best.model || t.second == best.model);
+    let header = ["against", "accuracy", "p", "Holm", "W accuracy", "Bonferroni", "W balanced", "Bonferroni"];
+    let mut text = format!("\n{} less each other model, accuracy in percentage points\n", best.model);
+    text += &table(&header, pairs.map(row));
+    text += "p: corrected resampled t-test (one split: McNemar's test), Holm over all pairs. W: Wilcoxon's signed\n\
+             ranks over folds and repeats, Bonferroni over the other models; folds share rows, so W is too sure.\n";
+    text
+}
+
+/// One row for each model and number of training rows.
+fn curve(points: &[CurvePoint]) -> String {
+    let header = ["model", "rows", "error %", "balanced error %", "log-loss", "AUC", "fit"];
+    let row = |p: &CurvePoint| {
+        let (accuracy, balanced) = (&p.accuracy, &p.balanced_error);
+        vec![
+            p.model.clone(),
+            p.rows.to_string(),
+            share(1.0 - accuracy.mean, 1.0 - accuracy.interval.high, 1.0 - accuracy.interval.low),
+            share(balanced.mean, balanced.interval.low, balanced.interval.high),
+            format!("{:.4}", p.log_loss),
+            p.auc.map_or("-".into(), |auc| format!("{auc:.4}")),
+            seconds(p.fit_seconds),
+        ]
+    };
+    table(&header, points.iter().map(row))
+}
+
+/// A share in per cent with its interval.
+fn share(x: f64, low: f64, high: f64) -> String {
+    format!("{} ({:.1}–{:.1})", percent(x), 100.0 * low, 100.0 * high)
+}
+
 /// Model, accuracy and balanced error with their 95 % intervals, log-loss, AUC, times.
 pub fn main_figures(result: &ModelResult) -> Vec<String> {
-    let share =
-        |x: f64, low: f64, high: f64| format!("{} ({:.1}–{:.1})", percent(x), 100.0 * low, 100.0 * high);
     let (accuracy, error) = (&result.accuracy, &result.balanced_error);
     vec![
         result.model.clone(),

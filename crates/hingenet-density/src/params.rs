@@ -44,7 +44,7 @@ pub enum TrainingFeatures {
 /// Which (class, pair) values of HSIC are kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Threshold {
-    /// The fraction with the smallest balanced error in nested cross-validation.
+    /// The fraction with the smallest error in nested cross-validation, by the [`Criterion`].
     CrossValidated,
     /// Values at least λ.
     Lambda(f64),
@@ -56,6 +56,15 @@ pub enum Threshold {
     Bonferroni(f64),
     /// Gamma-approximation p-values, Benjamini-Hochberg at this rate.
     BenjaminiHochberg(f64),
+}
+
+/// What the search for threshold and class weights makes small.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Criterion {
+    /// The mean over classes of the error within the class.
+    BalancedError,
+    /// The share of rows decided wrongly, as in the paper.
+    Error,
 }
 
 /// Candidates of the cross-validated fraction, from sparse to dense.
@@ -131,6 +140,8 @@ pub struct Params {
     pub floor: Floor,
     /// Which pairs are kept.
     pub threshold: Threshold,
+    /// What a search for them and for class weights goes by.
+    pub criterion: Criterion,
     /// C of the SVM.
     pub cost: f64,
     /// Relative duality gap of the SVM.
@@ -167,6 +178,7 @@ impl Params {
                 Variant::Lu => Threshold::Fraction(0.0),
                 _ => Threshold::CrossValidated,
             },
+            criterion: Criterion::BalancedError,
             cost: 1.0,
             gap: 1e-6,
             penalty: Penalty::TwoNorm,

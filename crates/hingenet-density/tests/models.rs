@@ -11,7 +11,7 @@ use hingenet_density::columns::{Columns, Kind};
 use hingenet_density::estimate::bandwidth::LineBandwidth;
 use hingenet_density::estimate::kernel::Floor;
 use hingenet_density::fit::fit_exact;
-use hingenet_density::generate::{Dependence, Networks};
+use hingenet_density::generate::{Dependence, Networks, Orders};
 use hingenet_density::params::{ClassWeights, Threshold};
 use hingenet_density::structure::trees::{forests, trees};
 use hingenet_density::{Params, Variant};
@@ -174,8 +174,8 @@ fn many_ties_refuse_least_squares_bandwidths() {
 fn generated_networks_have_the_stated_parents() {
     for seed in 0..5 {
         let forest = Networks::forest(20, Dependence::Simple, seed).unwrap();
-        let separate = Networks::bn(20, Dependence::Simple, false, seed).unwrap();
-        let shared = Networks::bn(20, Dependence::Simple, true, seed).unwrap();
+        let separate = Networks::bn(20, Dependence::Simple, Orders::Common, false, seed).unwrap();
+        let shared = Networks::bn(20, Dependence::Simple, Orders::Common, true, seed).unwrap();
         for y in 0..2 {
             let roots = |n: &Networks| n.parents(y).iter().filter(|p| p.is_empty()).count();
             assert_eq!((roots(&forest), roots(&separate), roots(&shared)), (9, 6, 6));

@@ -116,6 +116,13 @@ fn wanted(json: &Value, table: &Table) -> Option<Vec<Vec<Wanted>>> {
             .map(|c| column_row(c, json["evaluation"]["data"]["rows"].as_f64().unwrap()))
             .collect(),
         ("confusion", _) => confusion_rows(json, number_after(id)),
+        ("curve", _) => curve_points(json, |p| {
+            let a = &p["accuracy"];
+            ["mean", "high", "low"].map(|key| Value::from(1.0 - a[key].as_f64().unwrap()))
+        }),
+        ("curve-balanced", _) => {
+            curve_points(json, |p| ["mean", "low", "high"].map(|key| p["balanced_error"][key].clone()))
+        }
         ("missing", _) => models.iter().flat_map(|m| curve_rows(&m["missing"], &m["model"])).collect(),
         ("missing-parts", _) => {
             let model = &models[number_after(id)];
@@ -274,7 +281,8 @@ fn model_row(r: &Value) -> Vec<Wanted> {
 
 fn pair_row(d: &Value, results: &[Value]) -> Vec<Wanted> {
     let name = |key: &str| text(&results[d[key].as_u64().unwrap() as usize]["model"]);
-    let p = [p_value(&d["p_value"]), p_value(&d["p_adjusted"])];
+    let ranks = &d["signed_ranks"];
+    let p = [&d["p_value"], &d["p_adjusted"], &ranks["p_value"], &ranks["p_bonferroni"]].map(p_value);
     [name("first"), name("second"), percent(&d["mean"]), percent(&d["ci95"])].into_iter().chain(p).collect()
 }
 
@@ -295,6 +303,8 @@ fn difference_rows(json: &Value) -> Vec<Vec<Wanted>> {
             percent(&d["ci95"]),
             p_value(&d["p_value"]),
             p_value(&d["p_adjusted"]),
+            p_value(&d["signed_ranks"]["p_value"]),
+            p_value(&d["signed_ranks"]["p_bonferroni"]),
             percents(&d["folds"], sign),
         ])
     };
@@ -312,6 +322,17 @@ fn confusion_rows(json: &Value, model: usize) -> Vec<Vec<Wanted>> {
         cells
     };
     counts.iter().enumerate().map(row).collect()
+}
+
+/// Every point of the learning curves: model, rows, and a share with its interval.
+fn curve_points(json: &Value, share: fn(&Value) -> [Value; 3]) -> Vec<Vec<Wanted>> {
+    let row = |p: &Value| {
+        let shares = share(p);
+        let ends = shares.each_ref().map(|x| x.as_f64().unwrap());
+        assert!(0.0 <= ends[1] && ends[1] <= ends[0] && ends[0] <= ends[2] && ends[2] <= 1.0, "{p}");
+        [text(&p["model"]), decimals(&p["rows"], 0)].into_iter().chain(shares.iter().map(percent)).collect()
+    };
+    items(&json["evaluation"]["curve"]).iter().map(row).collect()
 }
 
 fn curve_rows(curve: &Value, name: &Value) -> Vec<Vec<Wanted>> {
@@ -505,9 +526,12 @@ fn every_cell_of_a_test_file_is_the_number_of_the_json() {
     let data = Dataset::new(table.rows(&rows[..200]), "class", None).unwrap();
     let test = TestSet::new(table.rows(&rows[200..]), "class", None, &data.classes).unwrap();
     let models = specs(&["nb:ml", "tan:ml"]);
-    let protocol = Protocol::default();
+    let protocol = Protocol { rows: vec![20, 60, 200], ..Protocol::default() };
     let plan = Plan { tested: TestRows::Set(&test), ..Plan::new(&models, &data, &protocol) };
-    check(&study(&plan, &Control::default()).unwrap());
+    let seen = check(&study(&plan, &Control::default()).unwrap());
+    for name in ["curve", "curve-balanced"] {
+        assert!(seen.iter().any(|s| s == name), "{name} is not on the page: {seen:?}");
+    }
 }
 
 /// Features that have nothing to do with the class must not yield a claim.

@@ -19,7 +19,7 @@ fn specs() -> Vec<ModelSpec> {
 }
 
 fn protocol() -> Protocol {
-    Protocol { folds: 3, repeats: 2, seed: 1, missing: vec![0.0, 0.4], max_time: None }
+    Protocol { folds: 3, repeats: 2, seed: 1, missing: vec![0.0, 0.4], ..Protocol::default() }
 }
 
 /// An evaluation without its times.
@@ -27,6 +27,7 @@ fn timeless(mut e: Evaluation) -> Evaluation {
     for r in &mut e.results {
         (r.fit_seconds, r.predict_seconds) = (0.0, 0.0);
     }
+    e.curve.iter_mut().for_each(|p| p.fit_seconds = 0.0);
     e
 }
 
@@ -187,6 +188,9 @@ fn bad_protocols_are_refused() {
         Protocol { repeats: 0, ..Protocol::default() },
         Protocol { missing: vec![1.1], ..Protocol::default() },
         Protocol { missing: vec![f64::NAN], ..Protocol::default() },
+        Protocol { rows: vec![20, 10], ..Protocol::default() },
+        Protocol { rows: vec![10, 41], ..Protocol::default() },
+        Protocol { rows: vec![1, 20], ..Protocol::default() },
     ] {
         let models = ["majority".parse().unwrap()];
         assert!(compare(&Plan::new(&models, &data, &bad), &Control::default()).is_err(), "{bad:?}");
@@ -244,4 +248,127 @@ fn progress_speaks_while_a_fold_runs_and_knows_the_total() {
     let inside = told.iter().filter(|(stage, ..)| stage.starts_with("tan:ml-bn-svm: ")).count();
     assert!(inside > 3, "{told:?}");
     assert_eq!(told.last().map(|(stage, done, _)| (stage.as_str(), *done)), Some(("tan:ml-bn-svm", 3)));
+}
+
+/// A curve whose last number is the whole training part ends where an evaluation without a curve stands, and its other
+/// points are fits on fewer rows.
+#[test]
+fn a_learning_curve_ends_at_the_figures_of_all_rows() {
+    let (data, specs) = (mixed(300), specs());
+    let with = |rows: Vec<usize>| {
+        let protocol = Protocol { rows, ..protocol() };
+        timeless(compare(&Plan::new(&specs, &data, &protocol), &Control::default()).unwrap())
+    };
+    let (curve, plain) = (with(vec![30, 80, 200]), with(Vec::new()));
+    assert_eq!(curve.results, plain.results);
+    assert_eq!((curve.protocol.rows.as_slice(), plain.curve.len()), (&[30, 80, 200][..], 0));
+    let places: Vec<(&str, usize)> = curve.curve.iter().map(|p| (p.model.as_str(), p.rows)).collect();
+    let wanted = specs.iter().flat_map(|s| [30, 80, 200].map(|n| (s.name(), n)));
+    assert_eq!(places, wanted.collect::<Vec<_>>());
+    for (k, result) in curve.results.iter().enumerate() {
+        let last = &curve.curve[3 * k + 2];
+        assert_eq!((&last.accuracy, &last.balanced_error), (&result.accuracy, &result.balanced_error));
+    }
+    let naive: Vec<f64> = curve.curve[3..6].iter().map(|p| p.log_loss).collect();
+    assert!(naive[0] > naive[1] && naive[1] > naive[2], "more rows, better probabilities: {naive:?}");
+}
+
+/// Neither the order of the rows, nor the threads, nor the other points of the curve change a point of it.
+#[test]
+fn a_point_of_a_learning_curve_depends_on_its_rows_alone() {
+    let (data, specs) = (mixed(300), specs());
+    let turned = data.rows(&(0..300).rev().collect::<Vec<_>>());
+    let of = |data: &Dataset, rows: Vec<usize>, threads: usize| {
+        let protocol = Protocol { rows, ..protocol() };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let found = pool.install(|| compare(&Plan::new(&specs, data, &protocol), &Control::default()));
+        let points = timeless(found.unwrap()).curve.into_iter().filter(|p| p.rows == 60);
+        points.collect::<Vec<_>>()
+    };
+    let one = of(&data, vec![60], 1);
+    assert_eq!(one, of(&data, vec![20, 60, 150], 2));
+    for (a, b) in one.iter().zip(of(&turned, vec![60, 100], 8)) {
+        assert_eq!((&a.accuracy, &a.balanced_error), (&b.accuracy, &b.balanced_error), "{}", a.model);
+    }
+}
+
+#[test]
+fn a_learning_curve_of_a_test_file_draws_from_the_rows_to_fit_on() {
+    let data = mixed(300);
+    let weights = (0..300).map(|m| f64::from(u8::from(m % 3 != 0))).collect();
+    let data = Dataset { weights: Some(weights), ..data };
+    let test = TestSet::new(generate("mixed", Some(100), 6).unwrap(), "class", None, &data.classes).unwrap();
+    let models = ["nb:ml".parse().unwrap()];
+    let with = |rows: Vec<usize>| {
+        let protocol = Protocol { rows, ..Protocol::default() };
+        let plan = Plan { tested: TestRows::Set(&test), ..Plan::new(&models, &data, &protocol) };
+        compare(&plan, &Control::default()).map(timeless)
+    };
+    // rows of weight 0 are not drawn, so 200 are all
+    assert_eq!(with(vec![50, 200]).unwrap().results, with(Vec::new()).unwrap().results);
+    let error = with(vec![50, 201]).unwrap_err().to_string();
+    assert!(error.contains("a training part has 200"), "{error}");
+}
+
+/// A number of rows that a model cannot be fitted to is told, and costs the model nothing else.
+#[test]
+fn a_point_that_fails_leaves_the_rest_of_the_curve() {
+    let data = mixed(120);
+    let models = ["nb:ml", "kde-nb"].map(|name| name.parse::<ModelSpec>().unwrap());
+    let protocol = Protocol { folds: 3, rows: vec![9, 80], ..Protocol::default() };
+    let found = compare(&Plan::new(&models, &data, &protocol), &Control::default()).unwrap();
+    assert_eq!((found.results.len(), found.curve.len(), found.failed.len()), (2, 3, 1));
+    let failed = &found.failed[0];
+    assert_eq!((failed.model.as_str(), failed.rows), ("kde-nb", Some(9)), "{}", failed.problem);
+}
+
+/// Two in three rows lose their class.
+fn partly(data: &Dataset) -> Dataset {
+    let class = data.class.iter().enumerate().map(|(m, c)| c.filter(|_| m % 3 == 0));
+    Dataset { class: Codes::from_options(data.classes.len(), class), ..data.clone() }
+}
+
+/// Rows without a class are never tested, and with `tau=0` they are as good as absent.
+#[test]
+fn rows_without_a_class_join_the_training_parts_only() {
+    let data = mixed(300);
+    let part = partly(&data);
+    let labelled = data.rows(&(0..300).step_by(3).collect::<Vec<_>>());
+    let models = ["nb:ml,tau=0", "nb:ml,tau=1"].map(|name| name.parse::<ModelSpec>().unwrap());
+    let of = |data: &Dataset, rows: Vec<usize>| {
+        let protocol = Protocol { rows, ..protocol() };
+        let plan = Plan { keep_answers: true, ..Plan::new(&models, data, &protocol) };
+        timeless(compare(&plan, &Control::default()).unwrap())
+    };
+    let (with, without) = (of(&part, Vec::new()), of(&labelled, Vec::new()));
+    assert_eq!((with.data.unlabelled, without.data.unlabelled), (200, 0));
+    assert_eq!(with.results[0].accuracy, without.results[0].accuracy);
+    assert_eq!(with.results[0].missing, without.results[0].missing);
+    // rows are named by their place in the whole table
+    let rows: Vec<usize> = with.results[0].predictions.iter().take(4).map(|p| p.row).collect();
+    assert_eq!(rows, [1, 4, 7, 10]);
+    assert!(
+        with.results[0]
+            .predictions
+            .iter()
+            .all(|p| data.classes[data.class.get(p.row - 1).unwrap()] == p.class)
+    );
+    // rows without a class count where they are weighed, and a curve counts rows with a class only
+    assert_ne!(with.results[1].log_loss, with.results[0].log_loss);
+    assert_eq!(without.results[1].log_loss, without.results[0].log_loss);
+    assert_eq!(of(&part, vec![20, 66]).curve[0].accuracy, of(&labelled, vec![20, 66]).curve[0].accuracy);
+}
+
+#[test]
+fn rows_without_a_class_need_a_model_that_takes_them_and_no_groups() {
+    let data = partly(&mixed(300));
+    let models = ["nb:ml", "kde-nb"].map(|name| name.parse::<ModelSpec>().unwrap());
+    let protocol = protocol();
+    let plan = Plan::new(&models, &data, &protocol);
+    let found = compare(&plan, &Control::default()).unwrap();
+    assert_eq!((found.results.len(), found.failed.len()), (1, 1));
+    assert!(found.failed[0].problem.contains("rows without a class"), "{}", found.failed[0].problem);
+    let groups = Groups { column: "site".into(), group: (0..300).map(|m| m / 5).collect() };
+    let plan = Plan { tested: TestRows::Folds(Some(&groups)), ..plan };
+    assert!(compare(&plan, &Control::default()).is_err());
 }

@@ -44,15 +44,26 @@ pub struct Evaluate {
     /// Column of sample weights
     #[arg(long, value_name = "COL")]
     pub(super) weights: Option<String>,
+    /// Rows without a class join every training part, as in `fit --semi-supervised`, and are not tested; for models that can
+    /// learn from them (`:ml` and `:ml-bn-svm` of nb, tan, kdb and dag), beside which `tau=0` leaves them out
+    #[arg(long, requires = "models", conflicts_with_all = ["drop_unlabelled", "groups"])]
+    pub(super) semi_supervised: bool,
     /// Also blank this share of the test cells at random
     #[arg(long, value_name = "0,0.1,...", value_delimiter = ',')]
     missing: Vec<f64>,
+    /// Learning curve: fit on so many rows of each training part (of DATA, with --test), drawn at random in the proportions of
+    /// the classes, the fewer among the more; all other figures are those of the last number
+    #[arg(long, value_name = "100,200,...", value_delimiter = ',')]
+    pub(super) rows: Vec<usize>,
     /// End each fit after this time, as `fit --max-time` does; a model that has nothing to show then has failed
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     max_time: Option<Duration>,
     /// Evaluate once for each value of an option, in the models that have it
     #[arg(long, value_name = "KEY=V1,V2,...")]
     sweep: Option<String>,
+    /// Also print tests of the most accurate model against the others: corrected resampled t-test and Wilcoxon's signed ranks
+    #[arg(long)]
+    tests: bool,
     /// Write all figures as JSON; - writes them to stdout in place of the table
     #[arg(long, value_name = "FILE|-")]
     pub(super) json: Option<PathBuf>,
@@ -86,14 +97,18 @@ impl Run for Evaluate {
             session.wrote(path, "");
         }
         if [&self.json, &self.report].into_iter().flatten().all(|path| output::is_file(path)) {
-            output::write_text(None, &show::evaluation(&evaluation))?;
+            let tests = if self.tests { show::tests(&evaluation) } else { String::new() };
+            output::write_text(None, &(show::evaluation(&evaluation) + &tests))?;
         }
         match evaluation.failed.len() {
             0 => Ok(()),
             failed => {
-                let all = failed + evaluation.results.len();
                 let hint = "the warnings above say why; the figures of the others stand";
-                Err(Error::data(format!("{failed} of {all} models failed"), hint).into())
+                let problem = match evaluation.curve.len() {
+                    0 => format!("{failed} of {} models failed", failed + evaluation.results.len()),
+                    n => format!("{failed} of {} points of learning curves failed", failed + n),
+                };
+                Err(Error::data(problem, hint).into())
             }
         }
     }
@@ -115,7 +130,8 @@ impl Evaluate {
         // a report is worth little without its robustness curve
         let is_default = self.missing.is_empty() && self.report.is_some();
         let missing = if is_default { page::RATES.to_vec() } else { self.missing.clone() };
-        Protocol { folds: self.folds, repeats: self.repeats, seed, missing, max_time: self.max_time }
+        let rows = self.rows.clone();
+        Protocol { folds: self.folds, repeats: self.repeats, seed, missing, rows, max_time: self.max_time }
     }
 
     fn evaluate(
@@ -137,7 +153,8 @@ impl Evaluate {
             let (found, rest) = places.locate(Groups::take(table, column))?;
             (groups, table) = (Some(found), rest);
         }
-        let data = places.locate(Dataset::new(table, &self.target, self.weights.as_deref()))?;
+        let read = if self.semi_supervised { Dataset::partly_labelled } else { Dataset::new };
+        let data = places.locate(read(table, &self.target, self.weights.as_deref()))?;
         self.reader.judge(&data, session)?;
         let test = self.test_set(&data, session)?;
         let (tested, places) = match &test {

@@ -58,16 +58,21 @@ impl Evaluate {
         self.run_plan(&plan, session)
     }
 
-    /// Groups and repeats are of cross-validations.
+    /// Groups and repeats are of cross-validations; learning curves and rows without a class need their rows at hand.
     fn refuse_folds(&self) -> Result<()> {
-        match self.groups.is_some() || self.repeats > 1 {
-            false => Ok(()),
-            true => Err(Error::data(
-                "the table does not fit into memory, and rows that are held out of it allow neither groups nor repeats",
-                "leave out --groups and --repeats, give test rows of their own (`--test`), or allow more (`--max-memory`)",
-            )
-            .into()),
-        }
+        let (what, remedy) = if self.groups.is_some() || self.repeats > 1 {
+            let remedy = "leave out --groups and --repeats, give test rows of their own (`--test`)";
+            ("neither groups nor repeats", remedy)
+        } else if !self.rows.is_empty() {
+            ("no learning curve", "leave out --rows")
+        } else if self.semi_supervised {
+            ("no rows without a class", "leave out --semi-supervised")
+        } else {
+            return Ok(());
+        };
+        let problem =
+            format!("the table does not fit into memory, and rows that are held out of it allow {what}");
+        Err(Error::data(problem, format!("{remedy}, or allow more (`--max-memory`)")).into())
     }
 
     /// As many as a fold has, if they fit.

@@ -77,6 +77,7 @@ fn command_lines_that_make_no_sense() {
         ("unknown model", line("--model forest")),
         ("unknown option", line("--model majority,depth=3")),
         ("folds 1", line("--model majority --folds 1")),
+        ("rows that fall", line("--model majority --rows 8,4")),
         ("rate above 1", line("--model majority --missing 0,2")),
         ("rate is text", line("--model majority --missing much")),
         ("test and folds", line("--test toys.csv --folds 3")),
@@ -115,6 +116,13 @@ fn protocols_that_the_rows_do_not_allow() {
     assert_snapshot!(folder.fails("evaluate lone.csv --target y --model majority --groups z", 3));
     folder.write("other.csv", b"x,y\n1,c\n");
     assert_snapshot!(folder.fails("evaluate lone.csv --target y --model majority --test other.csv", 3));
+    let curve =
+        |rows: &str| format!("evaluate toys.csv --target good --model majority --folds 3 --rows {rows}");
+    folder.write("toys.csv", TOYS.as_bytes());
+    assert_snapshot!("more_rows_than_a_part_has", folder.fails(&curve("4,9"), 3));
+    let rare = TOYS.replace("0.5,no", "0.5,maybe") + "green,2,0.25,no\n".repeat(20).as_str();
+    folder.write("toys.csv", rare.as_bytes());
+    assert_snapshot!("a_class_that_would_vanish", folder.fails(&curve("2,8"), 3));
 }
 
 #[test]

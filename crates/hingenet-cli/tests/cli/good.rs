@@ -31,6 +31,7 @@ fn generate_writes_rows_with_the_class_last() {
     let folder = Folder::new();
     assert_snapshot!(folder.succeeds("generate mixed -n 5 --seed 3"));
     assert_snapshot!("generate_forest", folder.succeeds("generate forest -n 2 --seed 3"));
+    assert_snapshot!("generate_bn_one_order", folder.succeeds("generate bn-one-order -n 2 --seed 3"));
     assert_snapshot!("generate_bn", folder.succeeds("generate bn -n 2 --seed 3"));
     assert_snapshot!(folder.succeeds("generate corral -n 40 -o corral.csv"));
     assert_eq!(folder.text("corral.csv").lines().count(), 41);
@@ -106,6 +107,23 @@ fn the_json_of_an_evaluation_names_what_it_is_about() {
     let other = json("--test test.csv --drop-unlabelled");
     assert_eq!(other["protocol"]["test_file"], "test.csv");
     assert_eq!(other["results"][0]["predictions"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_learning_curve_is_a_table_of_rows_and_errors() {
+    let folder = Folder::with(&[("toys.csv", TOYS)]);
+    assert_snapshot!(
+        folder.succeeds("evaluate toys.csv --target good --model majority --folds 3 --rows 4,8")
+    );
+}
+
+#[test]
+fn rows_without_a_class_are_learnt_from_and_not_tested() {
+    let toys = TOYS.replacen("blue,2,2,yes", "blue,2,2,", 1).replacen("green,1,0.75,no", "green,1,0.75,", 1);
+    let folder = Folder::with(&[("toys.csv", &toys)]);
+    let line = "evaluate toys.csv --target good --semi-supervised --folds 3 --model";
+    assert_snapshot!(folder.succeeds(&format!("{line} nb:ml,tau=0 --model nb:ml,tau=1 --tests")));
+    assert!(folder.fails(&format!("{line} majority"), 2).contains("cannot learn from rows without a class"));
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Nested cross-validation of the threshold and the class weights: HSIC and densities are estimated anew in
 //! every fold, then the candidates race over the folds, from sparse to dense for each rule of class weights, by balanced
-//! error.
+//! error or by the share of wrong decisions.
 
 use super::TrainingSet;
 use super::machines::{Machines, Trained};
 use crate::columns::Columns;
-use crate::params::{Anchor, ClassWeights, FRACTIONS, Params, Threshold};
+use crate::params::{Anchor, ClassWeights, Criterion, FRACTIONS, Params, Threshold};
 use crate::structure::trees::trees;
 use crate::structure::{Dependence, Kept};
 use crate::terms::PerTerm;
@@ -123,7 +123,7 @@ struct Part {
     /// Pairs of each threshold.
     kept: Vec<Kept>,
     anchor: Option<Kept>,
-    /// Held-out rows, their classes, what each adds to 1 - balanced error if it is decided rightly, and their features.
+    /// Held-out rows, their classes, what each adds to 1 - error if it is decided rightly, and their features.
     held: Vec<usize>,
     class: Vec<usize>,
     shares: Vec<f64>,
@@ -144,7 +144,7 @@ impl Part {
         let available = union(&kept);
         let set = TrainingSet::new(&learn, &available, params, control)?;
         let judged = set.densities.features(&judge.values, false, control)?;
-        let shares = shares(&judge);
+        let shares = shares(&judge.class, &judge.weights, &judge.class_totals(), params.criterion);
         Ok(Part { learn, set, available, kept, anchor, held, class: judge.class, shares, judged })
     }
 
@@ -209,13 +209,17 @@ impl Part {
     }
 }
 
-/// What each row adds to 1 - balanced error if it is decided rightly: its share of the weight of its class, divided by the
-/// number of classes that have weight.
-fn shares(columns: &Columns) -> Vec<f64> {
-    let totals = columns.class_totals();
+/// What each row adds to 1 - error if it is decided rightly: its share of all weight or, of the balanced error, its share of
+/// the weight of its class, divided by the number of classes that have weight.
+fn shares(class: &[usize], weights: &[f64], totals: &[f64], criterion: Criterion) -> Vec<f64> {
     let present = totals.iter().filter(|total| **total > 0.0).count() as f64;
-    let share = |(y, w): (&usize, &f64)| if totals[*y] > 0.0 { w / (totals[*y] * present) } else { 0.0 };
-    columns.class.iter().zip(&columns.weights).map(share).collect()
+    let all: f64 = totals.iter().sum();
+    let of = |y: usize| match criterion {
+        Criterion::BalancedError => totals[y] * present,
+        Criterion::Error => all,
+    };
+    let share = |(y, w): (&usize, &f64)| if totals[*y] > 0.0 { w / of(*y) } else { 0.0 };
+    class.iter().zip(weights).map(share).collect()
 }
 
 /// The pairs every threshold keeps, and the forests of the anchor, whose edges are among them; naive Bayes has no edges.
@@ -288,4 +292,24 @@ pub fn out_of_fold(machines: &Machines<'_>) -> Result<Vec<Vec<f64>>> {
         held.into_iter().for_each(|r| out[r].clone_from(&outputs[r]));
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four rows of one class, one of another and none of a third: a mistake in the rare class costs the balanced error a half,
+    /// the plain error its share of the weight.
+    #[test]
+    fn marks_add_up_to_one_less_the_error() {
+        let (class, weights, totals) = ([0, 0, 0, 0, 1], [1.0, 1.0, 2.0, 1.0, 1.0], [5.0, 1.0, 0.0]);
+        let of = |criterion| shares(&class, &weights, &totals, criterion);
+        for (criterion, wanted) in [
+            (Criterion::BalancedError, [0.1, 0.1, 0.2, 0.1, 0.5]),
+            (Criterion::Error, [1.0 / 6.0, 1.0 / 6.0, 1.0 / 3.0, 1.0 / 6.0, 1.0 / 6.0]),
+        ] {
+            let found = of(criterion);
+            assert!(found.iter().zip(wanted).all(|(f, w)| (f - w).abs() < 1e-15), "{criterion:?}: {found:?}");
+        }
+    }
 }

@@ -2,9 +2,9 @@
 //! that calibrates a margin-trained posterior.
 
 use crate::inference::log_joint_rows;
-use crate::margin::conditional::{ConditionalParams, Form, fit_watched, table_softmax};
+use crate::margin::conditional::{ConditionalParams, Finish, fit_watched};
 use crate::margin::require_two_classes;
-use crate::{Network, Normaliser, Samples, Structure};
+use crate::{Network, Samples, Structure};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require};
 use hingenet_data::select::calibration::{Targets, temperature};
@@ -164,15 +164,10 @@ pub fn select_iterations(
     let curve = |part: &Part<(Samples, Structure)>| -> Result<Vec<f64>> {
         control.check()?;
         let (train, structure) = &part.ready;
-        let normaliser = Normaliser::new(structure)?;
+        let finish = Finish::new(params.form, structure)?;
         let mut curve = Vec::new();
         fit_watched(train, structure, params, &quiet, |_, free| {
-            let mut w = match params.form {
-                Form::Exact => free.to_vec(),
-                Form::Tables => table_softmax(structure, free),
-            };
-            normaliser.normalise(&mut w)?;
-            let network = Network::new(structure.clone(), w)?;
+            let network = Network::new(structure.clone(), finish.weights(free.to_vec())?)?;
             let joint = log_joint_rows(&network, &part.test.columns()[1..])?;
             curve.push(criterion::correct(judged(&joint, &part.test)));
             Ok(())

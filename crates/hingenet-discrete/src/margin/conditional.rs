@@ -108,7 +108,7 @@ pub fn fit_watched(
     mut watch: impl FnMut(usize, &[f64]) -> Result<()>,
 ) -> Result<ConditionalFit> {
     params.check()?;
-    let normaliser = Normaliser::new(structure)?;
+    let finish = Finish::new(params.form, structure)?;
     require_two_classes(samples)?;
     let n = counts::smoothed_counts(structure, samples, params.alpha)?;
     let start = counts::ml_parameters(structure, &n)?;
@@ -119,7 +119,7 @@ pub fn fit_watched(
         Ok(false)
     };
     let total = rows.total_weight();
-    let (found, w) = match params.objective {
+    let (found, free) = match params.objective {
         Objective::ConditionalLikelihood => {
             run(structure, &rows, &ConditionalLoss, params, start, total, &mut see)?
         }
@@ -128,8 +128,7 @@ pub fn fit_watched(
             run(structure, &rows, &loss, params, start, total, &mut see)?
         }
     };
-    let mut w = w;
-    normaliser.normalise(&mut w)?;
+    let w = finish.weights(free)?;
     let report = SolverReport {
         method: match params.form {
             Form::Exact => "L-BFGS (largest derivative)".into(),
@@ -142,6 +141,32 @@ pub fn fit_watched(
         slack: None,
     };
     Ok(ConditionalFit { network: Network::new(structure.clone(), w)?, report })
+}
+
+/// How free weights become a network with the same decisions.
+pub(crate) enum Finish<'a> {
+    /// Algorithm 1, which needs a covering parent of every child of the class (Condition 1).
+    Normalise(Normaliser),
+    /// Every table is normalised by itself, whatever the graph.
+    Tables(&'a Structure),
+}
+
+impl<'a> Finish<'a> {
+    /// An error names the first child of the class that lacks the parent the form needs.
+    pub(crate) fn new(form: Form, structure: &'a Structure) -> Result<Self> {
+        match form {
+            Form::Exact => Ok(Finish::Normalise(Normaliser::new(structure)?)),
+            Form::Tables => Ok(Finish::Tables(structure)),
+        }
+    }
+
+    /// The log probabilities that belong to free weights.
+    pub(crate) fn weights(&self, mut free: Vec<f64>) -> Result<Vec<f64>> {
+        match self {
+            Finish::Normalise(normaliser) => normaliser.normalise(&mut free).map(|()| free),
+            Finish::Tables(structure) => Ok(table_softmax(structure, &free)),
+        }
+    }
 }
 
 fn run(
@@ -183,8 +208,8 @@ fn run(
                 value
             };
             let found = conjugate_gradient(start, stop, f, see)?;
-            let w = table_softmax(structure, &found.x);
-            Ok((found, w))
+            let free = found.x.clone();
+            Ok((found, free))
         }
     }
 }

@@ -132,7 +132,9 @@ impl Structure {
 
     /// Condition 1: the covering parent of every class child, or an error that names the first without.
     pub fn require_c1(&self) -> Result<Vec<(usize, usize)>> {
-        let problem = "is a child of the class without a covering parent, so the structure is not C1";
+        let problem = "is a child of the class without a covering parent (a parent that, with its own parents, holds all its \
+                       others), so free weights cannot be made probabilities without changing decisions; of the rules, \
+                       :ml, and :mcl and :mm with form=tables, need no such parent";
         self.dag.covering_parents(0).map_err(|i| Error::graph(i, problem))
     }
 }

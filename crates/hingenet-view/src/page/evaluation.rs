@@ -15,7 +15,9 @@ const CLASSES: usize = 12;
 pub fn evaluation_page(report: &EvaluationReport) -> Result<String, String> {
     let drawn = drawn(report);
     let best = best_first(&drawn, report.verdict.best);
-    let mut sections = vec![comparison(report, &drawn), mistakes::section(report, &best)];
+    let mut sections = vec![comparison(report, &drawn)];
+    sections.extend(learning_curve(report, &drawn));
+    sections.push(mistakes::section(report, &best));
     let telling: Vec<Drawn> = best.into_iter().filter(|d| !d.is_baseline()).collect();
     sections.extend(threshold::section(report, &telling, &looked_for(report)));
     let rows = "rows of the first fold, explained by the most accurate model, which was not fitted on them";
@@ -60,6 +62,9 @@ fn facts(report: &EvaluationReport) -> Vec<String> {
     let mut facts = Vec::new();
     facts.extend(data.file.clone());
     facts.push(format!("{} rows", data.rows));
+    if data.unlabelled > 0 {
+        facts.push(format!("{} of them without a class, in every training part", data.unlabelled));
+    }
     facts.push(format!("{} features", data.features));
     facts.push(format!("{} classes", data.classes.len()));
     facts.push(match data.missing_cells {
@@ -73,6 +78,7 @@ fn facts(report: &EvaluationReport) -> Vec<String> {
         }
         None => format!("{}-fold cross-validation", protocol.folds),
     });
+    facts.extend(protocol.rows.last().map(|n| format!("fitted on {n} rows of each training part")));
     facts.extend(protocol.groups.iter().map(|g| format!("rows of one {g} stay together")));
     facts
 }
@@ -149,6 +155,7 @@ fn comparison(report: &EvaluationReport, drawn: &[Drawn]) -> Section {
                  corrected resampled t-test (Nadeau and Bengio), which is more careful than comparing means."
             .to_string(),
     };
+    text += &signed_ranks_text(report);
     if results.len() > 2 {
         text += " Who compares many models finds differences by luck: adjusted p-values (Holm) hold for all pairs \
                  together. The best of several models also looks a little better than it is.";
@@ -187,6 +194,22 @@ fn comparison(report: &EvaluationReport, drawn: &[Drawn]) -> Section {
     section
 }
 
+/// What Wilcoxon's test is worth on these folds.
+fn signed_ranks_text(report: &EvaluationReport) -> String {
+    let Some(ranks) = report.differences.first().and_then(|d| d.signed_ranks.as_ref()) else {
+        return String::new();
+    };
+    let mut text = " Beside it stands Wilcoxon's signed-rank test, which papers print, with Bonferroni's factor for one model \
+                    against all others. It takes folds for independent although they share rows, so its p-values are too \
+                    small, and repeats make them smaller: no verdict here rests on it."
+        .to_string();
+    let least = 2.0 * 0.5f64.powi(ranks.pairs.min(1000) as i32);
+    if least > report.verdict.level {
+        text += &format!(" With {} folds it cannot fall below {least:.3}.", ranks.pairs);
+    }
+    text
+}
+
 fn model_row(r: &ModelResult) -> Vec<Cell> {
     vec![
         Cell::text(r.model.clone()),
@@ -209,7 +232,16 @@ fn pairs(report: &EvaluationReport) -> DataTable {
     let name = |i: usize| report.evaluation.results[i].model.clone();
     let mut table = DataTable::new(
         "Differences of accuracy between all pairs, percentage points; adjusted p-values hold for all pairs together",
-        &["first", "second", "first less second", "± 95 %", "p-value", "p adjusted"],
+        &[
+            "first",
+            "second",
+            "first less second",
+            "± 95 %",
+            "p-value",
+            "p adjusted",
+            "Wilcoxon p",
+            "p Bonferroni",
+        ],
     );
     table.rows = report
         .differences
@@ -223,6 +255,8 @@ fn pairs(report: &EvaluationReport) -> DataTable {
                 Cell::optional(d.ci95, Cell::percent),
                 Cell::optional(d.p_value, figures::p_value),
                 Cell::optional(d.p_adjusted, figures::p_value),
+                Cell::optional(d.signed_ranks.as_ref().map(|s| s.p_value), figures::p_value),
+                Cell::optional(d.signed_ranks.as_ref().map(|s| s.p_bonferroni), figures::p_value),
             ]
         })
         .collect();
@@ -311,6 +345,22 @@ fn overlaid(section: &mut Section, drawn: &[Drawn], all: fn(&[Drawn]) -> Figure,
         ..Tab::default()
     };
     section.tabs = drawn.iter().map(tab).collect();
+}
+
+/// Error against the number of training rows, where it was asked for.
+fn learning_curve(report: &EvaluationReport, drawn: &[Drawn]) -> Option<Section> {
+    let points = &report.evaluation.curve;
+    let most = report.evaluation.protocol.rows.last().filter(|_| !points.is_empty())?;
+    let mut section = Section::new(
+        "learning",
+        "Learning curves",
+        format!(
+            "Every model was fitted on the same rows, drawn at random in the proportions of the classes, the fewer among \
+             the more, and tested on the same rows. All other figures of this page are those of {most} rows."
+        ),
+    );
+    section.figures = vec![figures::errors(points, drawn), figures::balanced_errors(points, drawn)];
+    Some(section)
 }
 
 fn robustness(drawn: &[Drawn]) -> Option<Section> {

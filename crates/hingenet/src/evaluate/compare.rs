@@ -1,9 +1,12 @@
 //! Several models on the same rows: the whole of `hingenet evaluate` as one call.
 
 use super::cross_validate::{Outcome, Splits};
-use super::{Protocol, TestSet};
+use super::study::paired::Tests;
+use super::{Protocol, TestSet, curve};
 use crate::model::{Dataset, ModelSpec, PieceTable};
-use crate::report::{DataFacts, Evaluation, FORMAT, FailedModel, ModelResult, ProtocolFacts, SweepPoint};
+use crate::report::{
+    CurvePoint, DataFacts, Evaluation, FORMAT, FailedModel, ModelResult, ProtocolFacts, SweepPoint,
+};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require};
 use hingenet_data::pieces::Draw;
@@ -177,6 +180,7 @@ pub(super) struct Ran<'a> {
     pub models: Vec<Swept>,
     pub outcomes: Vec<Outcome>,
     pub failed: Vec<FailedModel>,
+    pub curve: Vec<CurvePoint>,
     pub splits: Splits<'a>,
 }
 
@@ -189,32 +193,47 @@ pub(super) fn run<'a>(plan: &Plan<'a>, control: &Control) -> Result<Ran<'a>> {
     plan.row_numbers.map_or(Ok(()), |numbers| splits.name_rows(plan, numbers))?;
     let mut order: Vec<usize> = (0..models.len()).collect();
     order.sort_by_key(|&k| models[k].spec.info().cost());
-    let (mut ran, mut failed) = (Vec::new(), Vec::new());
+    let (mut ran, mut failed, mut curves) = (Vec::new(), Vec::new(), Vec::new());
+    // the largest number of rows is the one of the results
+    let (most, fewer) =
+        plan.protocol.rows.split_last().map_or((None, &[][..]), |(n, fewer)| (Some(*n), fewer));
     for (done, k) in order.into_iter().enumerate() {
-        match splits.run(&models[k].spec, control) {
+        let spec = &models[k].spec;
+        for &rows in fewer {
+            match splits.run_at(spec, rows, control) {
+                Ok(result) => curves.push((k, curve::point(rows, &result))),
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(error) => failed.push((k, Some(rows), error)),
+            }
+        }
+        match splits.run(spec, control) {
             Ok(outcome) => {
                 if models.len() > 1 {
                     control.tell(&news(&outcome.result, done + 1, models.len()));
                 }
+                curves.extend(most.map(|rows| (k, curve::point(rows, &outcome.result))));
                 ran.push((k, outcome));
             }
             Err(Error::Interrupted) => return Err(Error::Interrupted),
-            Err(error) => failed.push((k, error)),
+            Err(error) => failed.push((k, most, error)),
         }
     }
     ran.sort_by_key(|(k, _)| *k);
-    failed.sort_by_key(|(k, _)| *k);
+    curves.sort_by_key(|(k, point)| (*k, point.rows));
+    failed.sort_by_key(|(k, rows, _)| (*k, *rows));
     if ran.is_empty() {
-        return Err(failed.swap_remove(0).1);
+        return Err(failed.swap_remove(0).2);
     }
-    let failed = failed.into_iter().map(|(k, error)| {
-        control.warn(&format!("{} failed: {error}", models[k].spec));
-        FailedModel { model: models[k].spec.to_string(), problem: error.to_string() }
+    let failed = failed.into_iter().map(|(k, rows, error)| {
+        let at = rows.map_or(String::new(), |rows| format!(" with {rows} rows"));
+        control.warn(&format!("{}{at} failed: {error}", models[k].spec));
+        FailedModel { model: models[k].spec.to_string(), rows, problem: error.to_string() }
     });
     Ok(Ran {
         failed: failed.collect(),
         models: ran.iter().map(|(k, _)| models[*k].clone()).collect(),
         outcomes: ran.into_iter().map(|(_, outcome)| outcome).collect(),
+        curve: curves.into_iter().map(|(_, point)| point).collect(),
         splits,
     })
 }
@@ -235,13 +254,14 @@ impl Ran<'_> {
             TestRows::Pieces(_, pieces) => (pieces.table.rows, pieces.table.missing_cells),
             _ => (plan.data.n_rows(), plan.data.features.n_missing()),
         };
-        Evaluation {
+        let mut evaluation = Evaluation {
             data: DataFacts {
                 rows,
                 features: plan.data.features.n_columns(),
                 classes: plan.data.classes.clone(),
                 missing_cells,
                 target: plan.data.target.clone(),
+                unlabelled: plan.data.class.iter().filter(|class| class.is_none()).count(),
                 file: None,
             },
             format: FORMAT,
@@ -249,7 +269,11 @@ impl Ran<'_> {
             results: self.outcomes.iter().map(|o| self.result(o, plan)).collect(),
             failed: self.failed.clone(),
             sweep: plan.sweep.map_or(Vec::new(), |sweep| self.sweep_points(&sweep.key)),
-        }
+            curve: self.curve.clone(),
+            tests: Vec::new(),
+        };
+        evaluation.tests = Tests::new(self, &evaluation).listed();
+        evaluation
     }
 
     fn result(&self, outcome: &Outcome, plan: &Plan) -> ModelResult {
@@ -284,5 +308,6 @@ fn protocol_facts(plan: &Plan) -> ProtocolFacts {
         TestRows::Set(test) | TestRows::Pieces(test, _) => (1, 1, None, Some(test.class.len())),
     };
     let max_time = protocol.max_time.map(|time| time.as_secs_f64());
-    ProtocolFacts { folds, repeats, seed: protocol.seed, groups, test_rows, test_file: None, max_time }
+    let rows = protocol.rows.clone();
+    ProtocolFacts { folds, repeats, seed: protocol.seed, groups, test_rows, test_file: None, rows, max_time }
 }

@@ -2,7 +2,7 @@
 //! is learnt on the training part of each split; splits run in parallel and are collected in order.
 
 use super::metrics::{self, Predicted};
-use super::{Plan, TestRows, TrainingPieces, classes, folds, interval, missing};
+use super::{Plan, TestRows, TrainingPieces, classes, curve, folds, interval, missing};
 use crate::model::{Dataset, FitOptions, Model, ModelSpec, Predictions, RowLikelihood, fit};
 use crate::report::{BalancedError, FoldAccuracy, MissingPoint, ModelResult, RowPrediction, TermResult};
 use hingenet_base::control::Control;
@@ -31,13 +31,16 @@ pub struct Protocol {
     pub seed: u64,
     /// Shares of test cells to blank, each from 0 to 1.
     pub missing: Vec<f64>,
+    /// Numbers of training rows of a learning curve, ascending; empty to fit on all rows of each training part. All other
+    /// figures are those of the largest number.
+    pub rows: Vec<usize>,
     /// Time of each fit ([`FitOptions::max_time`]).
     pub max_time: Option<Duration>,
 }
 
 impl Default for Protocol {
     fn default() -> Self {
-        Protocol { folds: 5, repeats: 1, seed: 0, missing: Vec::new(), max_time: None }
+        Protocol { folds: 5, repeats: 1, seed: 0, missing: Vec::new(), rows: Vec::new(), max_time: None }
     }
 }
 
@@ -46,6 +49,7 @@ impl Protocol {
     pub fn check(&self) -> Result<()> {
         require("folds", self.folds, "at least 2", self.folds >= 2)?;
         require("repeats", self.repeats, "at least 1", self.repeats >= 1)?;
+        curve::check(&self.rows)?;
         self.missing.iter().try_for_each(|rate| missing::check_rate(*rate))
     }
 }
@@ -55,7 +59,11 @@ pub(super) struct Splits<'a> {
     train: Cow<'a, Dataset>,
     /// What to fit to instead, if not all training rows are at hand.
     pieces: Option<TrainingPieces<'a>>,
-    /// The tested rows. In a cross-validation they are the rows to fit on, without those of weight zero.
+    /// Place of each tested row of a cross-validation among the rows to fit on; empty for rows from elsewhere.
+    places: Vec<usize>,
+    /// Rows to fit on that have no class: they join every training part.
+    unlabelled: Vec<usize>,
+    /// The tested rows. In a cross-validation they are the rows to fit on that have a class and a weight above zero.
     pub tested: Cow<'a, TestSet>,
     /// Fold of each tested row, repeat by repeat; all 0 for rows from elsewhere.
     pub folds: Vec<Vec<usize>>,
@@ -66,6 +74,8 @@ pub(super) struct Splits<'a> {
     ids: Vec<usize>,
     /// Row of the file that each tested row is, from 0.
     pub rows: Vec<usize>,
+    /// Rows to fit on, split by split, in the order in which a learning curve takes them; empty without one.
+    taken: Vec<Vec<usize>>,
 }
 
 /// What one model achieved.
@@ -93,37 +103,106 @@ pub struct TestSet {
     pub weights: Option<Vec<f64>>,
 }
 
+/// How the fits of one run differ from those of another.
+#[derive(Clone, Copy)]
+struct Fitted<'a> {
+    /// Rows that each fit is given; none for all of its training part.
+    rows: Option<usize>,
+    /// Shares of test cells to blank.
+    rates: &'a [f64],
+}
+
+/// What a fitted model is tested on.
+struct Tested<'a> {
+    rows: &'a TestSet,
+    /// Names of the rows.
+    ids: &'a [usize],
+    repeat: usize,
+    /// Shares of cells to blank.
+    rates: &'a [f64],
+}
+
 impl<'a> Splits<'a> {
     /// Draws stratified folds (all rows of a group in one fold, when groups are given), or takes the rows from elsewhere.
     /// The order of the rows does not matter.
     pub fn new(data: &'a Dataset, tested: TestRows<'a>, protocol: &'a Protocol) -> Result<Self> {
         protocol.check()?;
-        match tested {
-            TestRows::Folds(groups) => Self::of_folds(data, groups.map(|g| &g.group[..]), protocol),
-            TestRows::Set(test) | TestRows::Pieces(test, _) => Ok(Splits {
+        let mut splits = match tested {
+            TestRows::Folds(groups) => Self::of_folds(data, groups.map(|g| &g.group[..]), protocol)?,
+            TestRows::Set(test) | TestRows::Pieces(test, _) => Splits {
                 train: Cow::Borrowed(data),
                 pieces: match tested {
                     TestRows::Pieces(_, pieces) => Some(pieces),
                     _ => None,
                 },
+                places: Vec::new(),
+                unlabelled: without_class(data),
                 tested: Cow::Borrowed(test),
                 folds: vec![vec![0; test.class.len()]],
                 n_folds: 1,
                 protocol,
                 ids: (0..test.class.len()).collect(),
                 rows: (0..test.class.len()).collect(),
-            }),
+                taken: Vec::new(),
+            },
+        };
+        if !protocol.rows.is_empty() {
+            splits.draw()?;
         }
+        Ok(splits)
+    }
+
+    /// Draws the rows of a learning curve in every split.
+    fn draw(&mut self) -> Result<()> {
+        if self.pieces.is_some() {
+            let problem = "a learning curve needs its training rows at hand, and these come in pieces";
+            return Err(Error::data(problem, "leave out the numbers of rows, or allow more memory"));
+        }
+        let (train, content) = (&self.train, self.train.content_order());
+        let counts = |m: &usize| train.weights.as_ref().is_none_or(|w| w[*m] > 0.0);
+        let class = |m: usize| train.class.get(m).unwrap_or_default();
+        let labelled = |m: &usize| train.class.get(*m).is_some();
+        let one = |s: usize| {
+            let (repeat, fold) = (s / self.n_folds, s % self.n_folds);
+            let mut is_tested = vec![false; train.n_rows()];
+            let folds = self.places.iter().zip(&self.folds[repeat]);
+            folds.for_each(|(&m, f)| is_tested[m] = *f == fold);
+            let may_be_drawn = |m: &usize| labelled(m) && counts(m) && !is_tested[*m];
+            let rows: Vec<usize> = content.iter().copied().filter(may_be_drawn).collect();
+            // the rows of a draw have nothing to do with the cells that are blanked
+            let seed = !repeat_seed(self.protocol.seed, repeat);
+            let order = curve::order(&rows, class, Random::stream(seed, fold as u64).bits());
+            curve::check_part(&self.protocol.rows, &order, class, &train.classes)?;
+            Ok(order)
+        };
+        self.taken = (0..self.n_splits()).map(one).collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    /// Splits of all repeats together.
+    fn n_splits(&self) -> usize {
+        self.n_folds * self.folds.len()
     }
 
     fn of_folds(data: &'a Dataset, groups: Option<&[usize]>, protocol: &'a Protocol) -> Result<Self> {
         let kept: Vec<usize> =
             (0..data.n_rows()).filter(|&m| data.weights.as_ref().is_none_or(|w| w[m] > 0.0)).collect();
-        let groups: Option<Vec<usize>> = groups.map(|g| kept.iter().map(|&m| g[m]).collect());
         let train =
             if kept.len() == data.n_rows() { Cow::Borrowed(data) } else { Cow::Owned(data.rows(&kept)) };
-        let order = train.content_order();
-        let class: Vec<usize> = train.class.iter().map(Option::unwrap_or_default).collect();
+        let unlabelled = without_class(&train);
+        if groups.is_some() && !unlabelled.is_empty() {
+            return Err(Error::data(
+                "rows without a class cannot be learnt from where groups stay together",
+                "such a row may belong to a group that is tested: leave out the groups, or rows without a class",
+            ));
+        }
+        // place among the rows to fit on, and class, of each tested row
+        let (places, class): (Vec<usize>, Vec<usize>) =
+            train.class.iter().enumerate().filter_map(|(m, c)| Some((m, c?))).unzip();
+        let groups: Option<Vec<usize>> = groups.map(|g| places.iter().map(|&m| g[kept[m]]).collect());
+        let mut index = vec![None; train.n_rows()];
+        places.iter().enumerate().for_each(|(i, &m)| index[m] = Some(i));
+        let order: Vec<usize> = train.content_order().into_iter().filter_map(|m| index[m]).collect();
         let folds_of = |repeat: usize| {
             let seed = repeat_seed(protocol.seed, repeat);
             let fold = match &groups {
@@ -136,9 +215,30 @@ impl<'a> Splits<'a> {
         let folds = (0..protocol.repeats).map(folds_of).collect::<Result<Vec<_>>>()?;
         let mut ids = vec![0; order.len()];
         order.iter().enumerate().for_each(|(rank, &m)| ids[m] = rank);
-        let tested = TestSet { features: train.features.clone(), class, weights: train.weights.clone() };
-        let (tested, n_folds) = (Cow::Owned(tested), protocol.folds);
-        Ok(Splits { train, pieces: None, tested, folds, n_folds, protocol, ids, rows: kept })
+        let rows = places.iter().map(|&m| kept[m]).collect();
+        let tested = TestSet {
+            features: if unlabelled.is_empty() {
+                train.features.clone()
+            } else {
+                train.features.rows(&places)
+            },
+            class,
+            weights: train.weights.as_ref().map(|w| places.iter().map(|&m| w[m]).collect()),
+        };
+        let (tested, n_folds, taken) = (Cow::Owned(tested), protocol.folds, Vec::new());
+        Ok(Splits {
+            train,
+            pieces: None,
+            places,
+            unlabelled,
+            tested,
+            folds,
+            n_folds,
+            protocol,
+            ids,
+            rows,
+            taken,
+        })
     }
 
     /// Tells which rows of their file the rows are that may be tested.
@@ -162,20 +262,43 @@ impl<'a> Splits<'a> {
         &self.train.classes
     }
 
-    /// Fits and tests one model on every split.
+    /// Test rows for each training row of a split, as the test between models wants it.
+    pub fn test_to_train(&self) -> f64 {
+        match self.protocol.rows.last() {
+            Some(&rows) => self.tested.class.len() as f64 / self.n_folds as f64 / rows as f64,
+            None => 1.0 / (self.n_folds as f64 - 1.0).max(1.0),
+        }
+    }
+
+    /// Fits and tests one model on every split, with all rows of the training parts or the largest number of a learning
+    /// curve.
     pub fn run(&self, spec: &ModelSpec, control: &Control) -> Result<Outcome> {
+        let rows = self.protocol.rows.last().copied();
+        self.run_with(spec, Fitted { rows, rates: &self.protocol.missing }, control)
+    }
+
+    /// What one model achieves with a smaller number of rows; no cells are blanked.
+    pub fn run_at(&self, spec: &ModelSpec, rows: usize, control: &Control) -> Result<ModelResult> {
+        Ok(self.run_with(spec, Fitted { rows: Some(rows), rates: &[] }, control)?.result)
+    }
+
+    fn run_with(&self, spec: &ModelSpec, fitted: Fitted, control: &Control) -> Result<Outcome> {
         let name = spec.to_string();
         let (parts, first) = match self.n_folds {
             1 => {
-                let (part, model) =
-                    self.fit_and_test(spec, &self.train, &self.tested, &self.ids, 0, control)?;
+                let train = match fitted.rows {
+                    None => Cow::Borrowed(self.train.as_ref()),
+                    Some(rows) => Cow::Owned(self.train.rows(&self.first_rows(0, rows))),
+                };
+                let tested = Tested { rows: &self.tested, ids: &self.ids, repeat: 0, rates: fitted.rates };
+                let (part, model) = self.fit_and_test(spec, &train, &tested, control)?;
                 (vec![part], Some(model))
             }
-            _ => self.run_folds(spec, &name, control)?,
+            _ => self.run_folds(spec, fitted, control)?,
         };
         let uncalibrated: Option<Vec<&[f64]>> = parts.iter().map(|p| p.uncalibrated.as_deref()).collect();
         let log_proba = self.in_row_order(parts.iter().map(|p| p.log_proba.as_slice()));
-        let mut result = summarise(name, &self.protocol.missing, &parts, self.n_folds);
+        let mut result = summarise(name, fitted.rates, &parts, self.n_folds);
         let repeats: Vec<Predicted> =
             log_proba.iter().map(|l| self.tested.predicted(l, self.n_classes())).collect();
         result.classes = classes::against_the_rest(&self.train.classes, &result.confusion, &repeats);
@@ -214,28 +337,47 @@ impl<'a> Splits<'a> {
     fn run_folds(
         &self,
         spec: &ModelSpec,
-        name: &str,
+        fitted: Fitted,
         control: &Control,
     ) -> Result<(Vec<Part>, Option<Model>)> {
-        let (done, total) = (Arc::new(AtomicUsize::new(0)), self.n_folds * self.folds.len());
+        let name = &match fitted.rows {
+            None => spec.to_string(),
+            Some(rows) => format!("{spec} of {rows} rows"),
+        };
+        let (done, total) = (Arc::new(AtomicUsize::new(0)), self.n_splits());
         control.progress(name, 0, total)?;
         let inside = nested(control, name, &done, total);
         let split = |s: usize| {
             let repeat = s / self.n_folds;
             let (train, test) = split(&self.folds[repeat], s % self.n_folds);
-            let tested = TestSet {
+            let all = || self.with_unlabelled(train.iter().map(|&m| self.places[m]).collect());
+            let train = fitted.rows.map_or_else(all, |rows| self.first_rows(s, rows));
+            let rows = TestSet {
                 features: self.tested.features.rows(&test),
                 class: test.iter().map(|&m| self.tested.class[m]).collect(),
                 weights: self.tested.weights.as_ref().map(|w| test.iter().map(|&m| w[m]).collect()),
             };
             let ids: Vec<usize> = test.iter().map(|&m| self.ids[m]).collect();
-            let found = self.fit_and_test(spec, &self.train.rows(&train), &tested, &ids, repeat, &inside)?;
+            let tested = Tested { rows: &rows, ids: &ids, repeat, rates: fitted.rates };
+            let found = self.fit_and_test(spec, &self.train.rows(&train), &tested, &inside)?;
             control.progress(name, done.fetch_add(1, Ordering::Relaxed) + 1, total)?;
             Ok((found.0, (s == 0).then_some(found.1)))
         };
         let found = (0..total).into_par_iter().map(split).collect::<Result<Vec<(Part, Option<Model>)>>>()?;
         let (parts, models): (Vec<Part>, Vec<Option<Model>>) = found.into_iter().unzip();
         Ok((parts, models.into_iter().flatten().next()))
+    }
+
+    /// The rows of split `s` that a fit with so many rows of known class is given, ascending.
+    fn first_rows(&self, s: usize, rows: usize) -> Vec<usize> {
+        self.with_unlabelled(self.taken[s][..rows].to_vec())
+    }
+
+    /// The rows and those without a class, ascending.
+    fn with_unlabelled(&self, mut rows: Vec<usize>) -> Vec<usize> {
+        rows.extend(&self.unlabelled);
+        rows.sort_unstable();
+        rows
     }
 
     /// Puts the probabilities of the test parts back to the rows they belong to.
@@ -257,13 +399,11 @@ impl<'a> Splits<'a> {
         &self,
         spec: &ModelSpec,
         train: &Dataset,
-        test: &TestSet,
-        ids: &[usize],
-        repeat: usize,
+        tested: &Tested,
         control: &Control,
     ) -> Result<(Part, Model)> {
-        let n_classes = self.n_classes();
-        let (rates, seed) = (&self.protocol.missing, repeat_seed(self.protocol.seed, repeat));
+        let (n_classes, test) = (self.n_classes(), tested.rows);
+        let (rates, seed) = (tested.rates, repeat_seed(self.protocol.seed, tested.repeat));
         let start = Instant::now();
         let max_time = self.protocol.max_time;
         let options = FitOptions { seed: self.protocol.seed, max_time, ..FitOptions::default() };
@@ -278,7 +418,7 @@ impl<'a> Splits<'a> {
         let mut accuracy_at = Vec::with_capacity(rates.len());
         let mut terms_at: Vec<(&'static str, Vec<f64>)> = Vec::new();
         for &rate in rates {
-            let blanked = missing::blank(&test.features, ids, rate, seed)?;
+            let blanked = missing::blank(&test.features, tested.ids, rate, seed)?;
             let (whole, terms) = model.predict_terms(&blanked, UnseenPolicy::Missing, control)?;
             let accuracy =
                 |p: &Predictions| metrics::accuracy(&test.predicted(&p.log_proba, n_classes).confusion());
@@ -460,6 +600,11 @@ fn nested(control: &Control, name: &str, done: &Arc<AtomicUsize>, total: usize) 
         let _ =
             outer.progress(&format!("{name}: {}{steps}", inner.stage), done.load(Ordering::Relaxed), total);
     })
+}
+
+/// The rows that have no class.
+fn without_class(data: &Dataset) -> Vec<usize> {
+    data.class.iter().enumerate().filter(|(_, class)| class.is_none()).map(|(m, _)| m).collect()
 }
 
 fn repeat_seed(seed: u64, repeat: usize) -> u64 {

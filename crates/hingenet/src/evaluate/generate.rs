@@ -6,7 +6,7 @@ use hingenet_base::error::{Error, Result, require};
 use hingenet_base::numeric::random::Random;
 use hingenet_base::similar::did_you_mean;
 use hingenet_data::table::{Codes, Column, Table};
-use hingenet_density::generate::{Dependence, Networks};
+use hingenet_density::generate::{Dependence, Networks, Orders};
 use hingenet_gaussian::generate::{ClassNetworks, NODES};
 
 /// One generator a user can name.
@@ -84,24 +84,91 @@ pub const GENERATORS: &[Generator] = &[
     },
     Generator {
         name: "bn",
-        about: "networks with three parents a feature, one for each of two classes, 20 features (Tenzer et al. 2020)",
+        about: "independent networks with three parents a feature, one for each of two classes, 20 features (Tenzer et al. 2020)",
         default_rows: 1000,
         columns: || numbers(FEATURES, 1, BINARY),
-        rows: |n, seed| two_networks(Networks::bn(FEATURES, Dependence::Simple, false, seed)?, n, seed),
+        rows: |n, seed| {
+            two_networks(
+                Networks::bn(FEATURES, Dependence::Simple, Orders::Independent, false, seed)?,
+                n,
+                seed,
+            )
+        },
     },
     Generator {
         name: "bn-shared",
         about: "the same, a third of the features with the same parents in both classes",
         default_rows: 1000,
         columns: || numbers(FEATURES, 1, BINARY),
-        rows: |n, seed| two_networks(Networks::bn(FEATURES, Dependence::Simple, true, seed)?, n, seed),
+        rows: |n, seed| {
+            two_networks(
+                Networks::bn(FEATURES, Dependence::Simple, Orders::Independent, true, seed)?,
+                n,
+                seed,
+            )
+        },
     },
     Generator {
         name: "bn-complex",
         about: "as bn, with mixtures of t and normal distributions instead of normal ones",
         default_rows: 1000,
         columns: || numbers(FEATURES, 1, BINARY),
-        rows: |n, seed| two_networks(Networks::bn(FEATURES, Dependence::Complex, false, seed)?, n, seed),
+        rows: |n, seed| {
+            two_networks(
+                Networks::bn(FEATURES, Dependence::Complex, Orders::Independent, false, seed)?,
+                n,
+                seed,
+            )
+        },
+    },
+    Generator {
+        name: "bn-complex-shared",
+        about: "as bn-shared, with such mixtures",
+        default_rows: 1000,
+        columns: || numbers(FEATURES, 1, BINARY),
+        rows: |n, seed| {
+            two_networks(
+                Networks::bn(FEATURES, Dependence::Complex, Orders::Independent, true, seed)?,
+                n,
+                seed,
+            )
+        },
+    },
+    Generator {
+        name: "bn-one-order",
+        about: "as bn, both networks of one order of the features and with the same roots: they differ in their arcs only",
+        default_rows: 1000,
+        columns: || numbers(FEATURES, 1, BINARY),
+        rows: |n, seed| {
+            two_networks(Networks::bn(FEATURES, Dependence::Simple, Orders::Common, false, seed)?, n, seed)
+        },
+    },
+    Generator {
+        name: "bn-one-order-shared",
+        about: "the same, a third of the features with the same parents in both classes",
+        default_rows: 1000,
+        columns: || numbers(FEATURES, 1, BINARY),
+        rows: |n, seed| {
+            two_networks(Networks::bn(FEATURES, Dependence::Simple, Orders::Common, true, seed)?, n, seed)
+        },
+    },
+    Generator {
+        name: "bn-one-order-complex",
+        about: "as bn-one-order, with mixtures of t and normal distributions",
+        default_rows: 1000,
+        columns: || numbers(FEATURES, 1, BINARY),
+        rows: |n, seed| {
+            two_networks(Networks::bn(FEATURES, Dependence::Complex, Orders::Common, false, seed)?, n, seed)
+        },
+    },
+    Generator {
+        name: "bn-one-order-complex-shared",
+        about: "as bn-one-order-shared, with such mixtures",
+        default_rows: 1000,
+        columns: || numbers(FEATURES, 1, BINARY),
+        rows: |n, seed| {
+            two_networks(Networks::bn(FEATURES, Dependence::Complex, Orders::Common, true, seed)?, n, seed)
+        },
     },
 ];
 

@@ -6,6 +6,7 @@
 mod classes;
 mod compare;
 mod cross_validate;
+mod curve;
 mod folds;
 mod generate;
 mod interval;
@@ -15,5 +16,8 @@ mod study;
 
 pub use compare::{Groups, Plan, Sweep, TestRows, TrainingPieces, compare};
 pub use cross_validate::{Protocol, TestSet};
-pub use generate::{GENERATORS, Generator, TrueArc, generate, true_arcs};
+pub use generate::{GENERATORS, Generator, generate};
+// for the program
+#[doc(hidden)]
+pub use generate::{TrueArc, true_arcs};
 pub use study::study;

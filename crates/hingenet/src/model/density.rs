@@ -13,7 +13,7 @@ use hingenet_data::table::{Table, UnseenPolicy};
 use hingenet_density::estimate::bandwidth::{LineBandwidth, PlaneBandwidth};
 use hingenet_density::estimate::kernel::Floor;
 use hingenet_density::params::{
-    Anchor, Augment, ClassWeights, Multiclass, Penalty, Threshold, TrainingFeatures,
+    Anchor, Augment, ClassWeights, Criterion, Multiclass, Penalty, Threshold, TrainingFeatures,
 };
 use hingenet_density::transform::{LogDensity, OwnDensities};
 use hingenet_density::{DensityClassifier, Params, Variant};
@@ -48,6 +48,9 @@ options! { machine_setters:
     THRESHOLD threshold: text("hsic:V, top:K, bonferroni:P or benjamini_hochberg:P", check_threshold)
         or "none: a fraction is kept",
         "keep combinations by their dependence instead: of at least V, the K largest, or significant at level P";
+    CRITERION criterion: words(Criterion; "balanced_error" => Criterion::BalancedError, "error" => Criterion::Error)
+        = "balanced_error",
+        "what inner cross-validation makes small to choose the fraction and the class weights; error is the paper's";
     COST c: number(> 0.0) = 1.0, "weight of the margin shortfalls of the support vector machine";
     FEATURES features: words(TrainingFeatures; "leave_one_out" => TrainingFeatures::LeaveOneOut,
         "resubstitution" => TrainingFeatures::Resubstitution, "split" => TrainingFeatures::Split,
@@ -143,6 +146,7 @@ pub(super) fn params(
         pairs_in_small_classes,
         anchor,
         floor: FLOOR.of(spec).map_or(floor, Floor::Bandwidths),
+        criterion: CRITERION.of(spec),
         cost: COST.of(spec),
         penalty: NORM.of(spec),
         multiclass: multiclass(spec, anchor, rows.n_classes())?,

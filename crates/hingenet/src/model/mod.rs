@@ -29,12 +29,14 @@ mod steps;
 mod unlike;
 
 pub use builders::{Aode, Dag, FisherSvm, KTree, KernelDensity, LogDensity, NaiveBayes, Pool, Sgbn, Tan};
+pub use doubts::{Doubt, doubts};
+pub use exchange::{NamedNetwork, Variable};
+pub use fit::{FitOptions, fit};
 // for the Python package
 #[doc(hidden)]
 pub use density::fit_log_densities;
-pub use doubts::{Doubt, doubts};
-pub use exchange::{NamedNetwork, Variable};
-pub use fit::{FitOptions, fit, fit_numbers};
+#[doc(hidden)]
+pub use fit::fit_numbers;
 pub use gaussian::{NetworkFit, fit_network};
 pub use generative::RowLikelihood;
 pub use hingenet_data::rows::{ClassWeight, Dataset, NumberData};

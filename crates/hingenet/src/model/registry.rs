@@ -250,8 +250,8 @@ macro_rules! density_options {
     () => { &[kde::BANDWIDTH.info, kde::FLOOR.info, kde::CLASS_WEIGHTS.info, kde::SMALL_CLASSES.info] };
     ([$($own:expr),*], $anchor:expr, $augment:expr) => {
         &[
-            kde::BANDWIDTH.info, kde::FLOOR.info, $($own.info,)* kde::COST.info, kde::FEATURES.info, kde::NORM.info,
-            kde::MULTICLASS.info, $anchor, $augment, kde::CLASS_WEIGHTS.info, kde::SMALL_CLASSES.info,
+            kde::BANDWIDTH.info, kde::FLOOR.info, $($own.info,)* kde::CRITERION.info, kde::COST.info, kde::FEATURES.info,
+            kde::NORM.info, kde::MULTICLASS.info, $anchor, $augment, kde::CLASS_WEIGHTS.info, kde::SMALL_CLASSES.info,
         ]
     };
 }

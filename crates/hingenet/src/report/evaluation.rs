@@ -17,12 +17,60 @@ pub struct Evaluation {
     pub protocol: ProtocolFacts,
     /// One entry a model, in the order asked for.
     pub results: Vec<ModelResult>,
+    /// Tests of the differences between all pairs of models; empty for a single model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<PairTest>,
     /// Models that could not be fitted or tested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<FailedModel>,
     /// One entry for each value of a swept option; empty when none was swept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sweep: Vec<SweepPoint>,
+    /// The learning curves, model by model and in the order of the rows; empty when none was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<CurvePoint>,
+}
+
+/// Is one model better than another? On the same rows, fold by fold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PairTest {
+    /// Name and options of the first model.
+    pub first: String,
+    /// Of the second.
+    pub second: String,
+    /// Mean accuracy of the first less that of the second.
+    pub accuracy: f64,
+    /// Half-width of its 95 % interval with the corrected variance; none for a single split.
+    pub ci95: Option<f64>,
+    /// Two-sided p-value of the corrected resampled t-test over folds (McNemar's for a single split).
+    pub p_value: Option<f64>,
+    /// The same, adjusted for the number of pairs (Holm).
+    pub p_adjusted: Option<f64>,
+    /// Wilcoxon's test of the accuracies; none for a single split.
+    pub signed_ranks: Option<SignedRanks>,
+    /// Mean balanced error of the first less that of the second.
+    pub balanced_error: f64,
+    /// Wilcoxon's test of the balanced errors; none for a single split.
+    pub signed_ranks_balanced: Option<SignedRanks>,
+}
+
+/// Wilcoxon's signed-rank test over folds and repeats. It takes them for independent, which they are not: its p-values are too
+/// small, and more repeats make them smaller.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SignedRanks {
+    /// Differences: folds times repeats.
+    pub pairs: usize,
+    /// Those that are 0.
+    pub zeros: usize,
+    /// The smaller one of the rank sums of both signs.
+    pub statistic: f64,
+    /// Two-sided p-value.
+    pub p_value: f64,
+    /// The same times the number of other models (Bonferroni), at most 1: for comparisons of one model with all others.
+    pub p_bonferroni: f64,
+    /// Whether the distribution was counted out (no ties, no zeros, at most 50 differences); else it is a normal approximation
+    /// corrected for them.
+    pub is_exact: bool,
 }
 
 /// A model that could not be fitted or tested.
@@ -30,6 +78,9 @@ pub struct Evaluation {
 pub struct FailedModel {
     /// Name and options.
     pub model: String,
+    /// Number of training rows with which it could not, where a curve has other points of the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<usize>,
     /// Why.
     pub problem: String,
 }
@@ -47,9 +98,16 @@ pub struct DataFacts {
     pub missing_cells: usize,
     /// Name of the column that is predicted.
     pub target: String,
+    /// Rows without a class, of those above: every training part has them, and none is tested.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlabelled: usize,
     /// Name of the file that was read, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 /// How models were evaluated.
@@ -70,6 +128,9 @@ pub struct ProtocolFacts {
     /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_file: Option<String>,
+    /// Numbers of training rows of a learning curve; the results are those of the last. Empty where fits had all rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<usize>,
     /// Seconds that each fit of a rule with margins was given, if there was a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_time: Option<f64>,
@@ -258,6 +319,30 @@ pub struct MissingPoint {
     /// Its 95 % interval.
     #[serde(flatten)]
     pub interval: Interval,
+}
+
+/// What one model achieved with one number of training rows: the figures of [`ModelResult`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// Name and options.
+    pub model: String,
+    /// Training rows of each fit.
+    pub rows: usize,
+    /// Share of rows classified correctly.
+    pub accuracy: FoldAccuracy,
+    /// Mean over classes of the error rate within the class.
+    pub balanced_error: BalancedError,
+    /// Mean log-loss.
+    pub log_loss: f64,
+    /// Mean Brier score.
+    pub brier: f64,
+    /// Area under the ROC curve.
+    pub auc: Option<f64>,
+    /// Mean `log P(class, observed features)` of a test row, where the model gives one.
+    #[serde(default)]
+    pub log_likelihood: Option<f64>,
+    /// Mean wall-clock seconds of one fit.
+    pub fit_seconds: f64,
 }
 
 /// One value of a swept option.

@@ -16,7 +16,7 @@ mod study;
 // for the program and its pages
 #[doc(hidden)]
 pub use describe::choice_words;
-pub use evaluation::{Evaluation, ModelResult};
+pub use evaluation::{CurvePoint, Evaluation, ModelResult, PairTest, SignedRanks};
 pub use figure::{Caption, Curve, CurveFigure, HeatMap};
 pub use hingenet_gaussian::study::Change;
 pub use importance::{Dot, FeatureImportance, Importance};

@@ -1,7 +1,7 @@
 //! What the evaluation report shows beside the figures of an [`Evaluation`]: the verdict, differences
 //! between models, curves, calibration, margins, findings about the data, and how to repeat it all.
 
-use super::{Curve, Evaluation, Importance, Interval, SweepPoint};
+use super::{Curve, Evaluation, Importance, Interval, SignedRanks, SweepPoint};
 use hingenet_base::solver::SolverReport;
 use hingenet_data::table::Unseen;
 use serde::{Deserialize, Serialize};
@@ -86,6 +86,9 @@ pub struct Difference {
     pub p_value: Option<f64>,
     /// The same, adjusted for the number of pairs (Holm).
     pub p_adjusted: Option<f64>,
+    /// Wilcoxon's test of the same differences, which takes folds for independent; none for a single split.
+    #[serde(default)]
+    pub signed_ranks: Option<SignedRanks>,
     /// Difference in each fold.
     pub folds: Vec<f64>,
 }

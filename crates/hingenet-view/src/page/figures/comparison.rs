@@ -75,6 +75,8 @@ struct Lead<'a> {
     half: Option<f64>,
     p: Option<f64>,
     adjusted: Option<f64>,
+    /// p-values of Wilcoxon's test, plain and times the number of other models.
+    ranks: Option<(f64, f64)>,
     folds: Vec<f64>,
 }
 
@@ -90,6 +92,7 @@ fn leads<'a>(differences: &[Difference], drawn: &[Drawn<'a>], best: usize) -> Ve
             half: found.ci95,
             p: found.p_value,
             adjusted: found.p_adjusted,
+            ranks: found.signed_ranks.as_ref().map(|s| (s.p_value, s.p_bonferroni)),
             folds,
         })
     };
@@ -130,11 +133,14 @@ pub fn differences(differences: &[Difference], drawn: &[Drawn], best: usize) -> 
             Cell::optional(l.half, Cell::percent),
             Cell::optional(l.p, p_value),
             Cell::optional(l.adjusted, p_value),
+            Cell::optional(l.ranks.map(|r| r.0), p_value),
+            Cell::optional(l.ranks.map(|r| r.1), p_value),
             Cell::text(folds.join(", ")),
         ]
     };
     let caption = format!("Accuracy of {name} less that of each model, percentage points");
-    let mut table = DataTable::new(caption, &["model", "mean", "± 95 %", "p-value", "p adjusted", "folds"]);
+    let header = ["model", "mean", "± 95 %", "p-value", "p adjusted", "Wilcoxon p", "p Bonferroni", "folds"];
+    let mut table = DataTable::new(caption, &header);
     table.rows = found.iter().map(cells).collect();
     Some(Figure::new(
         "differences",

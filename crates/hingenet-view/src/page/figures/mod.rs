@@ -1,6 +1,7 @@
 //! The figures of an evaluation report: each a chart, how to read it, and its numbers.
 
 mod comparison;
+mod curve;
 mod data;
 mod decision;
 mod missing;
@@ -8,6 +9,7 @@ mod ranking;
 mod trust;
 
 pub use comparison::{accuracies, confusion, differences, most_frequent, trade_off};
+pub use curve::{balanced_errors, errors};
 pub use data::{class_balance, columns, missing_columns};
 pub use decision::decision_curve;
 pub use missing::{missing, missing_parts};

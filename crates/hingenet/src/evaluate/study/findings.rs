@@ -85,8 +85,9 @@ fn repeated_rows(data: &Dataset) -> (usize, usize) {
     let (mut repeated, mut contradicting) = (0, 0);
     for rows in order.chunk_by(|&a, &b| same(a, b)).filter(|rows| rows.len() > 1) {
         repeated += rows.len();
-        let first = data.class.get(rows[0]);
-        if rows.iter().any(|&m| data.class.get(m) != first) {
+        // a row without a class contradicts nothing
+        let classes: BTreeSet<usize> = rows.iter().filter_map(|&m| data.class.get(m)).collect();
+        if classes.len() > 1 {
             contradicting += rows.len();
         }
     }

@@ -7,8 +7,9 @@ mod curves;
 mod difference;
 mod findings;
 mod mistakes;
-mod paired;
+pub(super) mod paired;
 mod reliability;
+mod signed_ranks;
 mod verdict;
 
 use super::TestSet;

@@ -2,17 +2,18 @@
 //! for all comparisons together.
 
 use super::difference;
+use super::signed_ranks::signed_ranks;
 use super::verdict::{Against, class_shares};
 use crate::evaluate::TestSet;
 use crate::evaluate::compare::Ran;
 use crate::evaluate::cross_validate::Outcome;
 use crate::evaluate::metrics::mean;
-use crate::report::{Difference, Evaluation};
+use crate::report::{Difference, Evaluation, ModelResult, PairTest};
 use hingenet_base::numeric::log::argmax;
 use rayon::prelude::*;
 
 /// Differences of accuracy on the same rows, tested fold by fold or row by row.
-pub(super) struct Tests<'a> {
+pub(in crate::evaluate) struct Tests<'a> {
     ran: &'a Ran<'a>,
     tested: &'a TestSet,
     evaluation: &'a Evaluation,
@@ -23,7 +24,7 @@ pub(super) struct Tests<'a> {
 }
 
 impl<'a> Tests<'a> {
-    pub(super) fn new(ran: &'a Ran<'a>, evaluation: &'a Evaluation) -> Self {
+    pub(in crate::evaluate) fn new(ran: &'a Ran<'a>, evaluation: &'a Evaluation) -> Self {
         let (tested, k) = (ran.splits.tested.as_ref(), ran.splits.n_classes());
         let right = |o: &Outcome| tested.predicted(&o.log_proba[0], k).correct();
         let shares = class_shares(&tested.class, tested.weights.as_deref(), k);
@@ -43,10 +44,41 @@ impl<'a> Tests<'a> {
     }
 
     fn pair(&self, first: usize, second: usize) -> Difference {
-        let folds_of = |i: usize| &self.evaluation.results[i].accuracy.folds;
-        let folds: Vec<f64> = folds_of(first).iter().zip(folds_of(second)).map(|(a, b)| a - b).collect();
+        let folds = self.by_fold(first, second, |result| &result.accuracy.folds);
         let (ci95, p_value) = self.test(&folds, &self.right[first], &self.right[second]);
-        Difference { first, second, mean: mean(&folds), ci95, p_value, p_adjusted: None, folds }
+        let signed_ranks = signed_ranks(&folds, self.others());
+        Difference { first, second, mean: mean(&folds), ci95, p_value, p_adjusted: None, signed_ranks, folds }
+    }
+
+    /// What each fold has of one model less what it has of another.
+    fn by_fold(&self, first: usize, second: usize, of: fn(&ModelResult) -> &Vec<f64>) -> Vec<f64> {
+        let results = &self.evaluation.results;
+        of(&results[first]).iter().zip(of(&results[second])).map(|(a, b)| a - b).collect()
+    }
+
+    /// Comparisons of one model with all others.
+    fn others(&self) -> usize {
+        self.ran.outcomes.len().saturating_sub(1)
+    }
+
+    /// The tests of all pairs, as the JSON has them.
+    pub(in crate::evaluate) fn listed(&self) -> Vec<PairTest> {
+        let name = |i: usize| self.evaluation.results[i].model.clone();
+        let one = |d: Difference| {
+            let balanced = self.by_fold(d.first, d.second, |result| &result.balanced_error.folds);
+            PairTest {
+                first: name(d.first),
+                second: name(d.second),
+                accuracy: d.mean,
+                ci95: d.ci95,
+                p_value: d.p_value,
+                p_adjusted: d.p_adjusted,
+                signed_ranks: d.signed_ranks,
+                balanced_error: mean(&balanced),
+                signed_ranks_balanced: signed_ranks(&balanced, self.others()),
+            }
+        };
+        self.pairs().into_iter().map(one).collect()
     }
 
     /// Each model less always answering the most frequent class.
@@ -81,8 +113,7 @@ impl<'a> Tests<'a> {
 
     /// Half-width of the interval and p-value: over folds, or over rows where folds cannot be tested.
     fn test(&self, folds: &[f64], first: &[bool], second: &[bool]) -> (Option<f64>, Option<f64>) {
-        let ratio = 1.0 / (self.evaluation.protocol.folds as f64 - 1.0).max(1.0);
-        match difference::corrected_t_test(folds, ratio) {
+        match difference::corrected_t_test(folds, self.ran.splits.test_to_train()) {
             Some(test) => (Some(test.ci95), Some(test.p_value)),
             None => {
                 let only = |x: &[bool], y: &[bool]| {
