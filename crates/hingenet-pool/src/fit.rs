@@ -183,6 +183,7 @@ impl Fit<'_> {
             rows: self.training,
             metric: (density.exponent > 0.0).then_some(metric.as_slice()),
             variances: &ground.variances,
+            groups: &ground.density.encoding.groups,
             gammas: self.effort.gammas,
             ridges: self.effort.ridges,
             search_rows,

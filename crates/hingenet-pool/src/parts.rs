@@ -76,8 +76,8 @@ pub struct PoolParts {
 impl PoolParts {
     /// Vectors of numbers. Of term A: weights of classes, states and pairs of states (each pair once; empty if
     /// there were too many). Of term G: class means and covariances. Of term K: coefficients, support points as
-    /// the kernel needs them, covariance of the completions (empty if there is none) and completed training rows
-    /// (empty if no training cell is missing). Of the training rows: numbers (feature by feature, NaN for
+    /// the kernel needs them, covariance of the completions (empty if there is none) and, row by row, the completed columns
+    /// of the missing training cells (files of version 0.1.0 have all columns of all rows). Of the training rows: numbers (feature by feature, NaN for
     /// missing) and weights.
     pub const DOUBLES: [&'static str; 11] = [
         "class_counts",
@@ -146,7 +146,6 @@ impl PoolClassifier {
             weights: *weights,
         };
         let matrix = |m: Option<&Matrix>| m.map_or(Vec::new(), |m| m.data().to_vec());
-        let missing = rows.features.n_missing() > 0;
         let counts = &averaged.counts;
         let doubles = [
             ("class_counts", counts.class.clone()),
@@ -158,7 +157,7 @@ impl PoolClassifier {
             ),
             ("means", matrix(gaussian.map(|g| &g.means))),
             ("pair_counts", pack(counts)),
-            ("points", matrix(missing.then_some(&kernels.completion.points))),
+            ("points", completed_cells(kernels)),
             ("support", kernels.machine.points.0.data().to_vec()),
             ("training_numbers", numbers),
             ("value_counts", counts.value.clone()),
@@ -211,21 +210,21 @@ fn kernels(mut parts: PoolParts, rows: Labelled) -> Result<Kernels> {
     // points are dense, the levels in the file are not
     let cells = p as f64 * (5.0 * rows.len() as f64 + p as f64);
     Control::default().reserve(cells * 8.0, "the pool in this file", "use a machine with more memory")?;
-    let points = if rows.features.n_missing() > 0 {
+    let points = if points.len() == rows.len() * p && rows.features.n_missing() > 0 {
         matrix("completed rows", rows.len(), p, points)?
     } else {
-        encoding.encode(&rows.features).values
+        completed_rows(&encoding, &rows, &points)?
     };
     let covariance = (!covariance.is_empty()).then(|| matrix("covariance", p, p, covariance)).transpose()?;
     check(header.kernel_roots.len() == p && all_moderate(&header.kernel_roots), "kernel")?;
     let n_support = support.len() / (p + 2);
-    let machine = Machine {
-        kernel: Kernel { roots: header.kernel_roots },
-        support: Vec::new(),
-        points: Side(matrix("support points", n_support, p + 2, support)?),
-        coefficients: matrix("coefficients", n_support, n_machines(rows.n_classes()), coefficients)?,
-        scale: header.scale,
-    };
+    let machine = Machine::from_points(
+        Kernel { roots: header.kernel_roots },
+        &encoding.groups,
+        Side(matrix("support points", n_support, p + 2, support)?),
+        matrix("coefficients", n_support, n_machines(rows.n_classes()), coefficients)?,
+        header.scale,
+    );
     Ok(Kernels {
         density: Density::new(encoding.clone(), &rows, metric, power),
         completion: Completion::new(encoding, points, covariance)?,
@@ -235,8 +234,39 @@ fn kernels(mut parts: PoolParts, rows: Labelled) -> Result<Kernels> {
     })
 }
 
+/// The completed columns of the missing training cells, row by row.
+fn completed_cells(kernels: &Kernels) -> Vec<f64> {
+    let encoding = &kernels.density.encoding;
+    let missing = |i: usize| -> Vec<bool> {
+        kernels.rows.features.columns().iter().map(|column| column.is_missing(i)).collect()
+    };
+    let completed = |i: usize| -> Vec<f64> {
+        encoding.columns(&missing(i), true).map(|a| kernels.completion.points[(i, a)]).collect()
+    };
+    (0..kernels.rows.len()).flat_map(completed).collect()
+}
+
+/// The training rows as points, with the completed columns in their places.
+fn completed_rows(encoding: &Encoding, rows: &Labelled, completed: &[f64]) -> Result<Matrix> {
+    check(all_moderate(completed), "completed rows")?;
+    let encoded = encoding.encode(&rows.features);
+    let mut points = encoded.values.clone();
+    let mut next = completed.iter();
+    for i in 0..rows.len() {
+        for a in encoding.columns(encoded.pattern(i), false) {
+            points[(i, a)] = *next.next().ok_or_else(|| unusable("completed rows"))?;
+        }
+    }
+    check(next.next().is_none(), "completed rows")?;
+    Ok(points)
+}
+
 fn check(ok: bool, what: &str) -> Result<()> {
-    if ok { Ok(()) } else { Err(Error::model_file(format!("the {what} of the pool cannot be used"))) }
+    if ok { Ok(()) } else { Err(unusable(what)) }
+}
+
+fn unusable(what: &str) -> Error {
+    Error::model_file(format!("the {what} of the pool cannot be used"))
 }
 
 fn all_moderate(x: &[f64]) -> bool {

@@ -9,6 +9,7 @@ use super::terms::averaged::Averaged;
 use super::terms::density::Density;
 use super::terms::gaussian::{Gaussian, GaussianChoice};
 use super::terms::kernels::Kernels;
+use super::terms::machine::centres::Panel;
 use super::terms::machine::fit::{left_out_values, solve_machines};
 use super::terms::machine::gram::Gram;
 use super::terms::machine::kernel::Kernel;
@@ -181,8 +182,11 @@ fn the_kernel_machine_has_the_check_values() {
     );
     let (scale, _) = choose_scale(&left_out, class, weight, 2);
     close(&[scale], &[3.6753230942]);
-    let machine = Machine::new(kernel, &encoded.values, &[solutions[0].beta.clone()], scale);
-    let decide = |points: &Matrix| Decision::values(&machine, points, &[]);
+    let beta = [solutions[0].beta.clone()];
+    let machine = Machine::new(kernel, &encoding.groups, &encoded.values, &beta, scale);
+    let decide = |points: &Matrix| {
+        Decision::values(&machine, &Panel { points: points.data(), shared: None, own: None })
+    };
     let third = encoding.encode(&queries()).values.select(&[2], &[0, 1, 2, 3]);
     close(decide(&third).data(), &[-0.9736133098]);
 
@@ -214,7 +218,7 @@ fn the_kernel_machine_has_the_check_values() {
     // the term as a whole: the mean over completions; with nothing missing, softmax(b f)
     let complete = decide(&third);
     let kernels = Kernels { rows: training.clone(), density, completion, machine, draws: 4 };
-    let (_, k) = kernels.scores(&queries()).unwrap();
+    let (_, k) = kernels.scores(&queries(), &[true; 3]).unwrap();
     let floored = |p: f64| ((p + 0.0005) / 1.001).ln();
     close(&k[..2], &mean.map(floored));
     let mut p = [0.0; 2];
@@ -410,4 +414,92 @@ fn permuting_features_and_classes_permutes_the_scores() {
     let averaged = |rows: &Labelled| Averaged::fit(rows, &Control::default()).unwrap();
     let found = reversed(averaged(&other).scores(&swapped(&queries())).unwrap());
     close(&found, &averaged(&all).scores(&queries()).unwrap());
+}
+
+/// Rows of two numbers, one of few values, and a category, some cells missing.
+fn mixed(n: usize, seed: u64, gaps: f64) -> Labelled {
+    let mut random = Random::new(seed);
+    let mut class: Vec<usize> = (0..n).map(|i| i % 2).collect();
+    class.sort_unstable();
+    let mut number = |of: &dyn Fn(&mut Random) -> f64| -> Vec<f64> {
+        (0..n).map(|_| if random.uniform() < gaps { NAN } else { of(&mut random) }).collect()
+    };
+    let (x1, x2) = (number(&|r| r.normal()), number(&|r| r.below(5) as f64));
+    let x3: Vec<usize> = number(&|r| r.below(3) as f64)
+        .iter()
+        .map(|v| if v.is_nan() { NO_LEVEL } else { *v as usize })
+        .collect();
+    let numbers = |name: &str, x: Vec<f64>| Column::numeric(name, x);
+    let features = Table::new(vec![numbers("x1", x1), numbers("x2", x2), levels("x3", 3, &x3)]).unwrap();
+    let weight = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
+    Labelled { features, class, weight, classes: vec!["r".into(), "s".into()] }
+}
+
+/// `Σ_{j∈o} λ_j D_j`, by the definition: over encoded columns, with means and mean squares of the class for missing
+/// training cells.
+#[test]
+fn distances_by_columns_and_codes_are_those_of_the_indicator_columns() {
+    let (training, queries) = (mixed(2500, 1, 0.2), mixed(9, 2, 0.4));
+    let encoding = Encoding::learn(&training.features, &training.weight, Transform::Identity, true);
+    let metric = [0.7, 1.3, 2.0];
+    let density = Density::new(encoding.clone(), &training, &metric, 0.5);
+    let (points, asked) = (encoding.encode(&training.features), encoding.encode(&queries.features));
+    let all: Vec<usize> = (0..9).collect();
+    let found = density.distances(&asked, &all);
+    let mean = |i: usize, j: usize, of: &dyn Fn(usize) -> f64| {
+        let same = |m: &usize| training.class[*m] == training.class[i] && points.pattern(*m)[j];
+        let rows: Vec<usize> = (0..2500).filter(same).collect();
+        let total: f64 = rows.iter().map(|&m| training.weight[m]).sum();
+        rows.iter().map(|&m| training.weight[m] * of(m)).sum::<f64>() / total
+    };
+    for q in 0..9 {
+        let scale = (3.0 / asked.n_observed(q).max(1) as f64).powf(0.5);
+        for i in (0..2500).step_by(7) {
+            let mut wanted = 0.0;
+            for j in (0..3).filter(|&j| asked.pattern(q)[j]) {
+                for a in encoding.groups[j].clone() {
+                    let (e, cell) = (asked.values[(q, a)], |m: usize| points.values[(m, a)]);
+                    let [first, second] = match points.pattern(i)[j] {
+                        true => [cell(i), cell(i).powi(2)],
+                        false => [mean(i, j, &cell), mean(i, j, &|m| cell(m).powi(2))],
+                    };
+                    wanted += scale * metric[j] * (e * e - 2.0 * e * first + second);
+                }
+            }
+            assert!((found[(q, i)] - wanted).abs() < 1e-12 * (1.0 + wanted), "{} {wanted}", found[(q, i)]);
+        }
+    }
+}
+
+/// Values of panels of every width, with features in common and without, against the kernel matrix.
+#[test]
+fn panels_have_the_values_of_the_kernel_matrix() {
+    let training = mixed(300, 3, 0.0);
+    let encoding = Encoding::learn(&training.features, &training.weight, Transform::Identity, true);
+    let points = encoding.encode(&training.features).values;
+    let p = points.cols();
+    let kernel = Kernel::new(2.0, &[1.0, 0.5, 2.0, 2.0, 2.0], &[1.0; 5]);
+    let mut random = Random::new(4);
+    let beta: Vec<Vec<f64>> = (0..3)
+        .map(|_| (0..300).map(|_| if random.uniform() < 0.5 { 0.0 } else { random.normal() }).collect())
+        .collect();
+    let machine = Machine::new(kernel.clone(), &encoding.groups, &points, &beta, 1.0);
+    for count in 1..=12 {
+        for shared in [None, Some([true, false, false]), Some([false, true, true]), Some([true; 3])] {
+            let mut asked = Matrix::from_fn(count, p, |_, _| random.normal());
+            for (j, _) in shared.iter().flatten().enumerate().filter(|(_, s)| **s) {
+                for (l, a) in (1..count).flat_map(|l| encoding.groups[j].clone().map(move |a| (l, a))) {
+                    asked[(l, a)] = asked[(0, a)];
+                }
+            }
+            let panel = Panel { points: asked.data(), shared: shared.as_ref().map(|s| &s[..]), own: None };
+            let found = Decision::values(&machine, &panel);
+            let matrix = kernel.left(&asked).block(&kernel.right(&points));
+            for (m, beta) in beta.iter().enumerate() {
+                for (l, wanted) in matrix.mul_vec(beta).into_iter().enumerate() {
+                    assert!((found[(l, m)] - wanted).abs() < 1e-11, "{} {wanted}", found[(l, m)]);
+                }
+            }
+        }
+    }
 }

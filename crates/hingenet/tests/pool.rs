@@ -278,6 +278,21 @@ fn a_fit_can_be_stopped() {
 }
 
 #[test]
+fn terms_without_weight_are_left_out_and_nothing_changes() {
+    let mut test = data(60, 77);
+    test.blank(0.4, 78);
+    let bits = |p: &[f64]| p.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    let mut left_out = false;
+    for seed in [45, 46, 47] {
+        let model = data(150, seed).fit();
+        left_out |= model.weights().0.iter().flatten().any(|w| *w == 0.0);
+        let (all, _) = model.log_proba_and_terms(&test.table()).unwrap();
+        assert_eq!(bits(&model.log_proba(&test.table()).unwrap()), bits(&all));
+    }
+    assert!(left_out, "no weight was 0");
+}
+
+#[test]
 fn the_explanation_is_the_change_when_one_feature_is_missing() {
     let model = data(90, 28).fit();
     let mut row = data(1, 29);
