@@ -43,7 +43,8 @@ pub struct PoolFacts {
 /// kernel density (P), averaged one-dependence network (A), shrunk class Gaussians (G) and a margin
 /// kernel machine averaged over completions (K).
 ///
-/// The model keeps training rows: terms P and K are made of them.
+/// The model keeps training rows, of which terms P and K are made, or prototypes of them
+/// ([`PoolParams::group`](super::PoolParams)).
 #[derive(Debug, Clone)]
 pub struct PoolClassifier {
     pub(crate) terms: Terms,
@@ -78,7 +79,7 @@ impl PoolClassifier {
 
     /// Number of feature columns.
     pub fn n_features(&self) -> usize {
-        self.terms.kernels.rows.features.n_columns()
+        self.terms.kernels.columns.len()
     }
 
     /// Log posteriors of the pool and of each of its terms alone, K values a row; a term that was left out
@@ -105,10 +106,10 @@ impl PoolClassifier {
 
     /// Refuses a table that has not the training columns, and infinite numbers.
     pub(crate) fn check(&self, table: &Table) -> Result<()> {
-        let training = &self.terms.kernels.rows.features;
-        require_len("feature columns", training.n_columns(), table.n_columns())?;
-        for (column, training) in table.columns().iter().zip(training.columns()) {
-            let (found, wanted) = (FeatureType::of(column), FeatureType::of(training));
+        let training = &self.terms.kernels.columns;
+        require_len("feature columns", training.len(), table.n_columns())?;
+        for (column, training) in table.columns().iter().zip(training) {
+            let (found, wanted) = (FeatureType::of(column), training.kind);
             if found != wanted {
                 return Err(Error::column(
                     column.name(),
@@ -122,7 +123,7 @@ impl PoolClassifier {
 
     /// Share of missing features of every row, among those that vary in training.
     fn missing_shares(&self, rows: &Table) -> Vec<f64> {
-        missing_share(rows, &varying(&self.terms.kernels.rows.features))
+        missing_share(rows, &varying(&self.terms.kernels.columns))
     }
 
     /// Scores of the four terms over the classes that have training rows, each for the rows that need it (ascending);
@@ -197,11 +198,8 @@ impl Classifier for PoolClassifier {
     /// A cell that all training rows share tells nothing and does not play.
     fn game<'a>(&'a self, row: &'a Table) -> Result<Game<'a>> {
         self.check(row)?;
-        let training = &self.terms.kernels.rows.features;
-        let can_tell = |j: &usize| {
-            let (own, column) = (number(row.column(*j), 0), training.column(*j));
-            (0..training.n_rows()).any(|m| number(column, m).is_some_and(|cell| Some(cell) != own))
-        };
+        let training = &self.terms.kernels.columns;
+        let can_tell = |j: &usize| training[*j].differs_from(number(row.column(*j), 0));
         Ok(Game::of_cells(self, row, (0..row.n_columns()).filter(can_tell)))
     }
 

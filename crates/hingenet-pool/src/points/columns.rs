@@ -1,9 +1,10 @@
 //! Training points column by column, and their squared distances from a query over the features it observes. Numbers
 //! are columns; categories are codes, which cost one comparison where indicator columns cost a product each.
 
+use super::prototypes::Prototypes;
 use super::{Encoded, Encoding, Scale};
 use hingenet_base::numeric::linalg::Matrix;
-use hingenet_base::numeric::simd::vectorised;
+use hingenet_base::numeric::simd::{ln, vectorised};
 use std::ops::Range;
 
 /// Stands for a missing code. Points have at most 3000 columns, so every code is smaller.
@@ -31,6 +32,10 @@ enum Feature {
     Number { means: Vec<f64>, variances: Option<Vec<f64>> },
     /// Codes of the cells; and, where cells are missing, the share of every level in every class.
     Levels { codes: Vec<u16>, shares: Option<Matrix> },
+    /// Means and variances of prototypes.
+    Spread { means: Vec<f64>, variances: Vec<f64> },
+    /// Shares of the levels in prototypes, level by level.
+    Shares(Vec<Vec<f64>>),
 }
 
 impl Columns {
@@ -50,6 +55,28 @@ impl Columns {
         };
         let features = encoding.scales.iter().enumerate().map(feature).collect();
         Columns { features, groups: encoding.groups.clone(), len: encoded.len(), classes }
+    }
+
+    /// Prototypes. Their kernels are means over what they stand for, `D = −2 ln E[exp(−½ λ D_j)]`: of a normal number with
+    /// mean m and variance v, `λ (x − m)²/(1 + λ v) + ln(1 + λ v)`; of a category, `−2 ln(share + (1 − share) e^(−λ/2))`.
+    pub(crate) fn of_prototypes(encoding: &Encoding, prototypes: &Prototypes) -> Self {
+        let feature = |(j, scale): (usize, &Scale)| match scale {
+            Scale::Number { .. } => Feature::Spread {
+                means: prototypes.means.col(encoding.groups[j].start),
+                variances: prototypes.variances.col(j),
+            },
+            Scale::Levels { .. } => {
+                let share = |mean: f64| (mean / SQUARED_HEIGHT.sqrt()).clamp(0.0, 1.0);
+                let of_level = |a: usize| prototypes.means.col(a).into_iter().map(share).collect();
+                Feature::Shares(encoding.groups[j].clone().map(of_level).collect())
+            }
+        };
+        Columns {
+            features: encoding.scales.iter().enumerate().map(feature).collect(),
+            groups: encoding.groups.clone(),
+            len: prototypes.len(),
+            classes: Vec::new(),
+        }
     }
 
     /// Distances `Σ_{j∈o} λ_j D_j` of queries to all rows, one line per query; `scale` times for each query. Tile by tile
@@ -107,6 +134,13 @@ impl Columns {
                     self.subtract_shares(out, codes, shares, level, weight, rows);
                 }
             }
+            Feature::Spread { means, variances } => {
+                add_spread(out, &means[rows.clone()], &variances[rows], cells[0], weight);
+            }
+            Feature::Shares(levels) => {
+                let Some(level) = cells.iter().position(|e| *e != 0.0) else { return };
+                add_shares(out, &levels[level][rows], weight);
+            }
         }
     }
 
@@ -153,6 +187,28 @@ fn add_two(out: &mut [f64], (t, x, v): (&[f64], f64, f64), (u, y, w): (&[f64], f
                 *o = (v * a).mul_add(a, (w * b).mul_add(b, *o));
             }
         },
+    );
+}
+
+/// `out += weight (x − m)²/(1 + weight v) + ln(1 + weight v)`.
+fn add_spread(out: &mut [f64], means: &[f64], variances: &[f64], x: f64, weight: f64) {
+    vectorised(
+        #[inline(always)]
+        || {
+            for ((o, m), v) in out.iter_mut().zip(means).zip(variances) {
+                let (off, widened) = (x - m, 1.0 + weight * v);
+                *o += weight * off * off / widened + ln(widened);
+            }
+        },
+    );
+}
+
+/// `out −= 2 ln(share + (1 − share) e^(−weight/2))`.
+fn add_shares(out: &mut [f64], shares: &[f64], weight: f64) {
+    let other = (-0.5 * weight).exp().max(f64::MIN_POSITIVE);
+    vectorised(
+        #[inline(always)]
+        || out.iter_mut().zip(shares).for_each(|(o, s)| *o -= 2.0 * ln(s + (1.0 - s) * other)),
     );
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod columns;
 pub(crate) mod completion;
 pub(crate) mod imputation;
 pub(crate) mod moments;
+pub(crate) mod prototypes;
 
 use crate::rows::FeatureType;
 use hingenet_base::numeric::linalg::Matrix;

@@ -3,11 +3,14 @@
 
 use super::density::{Density, search::DensityChoice};
 use super::machine::centres::{PANEL, Panel};
+use super::machine::projection::projected;
 use super::machine::{Decision, Machine, probabilities};
 use crate::points::completion::{self, Completion, Conditional};
 use crate::points::moments::Sample;
+use crate::points::prototypes::Prototypes;
 use crate::points::{Encoded, Encoding, imputation};
-use crate::rows::{Labelled, put_rows};
+use crate::rows::{ColumnFacts, Labelled, put_rows};
+use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::table::Table;
@@ -22,13 +25,24 @@ const UNIFORM: f64 = 0.001;
 /// The fitted terms P and K.
 #[derive(Debug, Clone)]
 pub(crate) struct Kernels {
-    /// Rows of the density.
-    pub(crate) rows: Labelled,
+    /// Columns of the training rows.
+    pub(crate) columns: Vec<ColumnFacts>,
+    /// What the density is made of.
+    pub(crate) kept: Kept,
     pub(crate) density: Density,
     pub(crate) completion: Completion,
     pub(crate) machine: Machine,
     /// Number of completions N.
     pub(crate) draws: usize,
+}
+
+/// What is kept of the training rows.
+#[derive(Debug, Clone)]
+pub(crate) enum Kept {
+    /// Rows.
+    Rows(Labelled),
+    /// Prototypes of at least so many rows each.
+    Prototypes(Prototypes, usize),
 }
 
 /// The training row a query comes from: its kernel is left out, and the machine does without it.
@@ -154,6 +168,32 @@ impl Kernels {
             }
         }
         mean
+    }
+}
+
+/// All training rows, encoded and completed: what kernels are distilled from.
+pub(crate) struct Source<'a> {
+    pub(crate) rows: &'a Labelled,
+    pub(crate) points: &'a Matrix,
+    pub(crate) density: &'a DensityChoice,
+    /// Ridge of the machine.
+    pub(crate) ridge: f64,
+}
+
+impl Kernels {
+    /// The same terms on prototypes of at least `group` rows: the density becomes a mixture of as many parts, completions
+    /// are drawn from their means, and the machine has these as its centres.
+    pub(crate) fn distilled(self, source: &Source, group: usize, control: &Control) -> Result<Self> {
+        let Source { rows, points, density, ridge } = source;
+        let encoding = &self.density.encoding;
+        let prototypes = Prototypes::new(encoding, points, rows, &density.metric, group);
+        let rows = (*points, rows.weight.as_slice());
+        let machine = projected(&self.machine, &encoding.groups, rows, &prototypes.means, *ridge, control)?;
+        let mixture = Density::of_prototypes(encoding.clone(), &prototypes, &density.metric, density.power);
+        let completion =
+            Completion::new(encoding.clone(), prototypes.means.clone(), self.completion.covariance)?;
+        let kept = Kept::Prototypes(prototypes, group);
+        Ok(Kernels { kept, density: mixture, completion, machine, ..self })
     }
 }
 

@@ -5,6 +5,7 @@
 pub(crate) mod search;
 
 use crate::points::columns::Columns;
+use crate::points::prototypes::Prototypes;
 use crate::points::{Encoded, Encoding};
 use crate::rows::Labelled;
 use hingenet_base::numeric::linalg::{Matrix, dot};
@@ -68,6 +69,28 @@ impl Density {
             weight: training.weight.clone(),
             class_weight: training.class_weight(),
             total: training.weight.iter().sum(),
+            metric: metric.to_vec(),
+            power,
+            encoding,
+        }
+    }
+
+    /// The density of prototypes: a mixture with their weights.
+    pub(crate) fn of_prototypes(
+        encoding: Encoding,
+        prototypes: &Prototypes,
+        metric: &[f64],
+        power: f64,
+    ) -> Self {
+        let first = |c: usize| prototypes.class.partition_point(|y| *y < c);
+        let classes: Vec<Range<usize>> = (0..prototypes.n_classes).map(|c| first(c)..first(c + 1)).collect();
+        let sum = |rows: &Range<usize>| prototypes.weight[rows.clone()].iter().sum();
+        Density {
+            columns: Columns::of_prototypes(&encoding, prototypes),
+            class_weight: classes.iter().map(sum).collect(),
+            classes,
+            weight: prototypes.weight.clone(),
+            total: prototypes.weight.iter().sum(),
             metric: metric.to_vec(),
             power,
             encoding,

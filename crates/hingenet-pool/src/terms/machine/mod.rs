@@ -5,6 +5,7 @@ pub(crate) mod centres;
 pub(crate) mod fit;
 pub(crate) mod gram;
 pub(crate) mod kernel;
+pub(crate) mod projection;
 
 use centres::{Centres, Correct, PANEL, Panel, PanelKernels, Unchanged};
 use hingenet_base::numeric::linalg::Matrix;
