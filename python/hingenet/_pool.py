@@ -15,7 +15,8 @@ class HingenetClassifier(EngineClassifier):
 
     The class posteriors of a kernel density, an average of one-dependence networks, a shrunk Gaussian and
     a kernel machine with a margin are multiplied, with exponents that were learnt on blanked copies of the
-    training rows and depend on the share of missing cells. The fitted model keeps training rows.
+    training rows and depend on the share of missing cells. The fitted model keeps training rows,
+    or prototypes of them with ``rows="none"``.
 
     {parameters}
 
@@ -38,6 +39,8 @@ class HingenetClassifier(EngineClassifier):
     fast: bool | None = option("fast", default=None)
     consistent: bool | None = option("consistent", default=None)
     draws: int | None = option("draws", default=None)
+    rows: str | None = option("rows", default=None)
+    group: int | None = option("group", default=None)
     averaged: str | None = option("a", default=None)
     gaussian: str | None = option("g", default=None)
     mask: str | os.PathLike | None = option("mask", default=None, kind='path-like or {"mcar", "block"}')

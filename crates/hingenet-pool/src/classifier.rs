@@ -2,8 +2,7 @@
 //! about what the fit chose.
 
 use super::fit::Terms;
-use super::rows::{FeatureType, number};
-
+use super::rows::{FeatureType, number, put_rows};
 use super::terms::density::search::DensityChoice;
 use super::terms::gaussian::GaussianChoice;
 use super::terms::machine::fit::MachineChoice;
@@ -44,7 +43,8 @@ pub struct PoolFacts {
 /// kernel density (P), averaged one-dependence network (A), shrunk class Gaussians (G) and a margin
 /// kernel machine averaged over completions (K).
 ///
-/// The model keeps training rows: terms P and K are made of them.
+/// The model keeps training rows, of which terms P and K are made, or prototypes of them
+/// ([`PoolParams::group`](super::PoolParams)).
 #[derive(Debug, Clone)]
 pub struct PoolClassifier {
     pub(crate) terms: Terms,
@@ -79,16 +79,16 @@ impl PoolClassifier {
 
     /// Number of feature columns.
     pub fn n_features(&self) -> usize {
-        self.terms.kernels.rows.features.n_columns()
+        self.terms.kernels.columns.len()
     }
 
     /// Log posteriors of the pool and of each of its terms alone, K values a row; a term that was left out
     /// is not listed.
     pub fn log_proba_and_terms(&self, rows: &Table) -> Result<(Vec<f64>, TermPosteriors)> {
         self.check(rows)?;
-        let scores = self.term_scores(rows)?;
+        let scores = self.term_scores(rows, |_| (0..rows.n_rows()).collect())?;
         let alone = self.listed_terms().map(|f| (LETTERS[f], self.alone(&scores, f))).collect();
-        Ok((self.pooled_from(rows, &scores), alone))
+        Ok((self.pooled_from(&self.missing_shares(rows), &scores), alone))
     }
 
     /// Places of the terms in [`PoolWeights`]; the Gaussian is left out where there are too many columns.
@@ -106,10 +106,10 @@ impl PoolClassifier {
 
     /// Refuses a table that has not the training columns, and infinite numbers.
     pub(crate) fn check(&self, table: &Table) -> Result<()> {
-        let training = &self.terms.kernels.rows.features;
-        require_len("feature columns", training.n_columns(), table.n_columns())?;
-        for (column, training) in table.columns().iter().zip(training.columns()) {
-            let (found, wanted) = (FeatureType::of(column), FeatureType::of(training));
+        let training = &self.terms.kernels.columns;
+        require_len("feature columns", training.len(), table.n_columns())?;
+        for (column, training) in table.columns().iter().zip(training) {
+            let (found, wanted) = (FeatureType::of(column), training.kind);
             if found != wanted {
                 return Err(Error::column(
                     column.name(),
@@ -121,21 +121,44 @@ impl PoolClassifier {
         table.require_finite()
     }
 
-    /// Scores of the four terms over the classes that have training rows.
-    pub(crate) fn term_scores(&self, rows: &Table) -> Result<TermScores> {
-        let n_classes = self.present.len();
-        let (p, k) = self.terms.kernels.scores(rows)?;
-        let [a, g] = self.term_models().map(|term| terms::scores(term, rows, n_classes));
-        Ok(TermScores { n_classes, terms: [p, a?, g?, k] })
+    /// Share of missing features of every row, among those that vary in training.
+    fn missing_shares(&self, rows: &Table) -> Vec<f64> {
+        missing_share(rows, &varying(&self.terms.kernels.columns))
+    }
+
+    /// Scores of the four terms over the classes that have training rows, each for the rows that need it (ascending);
+    /// elsewhere they are 0 and say nothing.
+    fn term_scores(&self, rows: &Table, needed: impl Fn(usize) -> Vec<usize>) -> Result<TermScores> {
+        let (n, n_classes) = (rows.n_rows(), self.present.len());
+        let [p, a, g, k] = [0, 1, 2, 3].map(needed);
+        let mut needs_machine = vec![false; n];
+        k.iter().for_each(|&i| needs_machine[i] = true);
+        // the machine draws its completions by the kernels
+        let (p, k) = if p.is_empty() && k.is_empty() {
+            (vec![0.0; n * n_classes], vec![0.0; n * n_classes])
+        } else {
+            self.terms.kernels.scores(rows, &needs_machine)?
+        };
+        let [term_a, term_g] = self.term_models();
+        let of = |term: Option<&dyn TermModel>, needed: &[usize]| {
+            if needed.len() == n {
+                return terms::scores(term, rows, n_classes);
+            }
+            let mut scores = vec![0.0; n * n_classes];
+            if !needed.is_empty() {
+                put_rows(&mut scores, needed, &terms::scores(term, &rows.rows(needed), n_classes)?);
+            }
+            Ok(scores)
+        };
+        Ok(TermScores { n_classes, terms: [p, of(term_a, &a)?, of(term_g, &g)?, k] })
     }
 
     /// `ln P(c|x_o)` over all classes, K values a row. Nothing that varies observed: the class frequencies,
     /// exactly.
-    fn pooled_from(&self, rows: &Table, scores: &TermScores) -> Vec<f64> {
+    fn pooled_from(&self, missing: &[f64], scores: &TermScores) -> Vec<f64> {
         let prior = self.terms.kernels.density.log_prior();
-        let mut out = Vec::with_capacity(rows.n_rows() * self.n_classes);
-        let varying = varying(&self.terms.kernels.rows.features);
-        for (i, missing) in missing_share(rows, &varying).into_iter().enumerate() {
+        let mut out = Vec::with_capacity(missing.len() * self.n_classes);
+        for (i, &missing) in missing.iter().enumerate() {
             if missing == 1.0 {
                 out.extend(self.all_classes(&prior));
             } else {
@@ -160,7 +183,12 @@ impl Classifier for PoolClassifier {
 
     fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
         self.check(rows)?;
-        Ok(self.pooled_from(rows, &self.term_scores(rows)?))
+        let missing = self.missing_shares(rows);
+        let weights: Vec<_> = missing.iter().map(|share| self.terms.weights.at(*share)).collect();
+        // a term whose weight is 0 is not asked
+        let needed =
+            |f: usize| (0..missing.len()).filter(|&i| missing[i] < 1.0 && weights[i][f] > 0.0).collect();
+        Ok(self.pooled_from(&missing, &self.term_scores(rows, needed)?))
     }
 
     fn terms(&self, row: &Table) -> Result<ScoreTerms> {
@@ -170,11 +198,8 @@ impl Classifier for PoolClassifier {
     /// A cell that all training rows share tells nothing and does not play.
     fn game<'a>(&'a self, row: &'a Table) -> Result<Game<'a>> {
         self.check(row)?;
-        let training = &self.terms.kernels.rows.features;
-        let can_tell = |j: &usize| {
-            let (own, column) = (number(row.column(*j), 0), training.column(*j));
-            (0..training.n_rows()).any(|m| number(column, m).is_some_and(|cell| Some(cell) != own))
-        };
+        let training = &self.terms.kernels.columns;
+        let can_tell = |j: &usize| training[*j].differs_from(number(row.column(*j), 0));
         Ok(Game::of_cells(self, row, (0..row.n_columns()).filter(can_tell)))
     }
 

@@ -3,12 +3,13 @@
 
 use super::classifier::{PoolClassifier, PoolFacts};
 use super::params::{Effort, PoolParams};
+use super::points::prototypes::require_groups;
 use super::points::{Encoding, Transform, too_fine};
-use super::rows::{FeatureType, Labelled, put_rows, random_subset};
+use super::rows::{ColumnFacts, FeatureType, Labelled, put_rows, random_subset};
 use super::terms::averaged::Averaged;
 use super::terms::density::search::{DensityChoice, DensitySearch};
 use super::terms::gaussian::{self, Gaussian};
-use super::terms::kernels::{Ground, Kernels, Own};
+use super::terms::kernels::{Ground, Kept, Kernels, Own, Source};
 use super::terms::machine::fit::{FittedMachine, MachineFit, Without};
 use super::terms::machine::{Decision, LeftOut};
 use super::terms::{StandIns, TermModel, TermRecipe, TermScores, missing_share, varying};
@@ -40,6 +41,7 @@ pub fn fit(rows: &Rows, params: &PoolParams, instead: StandIns, control: &Contro
     params.check()?;
     params.masks.check(rows.features().n_columns())?;
     let training = Labelled::new(rows)?;
+    params.group.map_or(Ok(()), |group| require_groups(&training, group))?;
     let fit = Fit { training: &training, params, effort: params.effort(), instead, control };
     let (terms, facts) = fit.run()?;
     Ok(PoolClassifier { terms, facts, present: rows.present(), n_classes: rows.n_classes() })
@@ -94,9 +96,15 @@ impl Fit<'_> {
         let chosen = random_subset(sampled.len(), self.effort.pool_rows, &mut self.random(7));
         let own: Vec<Own> = chosen.iter().map(|&r| Own { density: r, machine: sampled[r] }).collect();
         let FittedMachine { machine, choice, report, without } = self.machine(&ground, &density, &own)?;
-        let Ground { rows, density: kernel_density, completion, .. } = ground;
-        let kernels =
-            Kernels { rows, density: kernel_density, completion, machine, draws: self.params.draws };
+        let Ground { rows, density: kernel_density, completion, points, .. } = ground;
+        let kernels = Kernels {
+            columns: ColumnFacts::of(&rows.features),
+            kept: Kept::Rows(rows),
+            density: kernel_density,
+            completion,
+            machine,
+            draws: self.params.draws,
+        };
         self.stage("Gaussians", 3)?;
         let own_averaged = |rows: &Labelled, _: Option<&dyn TermModel>, control: &Control| {
             Ok(Arc::new(Averaged::fit(rows, control)?) as Arc<dyn TermModel>)
@@ -115,6 +123,15 @@ impl Fit<'_> {
         let others = [Some(term_a), self.term_g(&own_gaussian)?];
         self.stage("pool weights", 4)?;
         let (weights, pool_report) = self.weights(&kernels, &without, &own, &others)?;
+        let kernels = match self.params.group {
+            None => kernels,
+            Some(group) => {
+                self.stage("prototypes", 5)?;
+                let source =
+                    Source { rows: self.training, points: &points, density: &density, ridge: choice.ridge };
+                kernels.distilled(&source, group, self.control)?
+            }
+        };
         self.stage("done", STAGES)?;
         let others = others.map(|term| term.map(|(_, model)| model));
         let facts = PoolFacts {
@@ -183,6 +200,7 @@ impl Fit<'_> {
             rows: self.training,
             metric: (density.exponent > 0.0).then_some(metric.as_slice()),
             variances: &ground.variances,
+            groups: &ground.density.encoding.groups,
             gammas: self.effort.gammas,
             ridges: self.effort.ridges,
             search_rows,
@@ -271,7 +289,7 @@ impl Fit<'_> {
         Ok(Cases {
             n_classes: training.n_classes(),
             terms: (0..rows.n_rows()).flat_map(|i| scores.posteriors(i)).collect(),
-            missing: missing_share(&rows, &varying(&training.features)),
+            missing: missing_share(&rows, &varying(&kernels.columns)),
             class: own.iter().map(|o| training.class[o.machine]).collect(),
             weight: own.iter().map(|o| training.weight[o.machine]).collect(),
             copies: self.effort.rates.len() as f64,

@@ -3,6 +3,9 @@
 use super::masks::MaskSampler;
 use hingenet_base::error::{Result, require};
 
+/// Fewest rows of a group: a group of one row is the row.
+pub(crate) const LEAST_GROUP: usize = 2;
+
 /// Settings of the pool. `PoolParams::default()` is the recommended choice.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct PoolParams {
@@ -13,6 +16,8 @@ pub struct PoolParams {
     pub fast: bool,
     /// Completions N of a row with missing features in term K, 1 to 1000.
     pub draws: usize,
+    /// Keeps no training rows: the kernel terms are distilled into prototypes of at least so many rows of a class.
+    pub group: Option<usize>,
     /// How the copies of training rows are blanked on which the weights of the terms are fitted.
     pub masks: MaskSampler,
     /// Picks row subsets, folds and blanked copies, nothing else.
@@ -21,14 +26,23 @@ pub struct PoolParams {
 
 impl Default for PoolParams {
     fn default() -> Self {
-        PoolParams { consistent: false, fast: false, draws: 10, masks: MaskSampler::default(), seed: 0 }
+        PoolParams {
+            consistent: false,
+            fast: false,
+            draws: 10,
+            group: None,
+            masks: MaskSampler::default(),
+            seed: 0,
+        }
     }
 }
 
 impl PoolParams {
     /// Refuses settings outside their range.
     pub fn check(&self) -> Result<()> {
-        require("draws", self.draws, "1 to 1000", (1..=1000).contains(&self.draws))
+        require("draws", self.draws, "1 to 1000", (1..=1000).contains(&self.draws))?;
+        let group = self.group.unwrap_or(LEAST_GROUP);
+        require("group", group, "at least 2", group >= LEAST_GROUP)
     }
 
     pub(crate) fn effort(&self) -> Effort {

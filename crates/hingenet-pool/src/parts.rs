@@ -4,13 +4,14 @@
 use super::classifier::{PoolClassifier, PoolFacts};
 use super::fit::{Terms, gaussian_of};
 use super::points::completion::Completion;
+use super::points::prototypes::Prototypes;
 use super::points::{Encoding, Scale, types_fit};
-use super::rows::{FeatureType, Labelled};
+use super::rows::{CellsSeen, ColumnFacts, FeatureType, Labelled};
 use super::terms::TermModel;
 use super::terms::averaged::{Averaged, MOST_PAIRS, States};
 use super::terms::density::Density;
 use super::terms::gaussian::Gaussian;
-use super::terms::kernels::Kernels;
+use super::terms::kernels::{Kept, Kernels};
 use super::terms::machine::kernel::{Kernel, Side};
 use super::terms::machine::{Machine, n_machines};
 use super::weights::PoolWeights;
@@ -40,8 +41,11 @@ pub struct PoolHeader {
     pub n_classes: usize,
     /// Codes of the classes that have training rows, ascending.
     pub present: Vec<usize>,
-    /// Number of training rows kept.
+    /// Number of training rows kept, or of prototypes.
     pub n_rows: usize,
+    /// What is known of prototypes, where they are kept in place of rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prototypes: Option<PrototypeHeader>,
     /// What the fit chose; the metric of term P is among it.
     pub facts: PoolFacts,
     /// Encoding of terms P and K.
@@ -60,6 +64,17 @@ pub struct PoolHeader {
     pub weights: PoolWeights,
 }
 
+/// Prototypes in place of training rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PrototypeHeader {
+    /// Rows that each had to have.
+    pub group: usize,
+    /// Rows that each has.
+    pub sizes: Vec<usize>,
+    /// Which cells training has seen in each column.
+    pub cells: Vec<CellsSeen>,
+}
+
 /// A fitted pool as plain data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoolParts {
@@ -76,10 +91,10 @@ pub struct PoolParts {
 impl PoolParts {
     /// Vectors of numbers. Of term A: weights of classes, states and pairs of states (each pair once; empty if
     /// there were too many). Of term G: class means and covariances. Of term K: coefficients, support points as
-    /// the kernel needs them, covariance of the completions (empty if there is none) and completed training rows
-    /// (empty if no training cell is missing). Of the training rows: numbers (feature by feature, NaN for
-    /// missing) and weights.
-    pub const DOUBLES: [&'static str; 11] = [
+    /// the kernel needs them, covariance of the completions (empty if there is none) and, row by row, the completed columns
+    /// of the missing training cells (files of version 0.1.0 have all columns of all rows). Of the training rows: numbers (feature by feature, NaN for
+    /// missing) and weights; or of prototypes: mean points, variances (feature by feature in each) and weights.
+    pub const DOUBLES: [&'static str; 13] = [
         "class_counts",
         "coefficients",
         "covariance",
@@ -87,6 +102,8 @@ impl PoolParts {
         "means",
         "pair_counts",
         "points",
+        "prototype_means",
+        "prototype_variances",
         "support",
         "training_numbers",
         "value_counts",
@@ -119,23 +136,36 @@ impl PoolClassifier {
     /// The fitted pool as plain data.
     pub fn to_parts(&self) -> PoolParts {
         let Terms { kernels, averaged, others, weights } = &self.terms;
-        let (rows, columns) = (&kernels.rows, kernels.rows.features.columns());
-        let (mut numbers, mut levels) = (Vec::new(), Vec::new());
-        for column in columns {
-            match column.data() {
-                ColumnData::Numeric(x) => numbers.extend_from_slice(x.with_nan()),
-                ColumnData::Categorical(c) => {
-                    levels.extend(c.codes().iter().map(|code| code.map_or(NO_LEVEL, |code| code as u32)));
+        let (mut numbers, mut levels, mut means, mut variances) = (vec![], vec![], vec![], vec![]);
+        let (class, weight, prototypes) = match &kernels.kept {
+            Kept::Rows(rows) => {
+                for column in rows.features.columns() {
+                    match column.data() {
+                        ColumnData::Numeric(x) => numbers.extend_from_slice(x.with_nan()),
+                        ColumnData::Categorical(c) => {
+                            let level = |code: Option<usize>| code.map_or(NO_LEVEL, |code| code as u32);
+                            levels.extend(c.codes().iter().map(level));
+                        }
+                    }
                 }
+                (&rows.class, &rows.weight, None)
             }
-        }
+            Kept::Prototypes(of, group) => {
+                means.extend_from_slice(of.means.data());
+                variances.extend_from_slice(of.variances.data());
+                let cells = kernels.columns.iter().map(|c| c.cells).collect();
+                let header = PrototypeHeader { group: *group, sizes: of.sizes.clone(), cells };
+                (&of.class, &of.weight, Some(header))
+            }
+        };
         let gaussian = gaussian_of(others);
         let header = PoolHeader {
-            names: columns.iter().map(|c| c.name().to_string()).collect(),
-            types: columns.iter().map(FeatureType::of).collect(),
+            names: kernels.columns.iter().map(|c| c.name.clone()).collect(),
+            types: kernels.columns.iter().map(|c| c.kind).collect(),
             n_classes: self.n_classes,
             present: self.present.clone(),
-            n_rows: rows.len(),
+            n_rows: class.len(),
+            prototypes,
             facts: self.facts.clone(),
             density_scales: kernels.density.encoding.scales.clone(),
             gaussian_scales: gaussian.map(|g| g.encoding.scales.clone()),
@@ -146,7 +176,6 @@ impl PoolClassifier {
             weights: *weights,
         };
         let matrix = |m: Option<&Matrix>| m.map_or(Vec::new(), |m| m.data().to_vec());
-        let missing = rows.features.n_missing() > 0;
         let counts = &averaged.counts;
         let doubles = [
             ("class_counts", counts.class.clone()),
@@ -158,25 +187,28 @@ impl PoolClassifier {
             ),
             ("means", matrix(gaussian.map(|g| &g.means))),
             ("pair_counts", pack(counts)),
-            ("points", matrix(missing.then_some(&kernels.completion.points))),
+            ("points", completed_cells(kernels)),
+            ("prototype_means", means),
+            ("prototype_variances", variances),
             ("support", kernels.machine.points.0.data().to_vec()),
             ("training_numbers", numbers),
             ("value_counts", counts.value.clone()),
-            ("weight", rows.weight.clone()),
+            ("weight", weight.clone()),
         ];
-        let class = rows.class.iter().map(|c| *c as u32).collect();
+        let class = class.iter().map(|c| *c as u32).collect();
         PoolParts { header, levels, class, doubles: BTreeMap::from(doubles) }
     }
 
     /// The pool of parts read from a file; checks everything it relies on.
     pub fn from_parts(mut parts: PoolParts) -> Result<Self> {
-        let rows = labelled(&mut parts)?;
         let header = parts.header.clone();
+        let (kept, columns) = kept(&mut parts)?;
+        let n_classes = header.present.len();
         check(header.weights.0.iter().flatten().all(|w| is_count(*w)), "pool weights")?;
-        let averaged = Arc::new(averaged(&mut parts, rows.n_classes())?);
+        let averaged = Arc::new(averaged(&mut parts, n_classes)?);
         let gaussian =
             gaussian(&mut parts, &averaged.counts.class)?.map(|g| Arc::new(g) as Arc<dyn TermModel>);
-        let kernels = kernels(parts, rows)?;
+        let kernels = kernels(parts, kept, columns)?;
         let others = [Some(averaged.clone() as Arc<dyn TermModel>), gaussian];
         let terms = Terms { kernels, averaged, others, weights: header.weights };
         let PoolHeader { facts, present, n_classes, .. } = header;
@@ -197,10 +229,11 @@ impl PoolHeader {
 }
 
 /// Terms P and K.
-fn kernels(mut parts: PoolParts, rows: Labelled) -> Result<Kernels> {
+fn kernels(mut parts: PoolParts, kept: Kept, columns: Vec<ColumnFacts>) -> Result<Kernels> {
     let (points, covariance) = (parts.take("points"), parts.take("covariance"));
     let (support, coefficients) = (parts.take("support"), parts.take("coefficients"));
     let header = parts.header;
+    let n_classes = header.present.len();
     let (metric, power) = (&header.facts.density.metric, header.facts.density.power);
     check(types_fit(&header.types, &header.density_scales, true), "encoding")?;
     check(metric.len() == header.types.len() && metric.iter().all(|m| is_count(*m)), "metric")?;
@@ -209,34 +242,71 @@ fn kernels(mut parts: PoolParts, rows: Labelled) -> Result<Kernels> {
     let encoding = Encoding::from_scales(header.density_scales);
     let p = encoding.n_columns();
     // points are dense, the levels in the file are not
-    let cells = p as f64 * (5.0 * rows.len() as f64 + p as f64);
+    let cells = p as f64 * (5.0 * header.n_rows as f64 + p as f64);
     Control::default().reserve(cells * 8.0, "the pool in this file", "use a machine with more memory")?;
-    let points = if rows.features.n_missing() > 0 {
-        matrix("completed rows", rows.len(), p, points)?
-    } else {
-        encoding.encode(&rows.features).values
+    let (density, points) = match &kept {
+        Kept::Rows(rows) => {
+            let points = if points.len() == rows.len() * p && rows.features.n_missing() > 0 {
+                matrix("completed rows", rows.len(), p, points)?
+            } else {
+                completed_rows(&encoding, rows, &points)?
+            };
+            (Density::new(encoding.clone(), rows, metric, power), points)
+        }
+        Kept::Prototypes(prototypes, _) => {
+            check(prototypes.means.cols() == p && points.is_empty(), "prototypes")?;
+            let density = Density::of_prototypes(encoding.clone(), prototypes, metric, power);
+            (density, prototypes.means.clone())
+        }
     };
     let covariance = (!covariance.is_empty()).then(|| matrix("covariance", p, p, covariance)).transpose()?;
     check(header.kernel_roots.len() == p && all_moderate(&header.kernel_roots), "kernel")?;
     let n_support = support.len() / (p + 2);
-    let machine = Machine {
-        kernel: Kernel { roots: header.kernel_roots },
-        support: Vec::new(),
-        points: Side(matrix("support points", n_support, p + 2, support)?),
-        coefficients: matrix("coefficients", n_support, n_machines(rows.n_classes()), coefficients)?,
-        scale: header.scale,
+    let machine = Machine::from_points(
+        Kernel { roots: header.kernel_roots },
+        &encoding.groups,
+        Side(matrix("support points", n_support, p + 2, support)?),
+        matrix("coefficients", n_support, n_machines(n_classes), coefficients)?,
+        header.scale,
+    );
+    let completion = Completion::new(encoding, points, covariance)?;
+    Ok(Kernels { columns, kept, density, completion, machine, draws: header.draws })
+}
+
+/// The completed columns of the missing training cells, row by row.
+fn completed_cells(kernels: &Kernels) -> Vec<f64> {
+    let Kept::Rows(rows) = &kernels.kept else { return Vec::new() };
+    let encoding = &kernels.density.encoding;
+    let missing = |i: usize| -> Vec<bool> {
+        rows.features.columns().iter().map(|column| column.is_missing(i)).collect()
     };
-    Ok(Kernels {
-        density: Density::new(encoding.clone(), &rows, metric, power),
-        completion: Completion::new(encoding, points, covariance)?,
-        machine,
-        draws: header.draws,
-        rows,
-    })
+    let completed = |i: usize| -> Vec<f64> {
+        encoding.columns(&missing(i), true).map(|a| kernels.completion.points[(i, a)]).collect()
+    };
+    (0..rows.len()).flat_map(completed).collect()
+}
+
+/// The training rows as points, with the completed columns in their places.
+fn completed_rows(encoding: &Encoding, rows: &Labelled, completed: &[f64]) -> Result<Matrix> {
+    check(all_moderate(completed), "completed rows")?;
+    let encoded = encoding.encode(&rows.features);
+    let mut points = encoded.values.clone();
+    let mut next = completed.iter();
+    for i in 0..rows.len() {
+        for a in encoding.columns(encoded.pattern(i), false) {
+            points[(i, a)] = *next.next().ok_or_else(|| unusable("completed rows"))?;
+        }
+    }
+    check(next.next().is_none(), "completed rows")?;
+    Ok(points)
 }
 
 fn check(ok: bool, what: &str) -> Result<()> {
-    if ok { Ok(()) } else { Err(Error::model_file(format!("the {what} of the pool cannot be used"))) }
+    if ok { Ok(()) } else { Err(unusable(what)) }
+}
+
+fn unusable(what: &str) -> Error {
+    Error::model_file(format!("the {what} of the pool cannot be used"))
 }
 
 fn all_moderate(x: &[f64]) -> bool {
@@ -251,6 +321,52 @@ fn is_count(x: f64) -> bool {
 fn matrix(what: &str, rows: usize, cols: usize, data: Vec<f64>) -> Result<Matrix> {
     check(rows.checked_mul(cols) == Some(data.len()) && all_moderate(&data), what)?;
     Matrix::from_vec(rows, cols, data)
+}
+
+/// Training rows or prototypes, and the columns of the training rows.
+fn kept(parts: &mut PoolParts) -> Result<(Kept, Vec<ColumnFacts>)> {
+    let Some(header) = parts.header.prototypes.take() else {
+        let rows = labelled(parts)?;
+        let columns = ColumnFacts::of(&rows.features);
+        return Ok((Kept::Rows(rows), columns));
+    };
+    let (names, types) = (&parts.header.names, &parts.header.types);
+    require_len("feature names", types.len(), names.len())?;
+    require_len("cells of prototypes", types.len(), header.cells.len())?;
+    let column =
+        |(j, cells): (usize, CellsSeen)| ColumnFacts { name: names[j].clone(), kind: types[j], cells };
+    let columns = header.cells.iter().copied().enumerate().map(column).collect();
+    Ok((Kept::Prototypes(prototypes(parts, header.sizes)?, header.group), columns))
+}
+
+fn prototypes(parts: &mut PoolParts, sizes: Vec<usize>) -> Result<Prototypes> {
+    let [means, variances, weight] =
+        ["prototype_means", "prototype_variances", "weight"].map(|name| parts.take(name));
+    check(parts.take("training_numbers").is_empty() && parts.levels.is_empty(), "prototypes")?;
+    let (n, header) = (parts.header.n_rows, &parts.header);
+    check(n > 0 && sizes.len() == n && parts.class.len() == n && weight.len() == n, "prototypes")?;
+    check(weight.iter().all(|w| is_count(*w) && *w > 0.0), "weights of prototypes")?;
+    check(variances.iter().all(|v| *v >= 0.0), "variances of prototypes")?;
+    check_classes(header, &parts.class)?;
+    let prototypes = Prototypes {
+        means: matrix("means of prototypes", n, means.len() / n, means)?,
+        variances: matrix("variances of prototypes", n, header.types.len(), variances)?,
+        weight,
+        sizes,
+        class: parts.class.iter().map(|c| *c as usize).collect(),
+        n_classes: header.present.len(),
+    };
+    let has_rows = |c: usize| prototypes.class.binary_search(&c).is_ok();
+    check(prototypes.class.is_sorted() && (0..prototypes.n_classes).all(has_rows), "classes")?;
+    Ok(prototypes)
+}
+
+/// Refuses classes that are not those of the model.
+fn check_classes(header: &PoolHeader, class: &[u32]) -> Result<()> {
+    let present = &header.present;
+    let ascending = present.windows(2).all(|w| w[0] < w[1]);
+    check(present.len() >= 2 && ascending && present.iter().all(|c| *c < header.n_classes), "classes")?;
+    check(class.iter().all(|c| (*c as usize) < present.len()), "classes")
 }
 
 /// The kept training rows. Names of classes and categories are those of the model around the pool, whose own
@@ -277,16 +393,14 @@ fn labelled(parts: &mut PoolParts) -> Result<Labelled> {
         }
     };
     let columns = header.types.iter().zip(&header.names).map(column).collect::<Result<_>>()?;
-    let present = &header.present;
-    let ascending = present.windows(2).all(|w| w[0] < w[1]);
-    check(present.len() >= 2 && ascending && present.iter().all(|c| *c < header.n_classes), "classes")?;
-    check(parts.class.len() == n && parts.class.iter().all(|c| (*c as usize) < present.len()), "classes")?;
+    check_classes(header, &parts.class)?;
+    check(parts.class.len() == n, "classes")?;
     check(weight.len() == n && weight.iter().all(|s| is_count(*s) && *s > 0.0), "row weights")?;
     let rows = Labelled {
         features: Table::new(columns)?,
         class: parts.class.iter().map(|c| *c as usize).collect(),
         weight,
-        classes: numbered(present.len()),
+        classes: numbered(header.present.len()),
     };
     check(rows.class.is_sorted() && rows.class_ranges().iter().all(|c| !c.is_empty()), "classes")?;
     Ok(rows)

@@ -42,6 +42,54 @@ pub(crate) fn number(column: &Column, i: usize) -> Option<f64> {
     }
 }
 
+/// What is known of a training column where its rows are not kept.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ColumnFacts {
+    /// Name.
+    pub name: String,
+    /// Type.
+    pub kind: FeatureType,
+    /// Its cells.
+    pub cells: CellsSeen,
+}
+
+/// Which cells training has seen in a column; codes for categories.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CellsSeen {
+    /// All were missing.
+    None,
+    /// All were this one.
+    One(f64),
+    /// At least two different ones.
+    Several,
+}
+
+impl ColumnFacts {
+    /// Of every column of a table.
+    pub(crate) fn of(table: &Table) -> Vec<Self> {
+        let facts = |column: &Column| {
+            let mut cells = (0..table.n_rows()).filter_map(|i| number(column, i));
+            let cells = match cells.next() {
+                None => CellsSeen::None,
+                Some(first) if cells.all(|cell| cell == first) => CellsSeen::One(first),
+                Some(_) => CellsSeen::Several,
+            };
+            ColumnFacts { name: column.name().into(), kind: FeatureType::of(column), cells }
+        };
+        table.columns().iter().map(facts).collect()
+    }
+
+    /// Whether some training cell differs from this one.
+    pub(crate) fn differs_from(&self, own: Option<f64>) -> bool {
+        match self.cells {
+            CellsSeen::None => false,
+            CellsSeen::One(cell) => Some(cell) != own,
+            CellsSeen::Several => true,
+        }
+    }
+}
+
 /// Labelled rows of the classes that have training rows, or a part of them: what a term learns from.
 #[derive(Debug, Clone)]
 pub struct Labelled {

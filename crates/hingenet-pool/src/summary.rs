@@ -3,6 +3,7 @@
 
 use super::classifier::{PoolClassifier, PoolFacts};
 use super::terms::TermModel;
+use super::terms::kernels::Kept;
 use super::weights::{KNOTS, LETTERS};
 use serde::Serialize;
 
@@ -17,8 +18,20 @@ pub struct PoolSummary {
     pub kept_rows: usize,
     /// Support rows of the kernel machine.
     pub support_rows: usize,
+    /// What is kept in place of rows: prototypes, and the fewest rows one stands for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prototypes: Option<PrototypeSummary>,
     /// What the fit chose and how its solvers ended.
     pub facts: PoolFacts,
+}
+
+/// Prototypes in place of training rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PrototypeSummary {
+    /// How many.
+    pub count: usize,
+    /// Fewest different training rows that one stands for.
+    pub least_rows: usize,
 }
 
 /// One term of a pool.
@@ -42,11 +55,20 @@ impl PoolClassifier {
             model: models[f].clone(),
             weights: self.terms.weights.0[f],
         };
+        let kernels = &self.terms.kernels;
+        let (kept_rows, support_rows, prototypes) = match &kernels.kept {
+            Kept::Rows(rows) => (rows.len(), kernels.machine.points.len(), None),
+            Kept::Prototypes(prototypes, _) => {
+                let least_rows = prototypes.sizes.iter().copied().min().unwrap_or_default();
+                (0, 0, Some(PrototypeSummary { count: prototypes.len(), least_rows }))
+            }
+        };
         PoolSummary {
             missing: KNOTS,
             terms: self.listed_terms().map(term).collect(),
-            kept_rows: self.terms.kernels.density.len(),
-            support_rows: self.terms.kernels.machine.points.len(),
+            kept_rows,
+            support_rows,
+            prototypes,
             facts: self.facts.clone(),
         }
     }

@@ -3,12 +3,14 @@
 
 use super::points::completion::{self, Completion};
 use super::points::moments::Sample;
-use super::points::{Encoding, Transform};
-use super::rows::Labelled;
+use super::points::prototypes::Prototypes;
+use super::points::{Encoded, Encoding, Transform};
+use super::rows::{ColumnFacts, Labelled};
 use super::terms::averaged::Averaged;
 use super::terms::density::Density;
 use super::terms::gaussian::{Gaussian, GaussianChoice};
-use super::terms::kernels::Kernels;
+use super::terms::kernels::{Kept, Kernels};
+use super::terms::machine::centres::Panel;
 use super::terms::machine::fit::{left_out_values, solve_machines};
 use super::terms::machine::gram::Gram;
 use super::terms::machine::kernel::Kernel;
@@ -181,8 +183,11 @@ fn the_kernel_machine_has_the_check_values() {
     );
     let (scale, _) = choose_scale(&left_out, class, weight, 2);
     close(&[scale], &[3.6753230942]);
-    let machine = Machine::new(kernel, &encoded.values, &[solutions[0].beta.clone()], scale);
-    let decide = |points: &Matrix| Decision::values(&machine, points, &[]);
+    let beta = [solutions[0].beta.clone()];
+    let machine = Machine::new(kernel, &encoding.groups, &encoded.values, &beta, scale);
+    let decide = |points: &Matrix| {
+        Decision::values(&machine, &Panel { points: points.data(), shared: None, own: None })
+    };
     let third = encoding.encode(&queries()).values.select(&[2], &[0, 1, 2, 3]);
     close(decide(&third).data(), &[-0.9736133098]);
 
@@ -213,8 +218,15 @@ fn the_kernel_machine_has_the_check_values() {
 
     // the term as a whole: the mean over completions; with nothing missing, softmax(b f)
     let complete = decide(&third);
-    let kernels = Kernels { rows: training.clone(), density, completion, machine, draws: 4 };
-    let (_, k) = kernels.scores(&queries()).unwrap();
+    let kernels = Kernels {
+        columns: ColumnFacts::of(&training.features),
+        kept: Kept::Rows(training.clone()),
+        density,
+        completion,
+        machine,
+        draws: 4,
+    };
+    let (_, k) = kernels.scores(&queries(), &[true; 3]).unwrap();
     let floored = |p: f64| ((p + 0.0005) / 1.001).ln();
     close(&k[..2], &mean.map(floored));
     let mut p = [0.0; 2];
@@ -410,4 +422,177 @@ fn permuting_features_and_classes_permutes_the_scores() {
     let averaged = |rows: &Labelled| Averaged::fit(rows, &Control::default()).unwrap();
     let found = reversed(averaged(&other).scores(&swapped(&queries())).unwrap());
     close(&found, &averaged(&all).scores(&queries()).unwrap());
+}
+
+/// Rows of two numbers, one of few values, and a category, some cells missing.
+fn mixed(n: usize, seed: u64, gaps: f64) -> Labelled {
+    let mut random = Random::new(seed);
+    let mut class: Vec<usize> = (0..n).map(|i| i % 2).collect();
+    class.sort_unstable();
+    let mut number = |of: &dyn Fn(&mut Random) -> f64| -> Vec<f64> {
+        (0..n).map(|_| if random.uniform() < gaps { NAN } else { of(&mut random) }).collect()
+    };
+    let (x1, x2) = (number(&|r| r.normal()), number(&|r| r.below(5) as f64));
+    let x3: Vec<usize> = number(&|r| r.below(3) as f64)
+        .iter()
+        .map(|v| if v.is_nan() { NO_LEVEL } else { *v as usize })
+        .collect();
+    let numbers = |name: &str, x: Vec<f64>| Column::numeric(name, x);
+    let features = Table::new(vec![numbers("x1", x1), numbers("x2", x2), levels("x3", 3, &x3)]).unwrap();
+    let weight = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
+    Labelled { features, class, weight, classes: vec!["r".into(), "s".into()] }
+}
+
+/// `Σ_{j∈o} λ_j D_j`, by the definition: over encoded columns, with means and mean squares of the class for missing
+/// training cells.
+#[test]
+fn distances_by_columns_and_codes_are_those_of_the_indicator_columns() {
+    let (training, queries) = (mixed(2500, 1, 0.2), mixed(9, 2, 0.4));
+    let encoding = Encoding::learn(&training.features, &training.weight, Transform::Identity, true);
+    let metric = [0.7, 1.3, 2.0];
+    let density = Density::new(encoding.clone(), &training, &metric, 0.5);
+    let (points, asked) = (encoding.encode(&training.features), encoding.encode(&queries.features));
+    let all: Vec<usize> = (0..9).collect();
+    let found = density.distances(&asked, &all);
+    let mean = |i: usize, j: usize, of: &dyn Fn(usize) -> f64| {
+        let same = |m: &usize| training.class[*m] == training.class[i] && points.pattern(*m)[j];
+        let rows: Vec<usize> = (0..2500).filter(same).collect();
+        let total: f64 = rows.iter().map(|&m| training.weight[m]).sum();
+        rows.iter().map(|&m| training.weight[m] * of(m)).sum::<f64>() / total
+    };
+    for q in 0..9 {
+        let scale = (3.0 / asked.n_observed(q).max(1) as f64).powf(0.5);
+        for i in (0..2500).step_by(7) {
+            let mut wanted = 0.0;
+            for j in (0..3).filter(|&j| asked.pattern(q)[j]) {
+                for a in encoding.groups[j].clone() {
+                    let (e, cell) = (asked.values[(q, a)], |m: usize| points.values[(m, a)]);
+                    let [first, second] = match points.pattern(i)[j] {
+                        true => [cell(i), cell(i).powi(2)],
+                        false => [mean(i, j, &cell), mean(i, j, &|m| cell(m).powi(2))],
+                    };
+                    wanted += scale * metric[j] * (e * e - 2.0 * e * first + second);
+                }
+            }
+            assert!((found[(q, i)] - wanted).abs() < 1e-12 * (1.0 + wanted), "{} {wanted}", found[(q, i)]);
+        }
+    }
+}
+
+/// Values of panels of every width, with features in common and without, against the kernel matrix.
+#[test]
+fn panels_have_the_values_of_the_kernel_matrix() {
+    let training = mixed(300, 3, 0.0);
+    let encoding = Encoding::learn(&training.features, &training.weight, Transform::Identity, true);
+    let points = encoding.encode(&training.features).values;
+    let p = points.cols();
+    let kernel = Kernel::new(2.0, &[1.0, 0.5, 2.0, 2.0, 2.0], &[1.0; 5]);
+    let mut random = Random::new(4);
+    let beta: Vec<Vec<f64>> = (0..3)
+        .map(|_| (0..300).map(|_| if random.uniform() < 0.5 { 0.0 } else { random.normal() }).collect())
+        .collect();
+    let machine = Machine::new(kernel.clone(), &encoding.groups, &points, &beta, 1.0);
+    for count in 1..=12 {
+        for shared in [None, Some([true, false, false]), Some([false, true, true]), Some([true; 3])] {
+            let mut asked = Matrix::from_fn(count, p, |_, _| random.normal());
+            for (j, _) in shared.iter().flatten().enumerate().filter(|(_, s)| **s) {
+                for (l, a) in (1..count).flat_map(|l| encoding.groups[j].clone().map(move |a| (l, a))) {
+                    asked[(l, a)] = asked[(0, a)];
+                }
+            }
+            let panel = Panel { points: asked.data(), shared: shared.as_ref().map(|s| &s[..]), own: None };
+            let found = Decision::values(&machine, &panel);
+            let matrix = kernel.left(&asked).block(&kernel.right(&points));
+            for (m, beta) in beta.iter().enumerate() {
+                for (l, wanted) in matrix.mul_vec(beta).into_iter().enumerate() {
+                    assert!((found[(l, m)] - wanted).abs() < 1e-11, "{} {wanted}", found[(l, m)]);
+                }
+            }
+        }
+    }
+}
+
+/// Two clouds of six rows in each class, far apart: four groups.
+fn clouds() -> (Encoding, Matrix, Labelled) {
+    let mut random = Random::new(6);
+    let points = Matrix::from_fn(24, 2, |i, _| random.normal() + 100.0 * (i / 6 % 2) as f64);
+    let columns = |a: usize| Column::numeric(format!("x{a}"), points.col(a));
+    let features = Table::new(vec![columns(0), columns(1)]).unwrap();
+    let class = (0..24).map(|i| i / 12).collect();
+    let rows = Labelled { features, class, weight: vec![1.0; 24], classes: vec!["r".into(), "s".into()] };
+    (Encoding::learn(&rows.features, &rows.weight, Transform::Identity, true), points, rows)
+}
+
+#[test]
+fn prototypes_tell_the_means_of_their_groups_and_nothing_of_single_rows() {
+    let (encoding, points, rows) = clouds();
+    let of = |points: &Matrix| Prototypes::new(&encoding, points, &rows, &[1.0; 2], 6);
+    let before = of(&points);
+    assert_eq!((&before.sizes[..], &before.class[..]), (&[6; 4][..], &[0, 0, 1, 1][..]));
+    // one cell moves the mean of its group by its share, and nothing else
+    let mut moved = points.clone();
+    moved[(7, 1)] += 0.3;
+    let after = of(&moved);
+    for k in 0..4 {
+        let own = (0..24).filter(|i| i / 6 == k).map(|i| points[(i, 1)]).sum::<f64>() / 6.0;
+        assert!((before.means[(k, 1)] - own).abs() < 1e-12);
+        let wanted = if k == 1 { 0.05 } else { 0.0 };
+        assert!((after.means[(k, 1)] - before.means[(k, 1)] - wanted).abs() < 1e-12);
+        assert_eq!(after.means[(k, 0)], before.means[(k, 0)]);
+        assert!(k == 1 || after.variances[(k, 1)] == before.variances[(k, 1)]);
+    }
+    // two rows of a group that exchange a cell leave its prototype as it is
+    let mut exchanged = points.clone();
+    (exchanged[(0, 0)], exchanged[(3, 0)]) = (points[(3, 0)], points[(0, 0)]);
+    let after = of(&exchanged);
+    for (a, b) in [(&after.means, &before.means), (&after.variances, &before.variances)] {
+        assert!(a.data().iter().zip(b.data()).all(|(x, y)| (x - y).abs() < 1e-11));
+    }
+}
+
+/// The kernel of a prototype is the mean kernel of what it stands for: numbers are normal, categories have their shares.
+#[test]
+fn kernels_of_prototypes_are_means_over_their_groups() {
+    let training = mixed(40, 7, 0.0);
+    let encoding = Encoding::learn(&training.features, &training.weight, Transform::Identity, true);
+    let height = std::f64::consts::FRAC_1_SQRT_2;
+    let prototypes = Prototypes {
+        means: Matrix::from_vec(
+            2,
+            5,
+            vec![0.3, -0.2, 0.5 * height, 0.5 * height, 0.0, 1.0, 0.0, 0.0, 0.0, height],
+        )
+        .unwrap(),
+        variances: Matrix::from_vec(2, 3, vec![0.4, 0.1, 0.0, 0.2, 0.0, 0.0]).unwrap(),
+        weight: vec![3.0, 1.0],
+        sizes: vec![3, 2],
+        class: vec![0, 1],
+        n_classes: 2,
+    };
+    let metric = [0.7, 1.3, 2.0];
+    let density = Density::of_prototypes(encoding.clone(), &prototypes, &metric, 0.0);
+    let x = [-0.6, 0.4];
+    let point = Encoded {
+        values: Matrix::from_vec(1, 5, vec![x[0], x[1], 0.0, height, 0.0]).unwrap(),
+        observed: vec![true; 3],
+        n_features: 3,
+    };
+    let found = density.distances(&point, &[0]);
+    for (k, share) in [0.5, 0.0].into_iter().enumerate() {
+        let mut wanted = share + (1.0 - share) * (-0.5 * metric[2]).exp();
+        for j in 0..2 {
+            let (m, v) = (prototypes.means[(k, j)], prototypes.variances[(k, j)]);
+            // mean of the kernel over a normal number, by the midpoint rule
+            let steps = 20_000;
+            let mean: f64 = (0..steps)
+                .map(|i| {
+                    let z: f64 = -8.0 + 16.0 * (i as f64 + 0.5) / steps as f64;
+                    let kernel = (-0.5 * metric[j] * (x[j] - m - v.sqrt() * z).powi(2)).exp();
+                    kernel * (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt() * 16.0 / steps as f64
+                })
+                .sum();
+            wanted *= mean;
+        }
+        assert!((found[(0, k)] + 2.0 * wanted.ln()).abs() < 1e-9, "{} {}", found[(0, k)], wanted.ln());
+    }
 }

@@ -192,6 +192,82 @@ fn parts_give_the_same_model_back_and_damaged_parts_are_refused() {
         damage(&mut damaged);
         assert!(PoolClassifier::from_parts(damaged).is_err());
     }
+    let parts = distilled(&data(90, 13), 5).to_parts();
+    let damages: [fn(&mut hingenet_pool::PoolParts); 7] = [
+        |p| part(p, "prototype_means").truncate(5),
+        |p| part(p, "prototype_variances")[0] = -1.0,
+        |p| part(p, "prototype_variances").truncate(3),
+        |p| p.class[0] = 9,
+        |p| part(p, "weight")[0] = 0.0,
+        |p| p.header.n_rows = 0,
+        |p| p.header.prototypes.as_mut().unwrap().cells.truncate(1),
+    ];
+    for damage in damages {
+        let mut damaged = parts.clone();
+        damage(&mut damaged);
+        assert!(PoolClassifier::from_parts(damaged).is_err());
+    }
+}
+
+/// A pool that keeps prototypes of at least `group` rows.
+fn distilled(train: &Data, group: usize) -> PoolClassifier {
+    let params = PoolParams { group: Some(group), ..PoolParams::default() };
+    train.fit_with(&params, &Control::default()).unwrap()
+}
+
+#[test]
+fn prototypes_stand_for_groups_of_the_size_asked_for() {
+    let mut train = data(240, 50);
+    train.blank(0.1, 51);
+    for group in [2, 5, 17] {
+        let model = distilled(&train, group);
+        let summary = model.summary();
+        assert_eq!((summary.kept_rows, summary.support_rows), (0, 0));
+        let of = summary.prototypes.unwrap();
+        assert!(of.least_rows >= group && of.count <= 240 / group && of.count > 240 / (3 * group), "{of:?}");
+        let parts = model.to_parts();
+        let header = parts.header.prototypes.as_ref().unwrap();
+        assert_eq!(header.sizes.iter().sum::<usize>(), 240);
+        assert!(parts.doubles["training_numbers"].is_empty() && parts.levels.is_empty());
+        let again = PoolClassifier::from_parts(parts).unwrap();
+        assert_eq!(fingerprint(&model), fingerprint(&again));
+        assert!(again == model);
+    }
+    let error = train.fit_with(&PoolParams { group: Some(81), ..PoolParams::default() }, &Control::default());
+    assert!(error.unwrap_err().to_string().contains("80 different rows"));
+    let one = PoolParams { group: Some(1), ..PoolParams::default() };
+    assert!(train.fit_with(&one, &Control::default()).is_err());
+}
+
+#[test]
+fn a_pool_without_rows_has_no_cell_of_them_in_its_file() {
+    let (train, folder) = (data(240, 52), tempfile::tempdir().unwrap());
+    let cells = |spec: &str| {
+        let file = folder.path().join("model.hgn");
+        named(spec, &train).unwrap().save(&file).unwrap();
+        let bytes = std::fs::read(&file).unwrap();
+        let windows: std::collections::HashSet<[u8; 8]> =
+            bytes.windows(8).map(|w| w.try_into().unwrap()).collect();
+        // the third number is rounded: its cells are those of many rows
+        let numbers = train.numbers[..2].iter().flatten();
+        numbers.filter(|x| windows.contains(&x.to_le_bytes())).count()
+    };
+    assert_eq!(cells("pool"), 480);
+    assert_eq!(cells("pool,rows=none"), 0);
+}
+
+#[test]
+fn a_pool_without_rows_is_nearly_as_good_and_the_same_on_1_2_and_8_threads() {
+    let (train, mut test) = (data(600, 54), data(600, 55));
+    let fit = |threads| rayon_pool(threads).install(|| distilled(&train, 5));
+    let (model, rows) = (fit(1), train.fit());
+    assert_eq!(fingerprint(&model), fingerprint(&fit(2)));
+    assert_eq!(fingerprint(&model), fingerprint(&fit(8)));
+    for rate in [0.0, 0.3] {
+        test.blank(rate, 56);
+        let (a, b) = (accuracy(&model, &test), accuracy(&rows, &test));
+        assert!(a > b - 0.03, "{a} without rows, {b} with rows");
+    }
 }
 
 #[test]
@@ -275,6 +351,21 @@ fn a_fit_can_be_stopped() {
     let stop = Arc::new(std::sync::atomic::AtomicBool::new(true));
     let result = data(60, 27).fit_with(&PoolParams::default(), &Control::new(stop));
     assert!(matches!(result, Err(hingenet_base::error::Error::Interrupted)));
+}
+
+#[test]
+fn terms_without_weight_are_left_out_and_nothing_changes() {
+    let mut test = data(60, 77);
+    test.blank(0.4, 78);
+    let bits = |p: &[f64]| p.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    let mut left_out = false;
+    for seed in [45, 46, 47] {
+        let model = data(150, seed).fit();
+        left_out |= model.weights().0.iter().flatten().any(|w| *w == 0.0);
+        let (all, _) = model.log_proba_and_terms(&test.table()).unwrap();
+        assert_eq!(bits(&model.log_proba(&test.table()).unwrap()), bits(&all));
+    }
+    assert!(left_out, "no weight was 0");
 }
 
 #[test]

@@ -3,10 +3,19 @@
 //! visible in our types.
 
 use crate::error::{Error, Result};
+use crate::numeric::simd::vectorised;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::reborrow::ReborrowMut;
 use faer::{Accum, MatMut, MatRef, Par, Side};
+
+/// Rows and columns of a tile that is turned over in the cache.
+const TILE: usize = 32;
+/// Columns of an inverse that are worked on together.
+const INVERSE_COLUMNS: usize = 128;
 
 /// A dense matrix, row by row.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -134,9 +143,36 @@ impl Matrix {
         (0..self.rows).map(|i| dot(self.row(i), v)).collect()
     }
 
+    /// `self · v` of a symmetric matrix and a vector that is 0 outside `places`: the rows there are added up.
+    pub fn symmetric_mul_sparse(&self, places: &[usize], v: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; self.rows];
+        vectorised(
+            #[inline(always)]
+            || {
+                // two rows at a time halve the way through the sums
+                let (pairs, last) = places.as_chunks::<2>();
+                for &[i, j] in pairs {
+                    let rows = self.row(i).iter().zip(self.row(j));
+                    let (a, b) = (v[i], v[j]);
+                    out.iter_mut().zip(rows).for_each(|(o, (x, y))| *o += a * x + b * y);
+                }
+                for &i in last {
+                    let a = v[i];
+                    out.iter_mut().zip(self.row(i)).for_each(|(o, x)| *o += a * x);
+                }
+            },
+        );
+        out
+    }
+
     /// The sub-matrix of the given rows and columns.
     pub fn select(&self, rows: &[usize], cols: &[usize]) -> Matrix {
-        Matrix::from_fn(rows.len(), cols.len(), |i, j| self[(rows[i], cols[j])])
+        let mut data = Vec::with_capacity(rows.len() * cols.len());
+        for &i in rows {
+            let row = self.row(i);
+            data.extend(cols.iter().map(|&j| row[j]));
+        }
+        Matrix { rows: rows.len(), cols: cols.len(), data }
     }
 
     /// The given rows.
@@ -156,12 +192,21 @@ impl Matrix {
 
     /// A square matrix with its lower triangle copied to the upper one.
     pub fn mirrored(mut self) -> Matrix {
-        for i in 0..self.rows {
-            for j in 0..i {
-                self[(j, i)] = self[(i, j)];
+        self.below_diagonal(|m, i, j| m[(j, i)] = m[(i, j)]);
+        self
+    }
+
+    /// Visits all (i, j) below the diagonal of a square matrix, tile by tile: a walk along the columns of a large one
+    /// would miss the cache at every step.
+    fn below_diagonal(&mut self, mut visit: impl FnMut(&mut Self, usize, usize)) {
+        let n = self.rows;
+        for top in (0..n).step_by(TILE) {
+            for left in (0..=top).step_by(TILE) {
+                for i in top..(top + TILE).min(n) {
+                    (left..(left + TILE).min(i)).for_each(|j| visit(self, i, j));
+                }
             }
         }
-        self
     }
 }
 
@@ -205,14 +250,26 @@ pub struct Cholesky {
 impl Cholesky {
     /// Factorises; only the lower triangle of `a` is read.
     pub fn new(a: &Matrix) -> Result<Self> {
+        Self::of_symmetric(a.clone().mirrored())
+    }
+
+    /// Factorises in the memory of a matrix that has both its triangles.
+    pub fn of_symmetric(mut a: Matrix) -> Result<Self> {
         let n = a.rows;
         let failed = |problem: String| Error::numeric("Cholesky", problem);
-        let indefinite = |_| failed(format!("the {n} x {n} matrix is not positive definite"));
-        let llt = a.view().llt(Side::Lower).map_err(indefinite)?;
-        let l = llt.L();
-        let factor = Matrix::from_fn(n, n, |i, j| if j <= i { l[(i, j)] } else { 0.0 });
-        let finite = factor.data.iter().all(|x| x.is_finite());
-        if finite { Ok(Cholesky { factor }) } else { Err(failed("the matrix is not finite".into())) }
+        let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default());
+        let mut memory = MemBuffer::new(scratch);
+        // our rows are the columns of the solver: its lower factor is the transpose of ours
+        let view = MatMut::from_column_major_slice_mut(&mut a.data, n, n);
+        let stack = MemStack::new(&mut memory);
+        llt::factor::cholesky_in_place(view, Default::default(), Par::Seq, stack, Default::default())
+            .map_err(|_| failed(format!("the {n} x {n} matrix is not positive definite")))?;
+        a.below_diagonal(|m, i, j| {
+            m[(i, j)] = m[(j, i)];
+            m[(j, i)] = 0.0;
+        });
+        let finite = a.data.iter().all(|x| x.is_finite());
+        if finite { Ok(Cholesky { factor: a }) } else { Err(failed("the matrix is not finite".into())) }
     }
 
     /// The factor `L`.
@@ -262,15 +319,30 @@ impl Cholesky {
         out.mirrored()
     }
 
-    /// The diagonal of `A⁻¹`, at a third of the cost of the whole inverse.
+    /// The given columns of `A⁻¹`, one below the other.
+    pub fn inverse_columns(&self, columns: &[usize]) -> Matrix {
+        let n = self.factor.rows;
+        let mut out = Matrix::zeros(columns.len(), n);
+        columns.iter().enumerate().for_each(|(r, &j)| out[(r, j)] = 1.0);
+        let mut right = MatMut::from_column_major_slice_mut(&mut out.data, n, columns.len());
+        solve_lower_triangular_in_place(self.factor.view(), right.rb_mut(), Par::Seq);
+        solve_upper_triangular_in_place(self.factor.view().transpose(), right, Par::Seq);
+        out
+    }
+
+    /// The diagonal of `A⁻¹`, at a third of the cost of the whole inverse: the squared lengths of the columns of `L⁻¹`,
+    /// which are 0 above the diagonal. Few columns at a time need little memory.
     pub fn inverse_diagonal(&self) -> Vec<f64> {
         let n = self.factor.rows;
-        let mut inverse = Matrix::zeros(n, n);
-        let (out, factor) = (inverse.view_mut(), self.factor.view());
-        faer::linalg::triangular_inverse::invert_lower_triangular(out, factor, Par::Seq);
-        let mut diagonal = vec![0.0; n];
-        for i in 0..n {
-            diagonal.iter_mut().zip(&inverse.row(i)[..=i]).for_each(|(d, x)| *d += x * x);
+        let mut diagonal = Vec::with_capacity(n);
+        for first in (0..n).step_by(INVERSE_COLUMNS) {
+            let (rest, count) = (n - first, INVERSE_COLUMNS.min(n - first));
+            let mut columns = Matrix::zeros(count, rest);
+            (0..count).for_each(|r| columns[(r, r)] = 1.0);
+            let below = self.factor.view().submatrix(first, first, rest, rest);
+            let right = MatMut::from_column_major_slice_mut(&mut columns.data, rest, count);
+            solve_lower_triangular_in_place(below, right, Par::Seq);
+            diagonal.extend((0..count).map(|r| dot(columns.row(r), columns.row(r))));
         }
         diagonal
     }
@@ -339,9 +411,28 @@ mod tests {
             for j in 0..3 {
                 assert!((product[(i, j)] - if i == j { 1.0 } else { 0.0 }).abs() < 1e-12);
             }
-            assert!((c.inverse()[(i, i)] - c.inverse_diagonal()[i]).abs() < 1e-12);
         }
         assert!(Cholesky::new(&Matrix::from_vec(2, 2, vec![1.0, 2.0, 2.0, 1.0]).unwrap()).is_err());
+    }
+
+    /// Large enough for several tiles and several blocks of columns.
+    #[test]
+    fn large_matrices_are_factorised_and_inverted_in_parts() {
+        let n = 3 * INVERSE_COLUMNS + 5;
+        let a = Matrix::from_fn(n, n, |i, j| {
+            (-0.01 * (i as f64 - j as f64).powi(2)).exp() + if i == j { 0.5 } else { 0.0 }
+        });
+        let c = Cholesky::new(&a).unwrap();
+        let product = c.factor().mul_transpose(c.factor());
+        assert!(product.data.iter().zip(&a.data).all(|(x, y)| (x - y).abs() < 1e-13));
+        assert!((0..n).all(|i| (i + 1..n).all(|j| c.factor()[(i, j)] == 0.0)));
+        let (inverse, diagonal) = (c.inverse(), c.inverse_diagonal());
+        assert!((0..n).all(|i| (inverse[(i, i)] - diagonal[i]).abs() < 1e-12));
+        let wanted = [0, 7, n - 1];
+        let columns = c.inverse_columns(&wanted);
+        for (r, &j) in wanted.iter().enumerate() {
+            assert!(columns.row(r).iter().zip(inverse.row(j)).all(|(x, y)| (x - y).abs() < 1e-12));
+        }
     }
 
     #[test]

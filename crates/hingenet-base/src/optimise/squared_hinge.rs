@@ -37,8 +37,8 @@ impl KernelRows for Matrix {
         self.select(rows, rows)
     }
 
-    fn times(&self, _: &[usize], beta: &[f64]) -> Vec<f64> {
-        self.mul_vec(beta)
+    fn times(&self, active: &[usize], beta: &[f64]) -> Vec<f64> {
+        self.symmetric_mul_sparse(active, beta)
     }
 }
 
@@ -90,11 +90,14 @@ impl<K: KernelRows> SquaredHinge<'_, K> {
             _ => all,
         };
         let mut at: Option<Iterate> = None;
-        let mut best: Option<SquaredHingeSolution> = None;
-        for round in 1..=MOST_ROUNDS {
+        // A factor is as large as the problem: of the best set so far only the rows are kept.
+        let mut best: Option<(f64, Vec<usize>)> = None;
+        let mut rounds = 0;
+        while rounds < MOST_ROUNDS {
             control.check()?;
+            rounds += 1;
             let mut found = self.solve_on(&active)?;
-            found.report.iterations = round;
+            found.report.iterations = rounds;
             let next = self.next_set(&found);
             if next == active || self.has_one_side() {
                 found.report.converged = true;
@@ -104,13 +107,15 @@ impl<K: KernelRows> SquaredHinge<'_, K> {
                 Some(from) if found.report.objective >= from.objective => self.lowest_between(&from, &found),
                 _ => Some((Iterate::of(&found), next)),
             };
-            if best.as_ref().is_none_or(|b| found.report.objective < b.report.objective) {
-                best = Some(found);
+            if best.as_ref().is_none_or(|(objective, _)| found.report.objective < *objective) {
+                best = Some((found.report.objective, active.clone()));
             }
             let Some((here, set)) = arrived else { break };
             (at, active) = (Some(here), set);
         }
-        best.map_or_else(|| self.solve_on(&active), Ok)
+        let mut found = self.solve_on(best.as_ref().map_or(&active, |(_, set)| set))?;
+        found.report.iterations = rounds;
+        Ok(found)
     }
 
     /// With one label only the intercept does all the work.
@@ -145,16 +150,16 @@ impl<K: KernelRows> SquaredHinge<'_, K> {
 
     /// `K_II + R_I`, factorised; a hair is added if rounding makes it indefinite.
     pub fn factorise(&self, active: &[usize]) -> Result<Cholesky> {
-        let mut a = self.kernel.among(active);
-        for (r, &i) in active.iter().enumerate() {
-            a[(r, r)] += self.ridges[i];
-        }
-        Cholesky::new(&a).or_else(|_| {
-            let m = active.len();
-            let trace: f64 = (0..m).map(|r| a[(r, r)]).sum();
-            (0..m).for_each(|r| a[(r, r)] += 1e-8 * trace / m as f64);
-            Cholesky::new(&a)
-        })
+        let regularised = |hair: f64| {
+            let mut a = self.kernel.among(active);
+            let trace: f64 = (0..active.len()).map(|r| a[(r, r)]).sum();
+            let mean = (trace + active.iter().map(|&i| self.ridges[i]).sum::<f64>()) / active.len() as f64;
+            for (r, &i) in active.iter().enumerate() {
+                a[(r, r)] += self.ridges[i] + hair * mean;
+            }
+            Cholesky::of_symmetric(a)
+        };
+        regularised(0.0).or_else(|_| regularised(1e-8))
     }
 
     /// `Σ α − ½ β'(K + R)β` with `α = yβ`, a lower bound of the objective where α >= 0 (and `Σ β = 0` where the intercept
@@ -255,9 +260,9 @@ impl SquaredHingeSolution {
         values
     }
 
-    /// `C = (K_II + R_I)⁻¹` over the active rows.
-    pub fn inverse(&self) -> Matrix {
-        self.factor.inverse()
+    /// Columns of `C = (K_II + R_I)⁻¹`, for positions among the active rows, one below the other.
+    pub fn inverse_columns(&self, positions: &[usize]) -> Matrix {
+        self.factor.inverse_columns(positions)
     }
 }
 

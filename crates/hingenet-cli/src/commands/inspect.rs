@@ -179,12 +179,21 @@ fn header(path: &Path) -> Result<Value> {
 /// Terms and weights of a pool.
 fn pool_lines(pool: &PoolSummary) -> Vec<String> {
     let at: Vec<String> = pool.missing.iter().map(|m| format!("{:.0} %", 100.0 * m)).collect();
+    let keeps = match pool.prototypes {
+        None => {
+            format!(
+                "{} and {}",
+                count(pool.kept_rows, "training row"),
+                count(pool.support_rows, "support row")
+            )
+        }
+        Some(of) => {
+            let prototypes = count(of.count, "prototype");
+            format!("no training rows, but {prototypes}, each of {} rows or more", of.least_rows)
+        }
+    };
     let mut lines = vec![
-        format!(
-            "keeps       {} and {}",
-            count(pool.kept_rows, "training row"),
-            count(pool.support_rows, "support row")
-        ),
+        format!("keeps       {keeps}"),
         format!("weights     of the terms when so much is missing: {}", at.join(", ")),
     ];
     lines.extend(pool.terms.iter().map(|t| {

@@ -16,7 +16,7 @@ use crate::tally::joint_counts;
 use crate::{Network, Samples, Structure, counts};
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::graph::Dag;
-use hingenet_base::numeric::log::log_sum_exp;
+use hingenet_base::numeric::simd::exp_in_place;
 use hingenet_base::numeric::sum::add_into;
 use hingenet_data::table::Codes;
 use rayon::prelude::*;
@@ -443,7 +443,9 @@ impl Stars {
             return score;
         }
         let share = ((members.len() / k) as f64).ln();
-        (0..k).map(|c| lse_of(&members, k, c) - share).collect()
+        let mut scores = lse_by_class(&mut members, k);
+        scores.iter_mut().for_each(|s| *s -= share);
+        scores
     }
 
     /// Adds `ln P(x | c)` of member `s` with its root in state `a`.
@@ -464,7 +466,7 @@ impl Stars {
         for (star, a) in stars.chunks_exact_mut(k).zip(roots) {
             self.add_star(s, a, observed, star);
         }
-        (0..k).map(|c| lse_of(&stars, k, c)).collect()
+        lse_by_class(&mut stars, k)
     }
 }
 
@@ -510,10 +512,21 @@ fn smoothed_pairs(counts: &Counts, s: usize, block: &mut [f64], more: impl Fn(us
     }
 }
 
-/// `ln Σ exp` of every K-th value from the c-th on.
-fn lse_of(values: &[f64], k: usize, c: usize) -> f64 {
-    let column: Vec<f64> = values.iter().skip(c).step_by(k).copied().collect();
-    log_sum_exp(&column)
+/// `ln Σ exp` over the rows of K values, one for each class; overwrites the values.
+fn lse_by_class(values: &mut [f64], k: usize) -> Vec<f64> {
+    let mut most = vec![f64::NEG_INFINITY; k];
+    for row in values.chunks_exact(k) {
+        most.iter_mut().zip(row).for_each(|(m, v)| *m = m.max(*v));
+    }
+    // a class that is impossible stays so
+    most.iter_mut().filter(|m| m.is_infinite()).for_each(|m| *m = 0.0);
+    for row in values.chunks_exact_mut(k) {
+        row.iter_mut().zip(&most).for_each(|(v, m)| *v -= m);
+    }
+    exp_in_place(values);
+    let mut sums = vec![0.0; k];
+    values.chunks_exact(k).for_each(|row| add_into(&mut sums, row));
+    sums.iter().zip(most).map(|(sum, m)| sum.ln() + m).collect()
 }
 
 /// Replaces the counts `step` apart by the logarithms of their smoothed shares; uniform where there are none.

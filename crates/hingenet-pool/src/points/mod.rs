@@ -2,9 +2,11 @@
 //! categories become indicator columns of height 1/√2, so that two different levels have squared
 //! distance 1, as much as half the mean squared distance of two numbers.
 
+pub(crate) mod columns;
 pub(crate) mod completion;
 pub(crate) mod imputation;
 pub(crate) mod moments;
+pub(crate) mod prototypes;
 
 use crate::rows::FeatureType;
 use hingenet_base::numeric::linalg::Matrix;
@@ -13,8 +15,8 @@ use hingenet_data::table::{Column, ColumnData, Table};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// No encoded number is further from 0 than this. Squared distances are computed as `e² − 2 e T + T²`: at 10⁶ the
-/// square leaves the training cell T four digits, far beyond it none, and the nearest row would be any row.
+/// No encoded number is further from 0 than this. The kernel matrix of the machine needs squared distances as
+/// `e² − 2 e T + T²`: at 10⁶ the square leaves the training cell T four digits, far beyond it none.
 const FURTHEST: f64 = 1e6;
 
 /// Most columns of a point with a category of very many levels. Points are dense: 20 000 rows of 3000 columns take half a

@@ -8,7 +8,7 @@ pub(crate) mod gaussian;
 pub(crate) mod kernels;
 pub(crate) mod machine;
 
-use crate::rows::{Labelled, number};
+use crate::rows::{CellsSeen, ColumnFacts, Labelled};
 use crate::weights::{PoolWeights, TERMS, floored_posterior};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require_len};
@@ -81,13 +81,8 @@ impl TermScores {
 }
 
 /// Columns with two different cells: the others tell nothing, known or missing.
-pub(crate) fn varying(training: &Table) -> Vec<usize> {
-    let varies = |j: &usize| {
-        let mut cells = (0..training.n_rows()).filter_map(|i| number(training.column(*j), i));
-        let first = cells.next();
-        cells.any(|cell| Some(cell) != first)
-    };
-    (0..training.n_columns()).filter(varies).collect()
+pub(crate) fn varying(training: &[ColumnFacts]) -> Vec<usize> {
+    (0..training.len()).filter(|&j| training[j].cells == CellsSeen::Several).collect()
 }
 
 /// Share of missing features, among those that vary in training, of every row; 1 if none does.

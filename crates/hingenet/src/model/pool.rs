@@ -18,6 +18,9 @@ options! { pool_setters:
     FAST fast: flag() = false, "fewer rows and candidates in every search: faster, slightly less accurate";
     CONSISTENT consistent: flag() = false, "one joint kernel density for all patterns of missing features";
     DRAWS draws: whole(1 ..= 1000) = 10, "completions of a row with missing features in the kernel machine";
+    ROWS rows: words(bool; "all" => true, "none" => false) = "all",
+        "what the kernel terms keep: training rows, or prototypes that stand for groups of them";
+    GROUP group: whole(2 ..= 1_000_000) = 5, "with rows=none: fewest different rows of a class that a prototype stands for";
     AVERAGED a: text("aode, or any other model, its options behind `+`: tan:ml-bn-svm+lambda=4", check_averaged)
         or "aode",
         "the averaged network, or a model in its place";
@@ -67,6 +70,7 @@ pub(super) fn fit(
         consistent: CONSISTENT.of(spec),
         fast: FAST.of(spec),
         draws: DRAWS.of(spec),
+        group: (!ROWS.of(spec)).then(|| GROUP.of(spec)),
         masks: masks(spec, rows.features(), control)?,
         seed: options.seed,
     };

@@ -238,6 +238,8 @@ const POOL: [ModelInfo; 1] = [ModelInfo {
         pool::FAST.info,
         pool::CONSISTENT.info,
         pool::DRAWS.info,
+        pool::ROWS.info,
+        pool::GROUP.info,
         pool::AVERAGED.info,
         pool::GAUSSIAN.info,
         pool::MASK.info,

@@ -118,13 +118,20 @@ fn about(model: &Model) -> Vec<String> {
             "It keeps lookup tables, no training rows.".into(),
         ],
         Fitted::Pool(fitted) => {
-            let PoolSummary { kept_rows, support_rows, .. } = fitted.summary();
+            let PoolSummary { kept_rows, support_rows, prototypes, .. } = fitted.summary();
             let rows = kept_rows.max(support_rows);
+            let keeps = match prototypes {
+                None => format!("It keeps training rows: whoever has the model file can read the {rows} rows in it."),
+                Some(of) => format!(
+                    "It keeps no training rows, but {} prototypes: means and variances of groups of at least {} rows.",
+                    of.count, of.least_rows
+                ),
+            };
             vec![
                 "Four class posteriors multiplied, each raised to a weight that depends on how many features of a row \
                  are missing."
                     .into(),
-                format!("It keeps training rows: whoever has the model file can read the {rows} rows in it."),
+                keeps,
             ]
         }
     }

@@ -14,13 +14,19 @@ pub(super) fn describe(report: &mut ModelReport, model: &Model, fitted: &PoolCla
     let summary = fitted.summary();
     let facts = &summary.facts;
     let mut add = |name: &str, value: String| report.origin.facts.push((name.into(), value));
-    add(
-        "training rows kept",
-        format!(
-            "{} in the kernel density, {} in the kernel machine",
-            summary.kept_rows, summary.support_rows
+    match summary.prototypes {
+        None => add(
+            "training rows kept",
+            format!(
+                "{} in the kernel density, {} in the kernel machine",
+                summary.kept_rows, summary.support_rows
+            ),
         ),
-    );
+        Some(of) => add(
+            "training rows kept",
+            format!("none; {} prototypes of at least {} rows each", of.count, of.least_rows),
+        ),
+    }
     let d = &facts.density;
     add(
         "kernel density",

@@ -4,10 +4,12 @@
 
 pub(crate) mod search;
 
+use crate::points::columns::Columns;
+use crate::points::prototypes::Prototypes;
 use crate::points::{Encoded, Encoding};
 use crate::rows::Labelled;
 use hingenet_base::numeric::linalg::{Matrix, dot};
-use hingenet_base::numeric::simd::{fused_exp, vectorised};
+use hingenet_base::numeric::simd::{LANES, fused_exp, vectorised};
 use std::ops::Range;
 
 /// Takes the place of an empty kernel sum (a class whose only row is left out): its logarithm is still finite, and
@@ -16,6 +18,10 @@ const EMPTY_SUM: f64 = 1e-300;
 
 /// Rows per step of the search for drawn rows.
 const CHUNK: usize = 64;
+
+/// Rows this much further than the nearest of their class are left out of its sum: their kernels are below 3·10⁻²⁰ of
+/// the largest, and with 20 000 of them the sum loses less than its rounding error.
+const TOO_FAR: f64 = 90.0;
 
 /// Distance of the row that is left out: never the nearest of its class, and its kernel is 0.
 const FAR: f64 = 1e300;
@@ -31,14 +37,14 @@ const FAR: f64 = 1e300;
 #[derive(Debug, Clone)]
 pub(crate) struct Density {
     pub(crate) encoding: Encoding,
-    /// First and second moment of every training cell, `[T | T²]`.
-    basis: Matrix,
+    /// The training rows.
+    columns: Columns,
     /// Rows of each class; rows are sorted by class.
     pub(crate) classes: Vec<Range<usize>>,
     weight: Vec<f64>,
     class_weight: Vec<f64>,
     total: f64,
-    /// `λ` per column.
+    /// `λ` per feature.
     metric: Vec<f64>,
     power: f64,
 }
@@ -56,23 +62,43 @@ impl Density {
     /// The density of the training rows under `metric` (one λ per feature). A missing training cell
     /// counts with the mean and mean square of its class: its kernel is the one at the expected distance.
     pub(crate) fn new(encoding: Encoding, training: &Labelled, metric: &[f64], power: f64) -> Self {
-        let encoded = encoding.encode(&training.features);
-        let mut density = Density {
-            basis: moments_of_cells(&encoding, &encoded, training),
-            classes: training.class_ranges(),
+        let (encoded, classes) = (encoding.encode(&training.features), training.class_ranges());
+        Density {
+            columns: Columns::new(&encoding, &encoded, &training.weight, classes.clone()),
+            classes,
             weight: training.weight.clone(),
             class_weight: training.class_weight(),
             total: training.weight.iter().sum(),
-            metric: Vec::new(),
+            metric: metric.to_vec(),
             power,
             encoding,
-        };
-        density.set_metric(metric, power);
-        density
+        }
+    }
+
+    /// The density of prototypes: a mixture with their weights.
+    pub(crate) fn of_prototypes(
+        encoding: Encoding,
+        prototypes: &Prototypes,
+        metric: &[f64],
+        power: f64,
+    ) -> Self {
+        let first = |c: usize| prototypes.class.partition_point(|y| *y < c);
+        let classes: Vec<Range<usize>> = (0..prototypes.n_classes).map(|c| first(c)..first(c + 1)).collect();
+        let sum = |rows: &Range<usize>| prototypes.weight[rows.clone()].iter().sum();
+        Density {
+            columns: Columns::of_prototypes(&encoding, prototypes),
+            class_weight: classes.iter().map(sum).collect(),
+            classes,
+            weight: prototypes.weight.clone(),
+            total: prototypes.weight.iter().sum(),
+            metric: metric.to_vec(),
+            power,
+            encoding,
+        }
     }
 
     pub(crate) fn set_metric(&mut self, metric: &[f64], power: f64) {
-        self.metric = self.encoding.per_column(metric);
+        self.metric = metric.to_vec();
         self.power = power;
     }
 
@@ -90,30 +116,11 @@ impl Density {
         self.class_weight.iter().map(|n_c| (n_c / self.total).ln()).collect()
     }
 
-    /// Distances `D` of the given query rows to all training rows, as one matrix product:
-    /// `Σ λ e² − 2 (λ e) Tᵀ + (λ o) (T²)ᵀ`, e the query with zeros at missing cells, o its 0/1 mask.
+    /// Distances `D` of the given query rows to all training rows, one line per query.
     pub(crate) fn distances(&self, queries: &Encoded, rows: &[usize]) -> Matrix {
-        let p = self.encoding.n_columns();
-        let mut left = Matrix::zeros(rows.len(), 2 * p);
-        let mut constant = Vec::with_capacity(rows.len());
-        for (k, &i) in rows.iter().enumerate() {
-            let d_o = queries.n_observed(i).max(1);
-            let scale = (queries.n_features as f64 / d_o as f64).powf(self.power);
-            let (e, row) = (queries.values.row(i), left.row_mut(k));
-            let mut own = 0.0;
-            for a in self.encoding.columns(queries.pattern(i), true) {
-                let weight = scale * self.metric[a];
-                row[a] = -2.0 * weight * e[a];
-                row[p + a] = weight;
-                own += weight * e[a] * e[a];
-            }
-            constant.push(own);
-        }
-        let mut distances = left.mul_transpose(&self.basis);
-        for (k, own) in constant.iter().enumerate() {
-            distances.row_mut(k).iter_mut().for_each(|v| *v = (*v + own).max(0.0));
-        }
-        distances
+        let d = queries.n_features as f64;
+        let scale = |i: usize| (d / queries.n_observed(i).max(1) as f64).powf(self.power);
+        self.columns.distances(queries, rows, &self.metric, scale)
     }
 
     /// Turns the distances of one query row into weights `exp(−½(D − nearest of the class))` in place and
@@ -123,29 +130,28 @@ impl Density {
             distances[own] = FAR;
         }
         let nearest = self.nearest(distances);
-        for (rows, near) in self.classes.iter().zip(&nearest) {
+        let kernels = |(rows, near): (&Range<usize>, &f64)| {
             let part = &mut distances[rows.clone()];
-            vectorised(
-                #[inline(always)]
-                || part.iter_mut().for_each(|v| *v = fused_exp(-0.5 * (*v - near))),
-            );
-        }
-        if let Some(own) = own {
-            distances[own] = 0.0;
-        }
-        KernelSums { nearest, sums: self.class_sums(distances) }
+            if *near == FAR {
+                // the row that is left out is alone in its class
+                part.fill(0.0);
+                return 0.0;
+            }
+            kernels_in_place(part, &self.weight[rows.clone()], *near)
+        };
+        let sums = self.classes.iter().zip(&nearest).map(kernels).collect();
+        KernelSums { nearest, sums }
     }
 
     /// Smallest distance of each class.
     pub(crate) fn nearest(&self, distances: &[f64]) -> Vec<f64> {
-        let least =
-            |rows: &Range<usize>| distances[rows.clone()].iter().copied().fold(f64::INFINITY, f64::min);
-        self.classes.iter().map(least).collect()
+        self.classes.iter().map(|rows| least(&distances[rows.clone()])).collect()
     }
 
-    /// `Σ weight · kernel` per class, for kernels relative to the nearest row of the class.
-    pub(crate) fn class_sums(&self, kernels: &[f64]) -> Vec<f64> {
-        let of_class = |rows: &Range<usize>| dot(&kernels[rows.clone()], &self.weight[rows.clone()]);
+    /// `Σ weight · kernel` per class, for kernels relative to the nearest row of the class, which are squared on the way.
+    pub(crate) fn sums_and_squares(&self, kernels: &mut [f64]) -> Vec<f64> {
+        let of_class =
+            |rows: &Range<usize>| sum_and_square(&mut kernels[rows.clone()], &self.weight[rows.clone()]);
         self.classes.iter().map(of_class).collect()
     }
 
@@ -184,7 +190,7 @@ impl Density {
             while chunk < class.end && next < n_draws && target(next) <= end {
                 let rows = chunk..(chunk + CHUNK).min(class.end);
                 chunk = rows.end;
-                let share = factor * dot(&kernels[rows.clone()], &self.weight[rows.clone()]);
+                let share = factor * product(&kernels[rows.clone()], &self.weight[rows.clone()]);
                 let reached = cumulative + share;
                 if target(next) <= reached {
                     for i in rows {
@@ -218,39 +224,85 @@ impl Density {
     }
 }
 
-/// `[T | T²]`: the encoded cells and their squares; for missing cells mean and mean square of the class
-/// (of all rows, if the class never observes the feature).
-fn moments_of_cells(encoding: &Encoding, encoded: &Encoded, training: &Labelled) -> Matrix {
-    let (n, p, k) = (encoded.len(), encoding.n_columns(), training.n_classes());
-    let mut basis = Matrix::zeros(n, 2 * p);
-    for i in 0..n {
-        let row = basis.row_mut(i);
-        for (a, e) in encoded.values.row(i).iter().enumerate() {
-            row[a] = *e;
-            row[p + a] = e * e;
-        }
-    }
-    for (j, group) in encoding.groups.iter().enumerate() {
-        if (0..n).all(|i| encoded.pattern(i)[j]) {
-            continue;
-        }
-        for a in group.clone() {
-            let mut sums = vec![[0.0; 3]; k + 1];
-            for i in (0..n).filter(|&i| encoded.pattern(i)[j]) {
-                let (s, e) = (training.weight[i], encoded.values[(i, a)]);
-                for slot in [training.class[i], k] {
-                    sums[slot][0] += s;
-                    sums[slot][1] += s * e;
-                    sums[slot][2] += s * e * e;
+/// `a · b`.
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    vectorised(
+        #[inline(always)]
+        || dot(a, b),
+    )
+}
+
+/// `v ← exp(−½(v − near))`, and `Σ weight · v`. Kernels of rows that are [`TOO_FAR`] behind the nearest are 0.
+fn kernels_in_place(distances: &mut [f64], weight: &[f64], near: f64) -> f64 {
+    vectorised(
+        #[inline(always)]
+        || {
+            let mut sums = [0.0; LANES];
+            let (chunks, last) = distances.as_chunks_mut::<LANES>();
+            let (weights, last_weights) = weight.as_chunks::<LANES>();
+            for (chunk, weight) in chunks.iter_mut().zip(weights) {
+                // plain loops: what is not inlined is not compiled for the vectors
+                let mut closest = TOO_FAR;
+                for v in chunk.iter_mut() {
+                    *v -= near;
+                    closest = if *v < closest { *v } else { closest };
+                }
+                if closest == TOO_FAR {
+                    *chunk = [0.0; LANES];
+                    continue;
+                }
+                for v in chunk.iter_mut() {
+                    *v = fused_exp(-0.5 * *v);
+                }
+                for l in 0..LANES {
+                    sums[l] = weight[l].mul_add(chunk[l], sums[l]);
                 }
             }
-            for i in (0..n).filter(|&i| !encoded.pattern(i)[j]) {
-                let class = sums[training.class[i]];
-                let [s, first, second] = if class[0] > 0.0 { class } else { sums[k] };
-                basis[(i, a)] = first / s.max(f64::MIN_POSITIVE);
-                basis[(i, p + a)] = second / s.max(f64::MIN_POSITIVE);
+            for (l, (v, weight)) in last.iter_mut().zip(last_weights).enumerate() {
+                *v = fused_exp(-0.5 * (*v - near));
+                sums[l] = weight.mul_add(*v, sums[l]);
             }
-        }
-    }
-    basis
+            sums.iter().sum()
+        },
+    )
+}
+
+/// `Σ weight · v`, and `v ← v²`. With as many running sums as there are lanes: the compiler may not regroup a sum by
+/// itself.
+fn sum_and_square(kernels: &mut [f64], weight: &[f64]) -> f64 {
+    vectorised(
+        #[inline(always)]
+        || {
+            let mut sums = [0.0; LANES];
+            let (chunks, last) = kernels.as_chunks_mut::<LANES>();
+            let (weights, last_weights) = weight.as_chunks::<LANES>();
+            for (chunk, weight) in chunks.iter_mut().zip(weights) {
+                for l in 0..LANES {
+                    sums[l] = weight[l].mul_add(chunk[l], sums[l]);
+                    chunk[l] *= chunk[l];
+                }
+            }
+            for (l, (v, weight)) in last.iter_mut().zip(last_weights).enumerate() {
+                sums[l] = weight.mul_add(*v, sums[l]);
+                *v *= *v;
+            }
+            sums.iter().sum()
+        },
+    )
+}
+
+/// The smallest number.
+fn least(x: &[f64]) -> f64 {
+    vectorised(
+        #[inline(always)]
+        || {
+            let smaller = |a: f64, b: f64| if b < a { b } else { a };
+            let mut lanes = [f64::INFINITY; LANES];
+            let (chunks, last) = x.as_chunks::<LANES>();
+            for chunk in chunks {
+                (0..LANES).for_each(|l| lanes[l] = smaller(lanes[l], chunk[l]));
+            }
+            lanes.iter().chain(last).copied().fold(f64::INFINITY, smaller)
+        },
+    )
 }

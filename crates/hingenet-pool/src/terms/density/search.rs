@@ -169,15 +169,14 @@ impl Work {
             }
         }
         exp_in_place(&mut self.kernels);
+        self.kernels[own] = 0.0;
         let mut losses = Vec::with_capacity(BANDWIDTHS);
         let mut of = KernelSums { nearest: nearest.iter().map(|m| m * scale).collect(), sums: Vec::new() };
         for _ in 0..BANDWIDTHS {
-            self.kernels[own] = 0.0;
-            of.sums = density.class_sums(&self.kernels);
+            of.sums = density.sums_and_squares(&mut self.kernels);
             density.scores(&of, Some(own), &mut self.scores);
             log_normalise(&mut self.scores);
             losses.push(-self.scores[y]);
-            self.kernels.iter_mut().for_each(|v| *v *= *v);
             of.nearest.iter_mut().for_each(|v| *v *= 2.0);
         }
         losses

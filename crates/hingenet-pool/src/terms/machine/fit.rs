@@ -12,6 +12,7 @@ use hingenet_base::numeric::random::Random;
 use hingenet_base::optimise::squared_hinge::{KernelRows, SquaredHinge, SquaredHingeSolution};
 use hingenet_base::solver::SolverReport;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Most rows for the finite Newton method, which keeps the whole kernel matrix (288 MB at this size).
@@ -44,6 +45,8 @@ pub(crate) struct MachineFit<'a> {
     pub(crate) metric: Option<&'a [f64]>,
     /// Variance of every column.
     pub(crate) variances: &'a [f64],
+    /// Columns of the features.
+    pub(crate) groups: &'a [Range<usize>],
     pub(crate) gammas: &'a [f64],
     /// Ridges, ascending.
     pub(crate) ridges: &'a [f64],
@@ -82,12 +85,12 @@ impl MachineFit<'_> {
             (choice, start) = self.choose(&subset, &kernels, ridges, control)?;
         }
         let kernel = self.kernel(choice.informed, choice.gamma);
-        let all: Vec<usize> = (0..n).collect();
         if n <= NEWTON_ROWS {
+            let all: Vec<usize> = (0..n).collect();
             let start = (subset.len() < n).then_some(&start);
-            return self.newton(&kernel, choice, &all, start, control);
+            return Ok(self.newton(&kernel, choice, &all, start, control)?.finish(choice));
         }
-        self.fit_many(&kernel, choice, &start, random, control)
+        self.fit_many(&kernel, choice, start, random, control)
     }
 
     /// Newton machines on some rows, from the active sets of a machine trained on fewer.
@@ -98,7 +101,7 @@ impl MachineFit<'_> {
         rows: &[usize],
         start: Option<&Machine>,
         control: &Control,
-    ) -> Result<FittedMachine> {
+    ) -> Result<Solved<'_>> {
         let part = self.part(rows);
         control.progress("kernel machine", rows.len(), self.rows.len())?;
         let starts = start.map(|machine| self.starts(machine, rows));
@@ -107,11 +110,10 @@ impl MachineFit<'_> {
         } else {
             Gram::computed(kernel, &part.points)
         };
-        let (solutions, (scale, _)) = part.solve(&gram, choice.ridge, starts, control)?;
+        let solutions = part.solutions(&gram, choice.ridge, starts, control)?;
         let beta: Vec<Vec<f64>> = solutions.iter().map(|s| s.beta.clone()).collect();
-        let machine = Machine::new(kernel.clone(), &part.points, &beta, scale);
-        let report = newton_report(&solutions, choice.ridge);
-        Ok(FittedMachine { machine, choice, report, without: Without::ClosedForm(solutions) })
+        let machine = Machine::new(kernel.clone(), self.groups, &part.points, &beta, 1.0);
+        Ok(Solved { part, solutions, machine })
     }
 
     /// Many rows: Newton on samples that double, each starting from the machine of the one before, until
@@ -121,7 +123,7 @@ impl MachineFit<'_> {
         &self,
         kernel: &Kernel,
         choice: MachineChoice,
-        start: &Machine,
+        mut start: Machine,
         random: &mut Random,
         control: &Control,
     ) -> Result<FittedMachine> {
@@ -129,23 +131,25 @@ impl MachineFit<'_> {
         let mut order = random.permutation(n);
         order.retain(|i| self.held_out.binary_search(i).is_err());
         let mut size = FIRST_ROWS.min(order.len());
-        let mut fitted = self.newton(kernel, choice, &sorted(&order[..size]), Some(start), control)?;
-        while size < n {
+        let mut rows = sorted(&order[..size]);
+        loop {
+            let solved = self.newton(kernel, choice, &rows, Some(&start), control)?;
+            if size == n {
+                return Ok(solved.finish(choice));
+            }
             let grown = if 2 * size >= order.len() { n } else { 2 * size };
-            let rows = if grown == n { (0..n).collect() } else { sorted(&order[..grown]) };
+            rows = if grown == n { (0..n).collect() } else { sorted(&order[..grown]) };
             let squares = |active: &Vec<usize>| active.len().pow(2);
-            let actives = self.starts(&fitted.machine, &rows);
+            let actives = self.starts(&solved.machine, &rows);
             if actives.iter().map(squares).sum::<usize>() > MOST_FACTORS {
                 control.warn(&format!(
                     "the kernel machine uses a random sample of {size} of {n} rows: too many rows lie near its margins"
                 ));
-                fitted.without = Without::HeldOut;
-                return Ok(fitted);
+                return Ok(FittedMachine { without: Without::HeldOut, ..solved.finish(choice) });
             }
-            size = grown;
-            fitted = self.newton(kernel, choice, &rows, Some(&fitted.machine), control)?;
+            // the factors go before the next ones come
+            (start, size) = (solved.machine, grown);
         }
-        Ok(fitted)
     }
 
     fn kernel(&self, informed: bool, gamma: f64) -> Kernel {
@@ -184,7 +188,7 @@ impl MachineFit<'_> {
             .collect::<Result<Vec<_>>>()?;
         let best = least("kernel machine", tried.into_iter().flatten())?;
         let kernel = self.kernel(best.choice.informed, best.choice.gamma);
-        let machine = Machine::new(kernel, &part.points, &best.beta, best.scale);
+        let machine = Machine::new(kernel, self.groups, &part.points, &best.beta, best.scale);
         Ok((best.choice, machine))
     }
 
@@ -230,20 +234,40 @@ struct Candidate {
     beta: Vec<Vec<f64>>,
 }
 
+/// Machines of a subset, whose scale is still to be set.
+struct Solved<'a> {
+    part: Part<'a>,
+    solutions: Vec<SquaredHingeSolution>,
+    machine: Machine,
+}
+
+impl Solved<'_> {
+    /// Sets the scale b by leave-one-out.
+    fn finish(self, choice: MachineChoice) -> FittedMachine {
+        let Solved { part, solutions, mut machine } = self;
+        (machine.scale, _) = part.scale_and_loss(&solutions);
+        let report = newton_report(&solutions, choice.ridge);
+        FittedMachine { machine, choice, report, without: Without::ClosedForm(solutions) }
+    }
+}
+
 impl Part<'_> {
-    /// The machines, and their scale b with the leave-one-out loss.
-    fn solve(
+    /// The machines.
+    fn solutions(
         &self,
         gram: &Gram,
         ridge: f64,
         starts: Option<Vec<Vec<usize>>>,
         control: &Control,
-    ) -> Result<(Vec<SquaredHingeSolution>, (f64, f64))> {
-        let (class, weight, n_classes) = (&self.class, &self.weight, self.fit.rows.n_classes());
-        let solutions = solve_machines(gram, class, weight, n_classes, ridge, starts, control)?;
-        let left_out = left_out_values(&solutions, class, n_classes);
-        let scale_and_loss = choose_scale(&left_out, class, weight, n_classes);
-        Ok((solutions, scale_and_loss))
+    ) -> Result<Vec<SquaredHingeSolution>> {
+        solve_machines(gram, &self.class, &self.weight, self.fit.rows.n_classes(), ridge, starts, control)
+    }
+
+    /// The scale b of the machines, with the leave-one-out loss.
+    fn scale_and_loss(&self, solutions: &[SquaredHingeSolution]) -> (f64, f64) {
+        let n_classes = self.fit.rows.n_classes();
+        let left_out = left_out_values(solutions, &self.class, n_classes);
+        choose_scale(&left_out, &self.class, &self.weight, n_classes)
     }
 
     /// All ridges for one kernel with their losses, in the order listed. They are solved from the largest down, each from
@@ -261,7 +285,8 @@ impl Part<'_> {
         let mut candidates = Vec::new();
         for &ridge in ridges.iter().rev() {
             tell()?;
-            let (solutions, (scale, loss)) = self.solve(&gram, ridge, starts.take(), control)?;
+            let solutions = self.solutions(&gram, ridge, starts.take(), control)?;
+            let (scale, loss) = self.scale_and_loss(&solutions);
             starts = Some(solutions.iter().map(|s| s.active.clone()).collect());
             let beta = solutions.into_iter().map(|s| s.beta).collect();
             let choice = MachineChoice { informed, gamma, ridge };

@@ -43,7 +43,7 @@ impl KernelRows for Gram {
 
     fn times(&self, active: &[usize], beta: &[f64]) -> Vec<f64> {
         match self {
-            Gram::Stored(matrix) => matrix.mul_vec(beta),
+            Gram::Stored(matrix) => matrix.symmetric_mul_sparse(active, beta),
             Gram::Computed { left, right } => {
                 let on_active: Vec<f64> = active.iter().map(|&i| beta[i]).collect();
                 let right = right.select(active);

@@ -1,21 +1,20 @@
 //! Term K, the fitted side: one kernel machine per class against the rest (a single one for two classes),
 //! its probabilities `softmax(b f)`, and its leave-one-out values at any point in closed form.
 
+pub(crate) mod centres;
 pub(crate) mod fit;
 pub(crate) mod gram;
 pub(crate) mod kernel;
+pub(crate) mod projection;
 
-use hingenet_base::numeric::linalg::{Matrix, dot};
+use centres::{Centres, Correct, PANEL, Panel, PanelKernels, Unchanged};
+use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::numeric::log::softmax;
-use hingenet_base::numeric::sum::{add_into, ordered_chunks};
+use hingenet_base::numeric::sum::ordered_chunks;
 use hingenet_base::optimise::squared_hinge::SquaredHingeSolution;
 use kernel::{Kernel, Side};
+use std::ops::Range;
 
-/// Points per kernel block with all support rows.
-const BLOCK: usize = 32;
-/// Points and support rows per panel: enough points to pay for preparing the support rows, 650 kB of kernel
-/// values, which stay in the cache.
-const PANEL: (usize, usize) = (320, 256);
 /// Values of the softmax scale b: this many, log-spaced.
 const SCALES: usize = 25;
 const SCALE_RANGE: (f64, f64) = (0.5, 60.0);
@@ -42,69 +41,59 @@ pub(crate) struct Machine {
     pub(crate) coefficients: Matrix,
     /// Scale b of the softmax.
     pub(crate) scale: f64,
+    /// Support rows and coefficients again, made ready for panels of points.
+    centres: Centres,
 }
 
-/// Decision values at points, where a point may belong to a training row that must not have been used.
+/// Decision values at points, where the points may belong to a training row that must not have been used.
 pub(crate) trait Decision: Sync {
-    /// One row per point, one column per machine; `own[k]` is the training row point k comes from.
-    fn values(&self, points: &Matrix, own: &[Option<usize>]) -> Matrix;
+    /// One row per point of the panel, one column per machine.
+    fn values(&self, panel: &Panel) -> Matrix;
 }
 
 impl Machine {
-    /// Keeps the support rows of all machines. `beta` holds the coefficients of each machine.
-    pub(crate) fn new(kernel: Kernel, rows: &Matrix, beta: &[Vec<f64>], scale: f64) -> Self {
+    /// Keeps the support rows of all machines. `beta` holds the coefficients of each machine, `groups` the columns of the
+    /// features.
+    pub(crate) fn new(
+        kernel: Kernel,
+        groups: &[Range<usize>],
+        rows: &Matrix,
+        beta: &[Vec<f64>],
+        scale: f64,
+    ) -> Self {
         let support: Vec<usize> = (0..rows.rows()).filter(|&i| beta.iter().any(|b| b[i] != 0.0)).collect();
         let coefficients = Matrix::from_fn(support.len(), beta.len(), |r, m| beta[m][support[r]]);
-        let points = kernel.right(rows).select(&support);
-        Machine { kernel, support, points, coefficients, scale }
+        let points = kernel.right(&rows.select_rows(&support));
+        Machine { support, ..Self::from_points(kernel, groups, points, coefficients, scale) }
+    }
+
+    /// Support points as the kernel needs them on its right side, with their coefficients.
+    pub(crate) fn from_points(
+        kernel: Kernel,
+        groups: &[Range<usize>],
+        points: Side,
+        coefficients: Matrix,
+        scale: f64,
+    ) -> Self {
+        let centres = Centres::new(&points, groups, &coefficients);
+        Machine { kernel, support: Vec::new(), points, coefficients, scale, centres }
     }
 
     /// `f` at the given rows of a matrix of points, in parallel.
     pub(crate) fn values_at(&self, points: &Matrix, rows: &[usize]) -> Matrix {
-        let parts = ordered_chunks(rows.len(), 64, |range| {
-            self.values(&points.select_rows(&rows[range]), &[]).data().to_vec()
+        let parts = ordered_chunks(rows.len(), PANEL, |range| {
+            let points = points.select_rows(&rows[range]);
+            self.values(&Panel { points: points.data(), shared: None, own: None }).data().to_vec()
         });
         let mut values = Matrix::zeros(rows.len(), self.coefficients.cols());
         values.data_mut().copy_from_slice(&parts.concat());
         values
     }
-
-    /// `f` at points, block by block; `each` sees every block of kernel values with its first point.
-    fn blocks(&self, points: &Matrix, mut each: impl FnMut(usize, &Matrix, &mut Matrix)) -> Matrix {
-        let left = self.kernel.left(points);
-        let mut values = Matrix::zeros(points.rows(), self.coefficients.cols());
-        let mut kernel = Matrix::default();
-        for start in (0..points.rows()).step_by(BLOCK) {
-            let rows: Vec<usize> = (start..(start + BLOCK).min(points.rows())).collect();
-            left.select(&rows).block_into(&self.points, &mut kernel);
-            let mut part = kernel.mul(&self.coefficients);
-            each(start, &kernel, &mut part);
-            let m = values.cols();
-            values.data_mut()[start * m..start * m + part.data().len()].copy_from_slice(part.data());
-        }
-        values
-    }
 }
 
 impl Decision for Machine {
-    /// Panel by panel of the support rows, so that the kernel values of a block stay near the processor.
-    fn values(&self, points: &Matrix, _: &[Option<usize>]) -> Matrix {
-        let left = self.kernel.left(points);
-        let rows: Vec<usize> = (0..points.rows()).collect();
-        let blocks: Vec<Side> = rows.chunks(PANEL.0).map(|block| left.select(block)).collect();
-        let support: Vec<usize> = (0..self.points.len()).collect();
-        let machines = self.coefficients.cols();
-        let mut values = Matrix::zeros(points.rows(), machines);
-        let mut kernel = Matrix::default();
-        for panel in support.chunks(PANEL.1) {
-            let (near, coefficients) = (self.points.select(panel), self.coefficients.select_rows(panel));
-            let values = values.data_mut().chunks_mut(PANEL.0 * machines.max(1));
-            for (block, out) in blocks.iter().zip(values) {
-                block.block_into(&near, &mut kernel);
-                add_into(out, kernel.mul(&coefficients).data());
-            }
-        }
-        values
+    fn values(&self, panel: &Panel) -> Matrix {
+        self.centres.values(&self.kernel, panel, &Unchanged)
     }
 }
 
@@ -120,8 +109,10 @@ pub(crate) struct LeftOut<'a> {
 struct Correction {
     /// Positions of the active rows among the support rows.
     active: Vec<usize>,
-    /// Training row and `C_{I,i} β_i / C_ii`, ascending in the row.
-    rows: Vec<(usize, Vec<f64>)>,
+    /// Training rows, ascending.
+    rows: Vec<usize>,
+    /// `C_{I,i} β_i / C_ii` of each of them, one below the other.
+    coefficients: Matrix,
 }
 
 impl<'a> LeftOut<'a> {
@@ -131,17 +122,15 @@ impl<'a> LeftOut<'a> {
         let corrections = solutions
             .par_iter()
             .map(|solution| {
-                let inverse = solution.inverse();
-                let position = |i: &usize| machine.support.binary_search(i).unwrap_or_default();
-                let correction = |&i: &usize| {
-                    let r = solution.active.binary_search(&i).ok()?;
-                    let factor = solution.beta[i] / inverse[(r, r)];
-                    Some((i, inverse.row(r).iter().map(|c| c * factor).collect()))
-                };
-                Correction {
-                    active: solution.active.iter().map(position).collect(),
-                    rows: rows.iter().filter_map(correction).collect(),
+                let support = |i: &usize| machine.support.binary_search(i).unwrap_or_default();
+                let found = |i: &usize| solution.active.binary_search(i).ok().map(|place| (*i, place));
+                let (rows, places): (Vec<usize>, Vec<usize>) = rows.iter().filter_map(found).unzip();
+                let mut coefficients = solution.inverse_columns(&places);
+                for (r, (&i, &place)) in rows.iter().zip(&places).enumerate() {
+                    let factor = solution.beta[i] / coefficients[(r, place)];
+                    coefficients.row_mut(r).iter_mut().for_each(|c| *c *= factor);
                 }
+                Correction { active: solution.active.iter().map(support).collect(), rows, coefficients }
             })
             .collect();
         LeftOut { machine, corrections }
@@ -149,22 +138,24 @@ impl<'a> LeftOut<'a> {
 }
 
 impl Decision for LeftOut<'_> {
-    fn values(&self, points: &Matrix, own: &[Option<usize>]) -> Matrix {
-        let mut near: Vec<f64> = Vec::new();
-        self.machine.blocks(points, |start, kernel, values| {
-            for (m, correction) in self.corrections.iter().enumerate() {
-                for r in 0..kernel.rows() {
-                    let found = own[start + r]
-                        .and_then(|i| correction.rows.binary_search_by_key(&i, |(row, _)| *row).ok());
-                    if let Some(at) = found {
-                        let k = kernel.row(r);
-                        near.clear();
-                        near.extend(correction.active.iter().map(|&a| k[a]));
-                        values[(r, m)] -= dot(&near, &correction.rows[at].1);
-                    }
-                }
+    fn values(&self, panel: &Panel) -> Matrix {
+        self.machine.centres.values(&self.machine.kernel, panel, self)
+    }
+}
+
+impl Correct for LeftOut<'_> {
+    fn concerns(&self, own: usize) -> bool {
+        self.corrections.iter().any(|c| c.rows.binary_search(&own).is_ok())
+    }
+
+    fn correct<const L: usize>(&self, own: usize, work: &mut PanelKernels<L>) {
+        for (values, correction) in work.values.iter_mut().zip(&self.corrections) {
+            let Ok(at) = correction.rows.binary_search(&own) else { continue };
+            for (&s, c) in correction.active.iter().zip(correction.coefficients.row(at)) {
+                // the kernel is 1 more
+                (0..L).for_each(|l| values[l] -= c * (1.0 + work.kernels[s][l]));
             }
-        })
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 //! The pool in a model file: choices and weights in the header, rows and matrices in sections. The kernel terms
-//! keep training rows, so the file holds them.
+//! keep training rows, or prototypes of them, so the file holds these.
 
 use super::Container;
 use super::store::{self, About, Stored};
@@ -13,10 +13,17 @@ use std::sync::Arc;
 /// Keys in the header of models in place of terms A and G; their sections have the same prefix.
 const STAND_INS: [&str; 2] = ["term_a", "term_g"];
 
+/// Whether a vector stands only in files of pools that keep prototypes in place of rows.
+fn is_optional(name: &str) -> bool {
+    name.starts_with("prototype_")
+}
+
 impl Stored for PoolClassifier {
     fn store(&self, out: &mut Container) -> Result<Value> {
         let parts = self.to_parts();
-        parts.doubles.iter().for_each(|(name, values)| out.put(name, values));
+        for (name, values) in parts.doubles.iter().filter(|(name, v)| !(v.is_empty() && is_optional(name))) {
+            out.put(name, values);
+        }
         out.put("training_levels", &parts.levels);
         out.put("training_class", &parts.class);
         let mut header = out.put_plain(&parts.header)?;
@@ -41,7 +48,10 @@ impl Stored for PoolClassifier {
             header.check_columns(&stand_in.schema)?;
         }
         let (levels, class) = (from.take("training_levels")?, from.take("training_class")?);
-        let double = |name: &'static str| Ok((name, from.take(name)?));
+        let double = |name: &'static str| match is_optional(name) && !from.has(name) {
+            true => Ok((name, Vec::new())),
+            false => Ok((name, from.take(name)?)),
+        };
         let doubles = PoolParts::DOUBLES.into_iter().map(double).collect::<Result<_>>()?;
         let model = PoolClassifier::from_parts(PoolParts { header, levels, class, doubles })?;
         Ok(model.with_stand_ins(stand_ins.map(|m| m.map(|m| Arc::new(m) as Arc<dyn TermModel>))))
