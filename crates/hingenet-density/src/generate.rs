@@ -160,7 +160,7 @@ fn parents_first(order: &[usize], given: &[Option<Vec<usize>>]) -> Vec<usize> {
     while !waiting.is_empty() {
         let is_free = |node: &usize| given[*node].iter().flatten().all(|parent| sorted.contains(parent));
         // the given arcs come from one network, so there is always a free node
-        let next = waiting.iter().position(|node| is_free(node)).unwrap_or_default();
+        let next = waiting.iter().position(is_free).unwrap_or_default();
         sorted.push(waiting.remove(next));
     }
     sorted

@@ -11,6 +11,9 @@ const WIDE: f64 = 10.0;
 /// A share with the ends of its interval.
 type Share = (f64, f64, f64);
 
+/// The points of a line, and the interval around each.
+type Shape = (Vec<(f64, f64)>, Vec<(f64, f64)>);
+
 /// Error of each model by the number of training rows.
 pub fn errors(points: &[CurvePoint], drawn: &[Drawn]) -> Figure {
     let error = |p: &CurvePoint| {
@@ -41,7 +44,7 @@ fn figure(
     let rows: Vec<f64> = points.iter().map(|p| p.rows as f64).collect();
     let (x, place) = axis(&rows);
     let of = |d: &Drawn| points.iter().filter(|p| p.model == d.study.model).collect::<Vec<&CurvePoint>>();
-    let shapes: Vec<(Vec<(f64, f64)>, Vec<(f64, f64)>)> = drawn
+    let shapes: Vec<Shape> = drawn
         .iter()
         .map(|d| {
             let middle = |p: &&CurvePoint| (place(p.rows as f64), share(p).0);
