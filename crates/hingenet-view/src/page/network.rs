@@ -6,7 +6,8 @@ use crate::chart::Figure;
 use crate::network::{CHANGES, adjacency_matrix, class_panel, common_layout, difference_panel, look};
 use crate::table::{Cell, DataTable};
 use hingenet::report::{
-    ArcChange, Chance, Change, ClassNetwork, NetworkArc, NetworkDifference, NetworkReport, WeightDifference,
+    ArcChange, Chance, Change, ClassNetwork, MovedWeight, NetworkArc, NetworkDifference, NetworkReport,
+    WeightDifference,
 };
 use std::collections::BTreeMap;
 
@@ -42,6 +43,7 @@ pub fn network_page(report: &NetworkReport) -> Result<String, String> {
 /// The sections that a page of networks and the page of a Gaussian model share.
 pub(super) fn sections(report: &NetworkReport) -> Vec<Section> {
     let mut list = vec![networks(report)];
+    list.extend(moved(report));
     list.extend(differences(report));
     list.extend(apart(report));
     list.push(matrices(report));
@@ -137,6 +139,46 @@ fn key(class: &str, sign: &str, is_open: bool, name: &str) -> (String, String) {
          <path class=\"arc {class}\" stroke-width=\"2.4\" d=\"M2 9H34\"/><path class=\"head {class}{open}\" d=\"M43 9L33 4V14z\"/>{sign}</svg>"
     );
     (svg, name.to_string())
+}
+
+/// What discriminative learning changed, class by class, in the layout of the networks.
+fn moved(report: &NetworkReport) -> Option<Section> {
+    let mut section = Section::about(
+        &report.moved,
+        "moved",
+        "What discriminative learning changed",
+        "The networks were first learnt to describe their classes; then some weights were moved so that the classes are told \
+         apart better. The picture has the weights that moved, the wider the larger; constants of nodes (their bias) are \
+         in the table only.",
+    )?;
+    section.keys = vec![key("changed", "Δ", false, "weight moved")];
+    let layout = common_layout(report);
+    for (k, network) in report.networks.iter().enumerate() {
+        let Some(class) = &network.class else { continue };
+        let of_class: Vec<&MovedWeight> = report.moved.iter().filter(|w| w.class == *class).collect();
+        if of_class.is_empty() {
+            continue;
+        }
+        let drawn = report.moved_arcs(class);
+        let constants = of_class.len() - drawn.arcs.len();
+        let reading = format!("{} weights and {constants} constants moved.", drawn.arcs.len());
+        let svg = difference_panel(report, &drawn, &layout);
+        let mut figure = panel(report, format!("moved-{k}"), format!("Class {class}"), reading, svg);
+        figure.table = moved_table(&of_class);
+        section.figures.push(figure);
+    }
+    Some(section)
+}
+
+fn moved_table(weights: &[&MovedWeight]) -> DataTable {
+    let mut table = DataTable::new("Parameters that moved", &["from", "to", "before", "after", "change"]);
+    let row = |w: &&MovedWeight| {
+        let numbers = [w.before, w.after, w.change()].map(|x| Cell::number(x, 4));
+        let from = w.from.as_deref().unwrap_or("(constant)");
+        [Cell::text(from), Cell::text(w.to.clone())].into_iter().chain(numbers).collect()
+    };
+    table.rows = weights.iter().take(ARCS).map(row).collect();
+    table
 }
 
 /// What differs by more than chance.

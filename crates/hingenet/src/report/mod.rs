@@ -20,7 +20,7 @@ pub use hingenet_gaussian::study::Change;
 pub use importance::{Dot, FeatureImportance, Importance};
 pub use model::{Decision, ModelReport, NodeTable, Origin};
 pub use network::{
-    ArcChange, Chance, ClassNetwork, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,
+    ArcChange, Chance, ClassNetwork, MovedWeight, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,
     WeightDifference,
 };
 pub use picture::{NetworkPicture, PictureArc, PictureNode};
