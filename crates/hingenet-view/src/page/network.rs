@@ -6,8 +6,7 @@ use crate::chart::Figure;
 use crate::network::{CHANGES, adjacency_matrix, class_panel, common_layout, difference_panel, look};
 use crate::table::{Cell, DataTable};
 use hingenet::report::{
-    ArcChange, Chance, Change, ClassNetwork, MovedWeight, NetworkArc, NetworkDifference, NetworkReport,
-    WeightDifference,
+    ArcChange, Chance, Change, ClassNetwork, NetworkArc, NetworkDifference, NetworkReport, WeightDifference,
 };
 use std::collections::BTreeMap;
 
@@ -155,29 +154,29 @@ fn moved(report: &NetworkReport) -> Option<Section> {
     let layout = common_layout(report);
     for (k, network) in report.networks.iter().enumerate() {
         let Some(class) = &network.class else { continue };
-        let of_class: Vec<&MovedWeight> = report.moved.iter().filter(|w| w.class == *class).collect();
-        if of_class.is_empty() {
+        let table = moved_table(report, class);
+        if table.rows.is_empty() {
             continue;
         }
         let drawn = report.moved_arcs(class);
-        let constants = of_class.len() - drawn.arcs.len();
+        let constants = table.rows.len() - drawn.arcs.len();
         let reading = format!("{} weights and {constants} constants moved.", drawn.arcs.len());
         let svg = difference_panel(report, &drawn, &layout);
         let mut figure = panel(report, format!("moved-{k}"), format!("Class {class}"), reading, svg);
-        figure.table = moved_table(&of_class);
+        figure.table = table;
         section.figures.push(figure);
     }
     Some(section)
 }
 
-fn moved_table(weights: &[&MovedWeight]) -> DataTable {
+/// Every parameter of a class that moved: at most as many as the step may move.
+fn moved_table(report: &NetworkReport, class: &str) -> DataTable {
     let mut table = DataTable::new("Parameters that moved", &["from", "to", "before", "after", "change"]);
-    let row = |w: &&MovedWeight| {
+    for w in report.moved.iter().filter(|w| w.class == class) {
         let numbers = [w.before, w.after, w.change()].map(|x| Cell::number(x, 4));
         let from = w.from.as_deref().unwrap_or("(constant)");
-        [Cell::text(from), Cell::text(w.to.clone())].into_iter().chain(numbers).collect()
-    };
-    table.rows = weights.iter().take(ARCS).map(row).collect();
+        table.rows.push([Cell::text(from), Cell::text(&w.to)].into_iter().chain(numbers).collect());
+    }
     table
 }
 

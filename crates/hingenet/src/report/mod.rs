@@ -14,13 +14,13 @@ mod pool;
 mod study;
 
 pub use describe::choice_words;
-pub use evaluation::{CurvePoint, Evaluation, ModelResult, PairTest, SignedRanks};
+pub use evaluation::{Evaluation, ModelResult};
 pub use figure::{Caption, Curve, CurveFigure, HeatMap};
 pub use hingenet_gaussian::study::Change;
 pub use importance::{Dot, FeatureImportance, Importance};
 pub use model::{Decision, ModelReport, NodeTable, Origin};
 pub use network::{
-    ArcChange, Chance, ClassNetwork, MovedWeight, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,
+    ArcChange, Chance, ClassNetwork, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,
     WeightDifference,
 };
 pub use picture::{NetworkPicture, PictureArc, PictureNode};
@@ -31,8 +31,9 @@ pub use study::{
 
 // Fields of the above that nobody needs to name.
 pub(crate) use evaluation::{
-    BalancedError, ClassResult, Counts, DataFacts, FORMAT, FailedModel, FoldAccuracy, Interval, MissingPoint,
-    Proportion, ProtocolFacts, RowPrediction, SweepPoint, TermResult, ThresholdPoint,
+    BalancedError, ClassResult, Counts, CurvePoint, DataFacts, FORMAT, FailedModel, FoldAccuracy, Interval,
+    MissingPoint, PairTest, Proportion, ProtocolFacts, RowPrediction, SignedRanks, SweepPoint, TermResult,
+    ThresholdPoint,
 };
 pub(crate) use model::{DecisionValue, FeatureCuts, TableRow};
 pub(crate) use study::{
