@@ -20,6 +20,7 @@ BEFORE = [
     "fit rows.csv --target class --model tan:ml --calibrate-sets -o tree.hgn",
     "fit rows.csv --target class --model sgbn:search -o gaussian.hgn",
     "fit rows.csv --target class --model pool,fast=true -o pool.hgn",
+    "fit numbers.csv --target class --model sgbn:mm,lambda1=10,k=12,nu=0.3 -o moved.hgn",
 ]
 COMMANDS = [
     ("evaluate", "evaluate rows.csv --target class --model nb:ml --model pool,fast=true --missing 0,0.5 --folds 2 --repeats 2 --json OUT"),
@@ -33,6 +34,7 @@ COMMANDS = [
     ("query", "query pool.hgn --given temperature=60 --json OUT"),
     ("inspect", "inspect tree.hgn --format json"),
     ("inspect", "inspect gaussian.hgn --format json"),
+    ("inspect", "inspect moved.hgn --format json"),
     ("inspect", "inspect pool.hgn --data rows.csv --format json"),
     ("network", "network numbers.csv --target class --bootstrap 3 --truth arcs.csv -o OUT"),
     ("network", "network numbers.csv --ignore class -o OUT"),

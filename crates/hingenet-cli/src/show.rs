@@ -1,7 +1,7 @@
 //! Tables for people, at most 100 characters wide.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
-use hingenet::report::{CurvePoint, Evaluation, ModelResult, SignedRanks};
+use hingenet::report::{Evaluation, ModelResult};
 
 const WIDTH: u16 = 100;
 /// Cells of so many letters do not break: they hold a number with its interval.
@@ -56,7 +56,7 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     text += &results(&evaluation.results);
     if !evaluation.curve.is_empty() {
         text += "\nLearning curves: error by number of training rows\n";
-        text += &curve(&evaluation.curve);
+        text += &curve(evaluation);
     }
     if evaluation.results.iter().any(|r| !r.missing.is_empty()) {
         text += "\nAccuracy (%) when feature cells of the test rows are missing\n";
@@ -82,37 +82,30 @@ pub fn tests(evaluation: &Evaluation) -> String {
     let p = |p: Option<f64>| {
         p.map_or("-".into(), |p| if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") })
     };
-    let ranks = |of: &Option<SignedRanks>| {
-        [p(of.as_ref().map(|s| s.p_value)), p(of.as_ref().map(|s| s.p_bonferroni))]
-    };
-    let row = |t: &hingenet::report::PairTest| {
+    let pairs = evaluation.tests.iter().filter(|t| t.first == best.model || t.second == best.model);
+    let rows = pairs.map(|t| {
         let sign = if t.first == best.model { 1.0 } else { -1.0 };
         let other = if t.first == best.model { &t.second } else { &t.first };
         let half = t.ci95.map_or(String::new(), |half| format!(" ± {}", percent(half)));
-        let head = [
-            other.clone(),
-            format!("{}{half}", percent(sign * t.accuracy + 0.0)),
-            p(t.p_value),
-            p(t.p_adjusted),
-        ];
-        head.into_iter()
-            .chain(ranks(&t.signed_ranks))
-            .chain(ranks(&t.signed_ranks_balanced))
-            .collect::<Vec<_>>()
-    };
-    let pairs = evaluation.tests.iter().filter(|t| t.first == best.model || t.second == best.model);
+        let difference = format!("{}{half}", percent(sign * t.accuracy + 0.0));
+        let ranks = [&t.signed_ranks, &t.signed_ranks_balanced].into_iter().flat_map(|of| {
+            let of = of.as_ref();
+            [p(of.map(|s| s.p_value)), p(of.map(|s| s.p_bonferroni))]
+        });
+        [other.clone(), difference, p(t.p_value), p(t.p_adjusted)].into_iter().chain(ranks).collect()
+    });
     let header = ["against", "accuracy", "p", "Holm", "W accuracy", "Bonferroni", "W balanced", "Bonferroni"];
     let mut text = format!("\n{} less each other model, accuracy in percentage points\n", best.model);
-    text += &table(&header, pairs.map(row));
+    text += &table(&header, rows);
     text += "p: corrected resampled t-test (one split: McNemar's test), Holm over all pairs. W: Wilcoxon's signed\n\
              ranks over folds and repeats, Bonferroni over the other models; folds share rows, so W is too sure.\n";
     text
 }
 
 /// One row for each model and number of training rows.
-fn curve(points: &[CurvePoint]) -> String {
+fn curve(evaluation: &Evaluation) -> String {
     let header = ["model", "rows", "error %", "balanced error %", "log-loss", "AUC", "fit"];
-    let row = |p: &CurvePoint| {
+    let rows = evaluation.curve.iter().map(|p| {
         let (accuracy, balanced) = (&p.accuracy, &p.balanced_error);
         vec![
             p.model.clone(),
@@ -123,8 +116,8 @@ fn curve(points: &[CurvePoint]) -> String {
             p.auc.map_or("-".into(), |auc| format!("{auc:.4}")),
             seconds(p.fit_seconds),
         ]
-    };
-    table(&header, points.iter().map(row))
+    });
+    table(&header, rows)
 }
 
 /// A share in per cent with its interval.

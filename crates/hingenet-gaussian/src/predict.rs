@@ -28,6 +28,9 @@ pub struct GaussianClassifier {
     pub prior: Vec<f64>,
     /// The machine on Fisher vectors, where one decides.
     pub machine: Option<FisherMachine>,
+    /// The network of each class before discriminative learning, where there was some; files of earlier versions lack them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<GaussianNetwork>>,
 }
 
 impl GaussianClassifier {
@@ -36,11 +39,15 @@ impl GaussianClassifier {
         let (classes, nodes) = (self.prior.len(), self.features.nodes().len());
         self.features.check(schema)?;
         require_room(classes, nodes)?;
-        require_len("class networks", classes, self.networks.len())?;
-        for network in &self.networks {
-            require_len("nodes of a class network", nodes, network.nodes())?;
-            if !network.is_moderate() {
-                return Err(Error::model_file("a parameter of a class network is too large or too small"));
+        for networks in [Some(&self.networks), self.start.as_ref()].into_iter().flatten() {
+            require_len("class networks", classes, networks.len())?;
+            for network in networks {
+                require_len("nodes of a class network", nodes, network.nodes())?;
+                if !network.is_moderate() {
+                    return Err(Error::model_file(
+                        "a parameter of a class network is too large or too small",
+                    ));
+                }
             }
         }
         let total: f64 = self.prior.iter().sum();

@@ -5,9 +5,9 @@ mod html;
 
 use hingenet::Control;
 use hingenet::evaluate::{Plan, Protocol, Sweep, TestRows, TestSet, compare, generate, study};
-use hingenet::model::{Dataset, ModelSpec};
-use hingenet::report::EvaluationReport;
-use hingenet_view::evaluation_page;
+use hingenet::model::{Dataset, FitOptions, ModelSpec, fit};
+use hingenet::report::{EvaluationReport, ModelReport};
+use hingenet_view::{evaluation_page, model_page};
 use html::{Cell, Table, tables};
 use serde_json::Value;
 
@@ -550,4 +550,26 @@ fn noise_is_not_called_useful() {
         verdict.starts_with("No model is more accurate") || verdict.starts_with("These rows do not show"),
         "{verdict}"
     );
+}
+
+/// Every parameter that moved stands in a table, those with an arc in the picture too.
+#[test]
+fn the_page_of_a_discriminative_network_shows_what_moved() {
+    let data = Dataset::new(generate("gbn", Some(120), 1).unwrap(), "class", None).unwrap();
+    let report_of = |name: &str| {
+        let model = fit(&name.parse().unwrap(), &data, FitOptions::default(), &Control::default()).unwrap();
+        ModelReport::of(&model, &data.features, &[0]).unwrap()
+    };
+    let report = report_of("sgbn:mm,lambda1=10,k=12,nu=0.3");
+    let moved = &report.class_networks.as_ref().unwrap().moved;
+    assert!(!moved.is_empty());
+    let html = model_page(&report, None).unwrap();
+    let tables = tables(&html);
+    let listed: usize = tables.iter().filter(|t| t.id.starts_with("moved-")).map(|t| t.rows.len()).sum();
+    assert_eq!(listed, moved.len());
+    let changes: Vec<f64> = moved.iter().map(|w| w.after - w.before).collect();
+    let cells = tables.iter().filter(|t| t.id.starts_with("moved-")).flat_map(|t| &t.rows);
+    assert!(cells.map(|row| row[4].value.unwrap()).all(|x| changes.contains(&x)));
+    let generative = model_page(&report_of("sgbn:or,lambda1=10"), None).unwrap();
+    assert!(html.contains("<section id=\"moved\"") && !generative.contains("<section id=\"moved\""));
 }

@@ -74,10 +74,22 @@ impl Run for Inspect {
 }
 
 impl Inspect {
+    /// Parameters of a Gaussian model that discriminative learning moved; none where it moved nothing.
+    fn moved(&self) -> Result<Option<Value>> {
+        let networks = NetworkReport::of_model(&Model::load(&self.model)?)?;
+        let moved = networks.map(|n| n.moved).filter(|moved| !moved.is_empty());
+        Ok(moved.map(serde_json::to_value).transpose()?)
+    }
+
     fn write(&self, session: &Session) -> Result<()> {
         let text = match self.format {
             Format::Json => {
                 let mut header = header(&self.model)?;
+                if header["family"] == "gaussian"
+                    && let (Value::Object(fields), Some(moved)) = (&mut header, self.moved()?)
+                {
+                    fields.insert("moved".into(), moved);
+                }
                 if let (Value::Object(fields), Some(importance)) = (&mut header, self.importance(session)?) {
                     fields.insert("importance".into(), serde_json::to_value(importance)?);
                 }

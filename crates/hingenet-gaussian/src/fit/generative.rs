@@ -119,8 +119,8 @@ pub fn fit_moments(
     };
     let found = classes.into_iter().map(learn).collect::<Result<_>>()?;
     let (networks, reports) = networks_of(found, params, lambda1, control)?;
-    let model =
-        GaussianClassifier { features, networks, prior: priors(&sizes, params.priors), machine: None };
+    let prior = priors(&sizes, params.priors);
+    let model = GaussianClassifier { features, networks, prior, machine: None, start: None };
     Ok(Fit { model, reports, chosen })
 }
 

@@ -52,7 +52,8 @@ pub fn fit(rows: &Rows<'_>, params: &GaussianParams, control: &Control) -> Resul
         machine.calibrate(unseen, &sample.class, &sample.weights);
     }
     let reports = class.reports.into_iter().chain(moved.report).chain(last).collect();
-    let model = GaussianClassifier { features, networks: moved.networks, prior: class.prior, machine };
+    let start = (params.learning != Learning::Generative).then_some(class.networks);
+    let model = GaussianClassifier { features, networks: moved.networks, prior: class.prior, machine, start };
     Ok(Fit { model, reports, chosen: choice.chosen })
 }
 

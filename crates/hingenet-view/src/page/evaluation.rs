@@ -349,8 +349,8 @@ fn overlaid(section: &mut Section, drawn: &[Drawn], all: fn(&[Drawn]) -> Figure,
 
 /// Error against the number of training rows, where it was asked for.
 fn learning_curve(report: &EvaluationReport, drawn: &[Drawn]) -> Option<Section> {
-    let points = &report.evaluation.curve;
-    let most = report.evaluation.protocol.rows.last().filter(|_| !points.is_empty())?;
+    let evaluation = &report.evaluation;
+    let most = evaluation.protocol.rows.last().filter(|_| !evaluation.curve.is_empty())?;
     let mut section = Section::new(
         "learning",
         "Learning curves",
@@ -359,7 +359,7 @@ fn learning_curve(report: &EvaluationReport, drawn: &[Drawn]) -> Option<Section>
              the more, and tested on the same rows. All other figures of this page are those of {most} rows."
         ),
     );
-    section.figures = vec![figures::errors(points, drawn), figures::balanced_errors(points, drawn)];
+    section.figures = vec![figures::errors(evaluation, drawn), figures::balanced_errors(evaluation, drawn)];
     Some(section)
 }
 

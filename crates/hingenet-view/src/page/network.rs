@@ -42,6 +42,7 @@ pub fn network_page(report: &NetworkReport) -> Result<String, String> {
 /// The sections that a page of networks and the page of a Gaussian model share.
 pub(super) fn sections(report: &NetworkReport) -> Vec<Section> {
     let mut list = vec![networks(report)];
+    list.extend(moved(report));
     list.extend(differences(report));
     list.extend(apart(report));
     list.push(matrices(report));
@@ -137,6 +138,46 @@ fn key(class: &str, sign: &str, is_open: bool, name: &str) -> (String, String) {
          <path class=\"arc {class}\" stroke-width=\"2.4\" d=\"M2 9H34\"/><path class=\"head {class}{open}\" d=\"M43 9L33 4V14z\"/>{sign}</svg>"
     );
     (svg, name.to_string())
+}
+
+/// What discriminative learning changed, class by class, in the layout of the networks.
+fn moved(report: &NetworkReport) -> Option<Section> {
+    let mut section = Section::about(
+        &report.moved,
+        "moved",
+        "What discriminative learning changed",
+        "The networks were first learnt to describe their classes; then some weights were moved so that the classes are told \
+         apart better. The picture has the weights that moved, the wider the larger; constants of nodes (their bias) are \
+         in the table only.",
+    )?;
+    section.keys = vec![key("changed", "Δ", false, "weight moved")];
+    let layout = common_layout(report);
+    for (k, network) in report.networks.iter().enumerate() {
+        let Some(class) = &network.class else { continue };
+        let table = moved_table(report, class);
+        if table.rows.is_empty() {
+            continue;
+        }
+        let drawn = report.moved_arcs(class);
+        let constants = table.rows.len() - drawn.arcs.len();
+        let reading = format!("{} weights and {constants} constants moved.", drawn.arcs.len());
+        let svg = difference_panel(report, &drawn, &layout);
+        let mut figure = panel(report, format!("moved-{k}"), format!("Class {class}"), reading, svg);
+        figure.table = table;
+        section.figures.push(figure);
+    }
+    Some(section)
+}
+
+/// Every parameter of a class that moved: at most as many as the step may move.
+fn moved_table(report: &NetworkReport, class: &str) -> DataTable {
+    let mut table = DataTable::new("Parameters that moved", &["from", "to", "before", "after", "change"]);
+    for w in report.moved.iter().filter(|w| w.class == class) {
+        let numbers = [w.before, w.after, w.change()].map(|x| Cell::number(x, 4));
+        let from = w.from.as_deref().unwrap_or("(constant)");
+        table.rows.push([Cell::text(from), Cell::text(&w.to)].into_iter().chain(numbers).collect());
+    }
+    table
 }
 
 /// What differs by more than chance.

@@ -16,7 +16,7 @@ mod study;
 // for the program and its pages
 #[doc(hidden)]
 pub use describe::choice_words;
-pub use evaluation::{CurvePoint, Evaluation, ModelResult, PairTest, SignedRanks};
+pub use evaluation::{Evaluation, ModelResult};
 pub use figure::{Caption, Curve, CurveFigure, HeatMap};
 pub use hingenet_gaussian::study::Change;
 pub use importance::{Dot, FeatureImportance, Importance};
@@ -33,8 +33,9 @@ pub use study::{
 
 // Fields of the above that nobody needs to name.
 pub(crate) use evaluation::{
-    BalancedError, ClassResult, Counts, DataFacts, FORMAT, FailedModel, FoldAccuracy, Interval, MissingPoint,
-    Proportion, ProtocolFacts, RowPrediction, SweepPoint, TermResult, ThresholdPoint,
+    BalancedError, ClassResult, Counts, CurvePoint, DataFacts, FORMAT, FailedModel, FoldAccuracy, Interval,
+    MissingPoint, PairTest, Proportion, ProtocolFacts, RowPrediction, SignedRanks, SweepPoint, TermResult,
+    ThresholdPoint,
 };
 pub(crate) use model::{DecisionValue, FeatureCuts, TableRow};
 pub(crate) use study::{

@@ -49,6 +49,9 @@ pub struct NetworkReport {
     pub expected_false: Option<f64>,
     /// The networks of the other classes, learnt apart, against that of the first.
     pub comparisons: Vec<NetworkDifference>,
+    /// Parameters that discriminative learning moved, those that moved most first; empty where there was none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<MovedWeight>,
     /// How they came about.
     #[serde(flatten)]
     pub origin: Origin,
@@ -151,6 +154,32 @@ pub struct WeightDifference {
     pub z: f64,
     /// Share of half samples that show the same.
     pub support: f64,
+}
+
+/// A parameter of a class network before and after discriminative learning, on standardised values (Zhou et al. 2015, Fig. 5).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MovedWeight {
+    /// The class.
+    pub class: String,
+    /// Parent by name; none for the constant of the node (its bias).
+    pub from: Option<String>,
+    /// Child by name.
+    pub to: String,
+    /// Parent by position; none for a constant.
+    pub tail: Option<usize>,
+    /// Child by position.
+    pub head: usize,
+    /// Value of the generative network.
+    pub before: f64,
+    /// Value of the model.
+    pub after: f64,
+}
+
+impl MovedWeight {
+    /// By how much it moved.
+    pub fn change(&self) -> f64 {
+        self.after - self.before
+    }
 }
 
 /// What shuffled classes give.
@@ -336,6 +365,24 @@ impl NetworkReport {
         NetworkDifference { arcs: self.reported(of).map(arc).collect(), ..of.clone() }
     }
 
+    /// The weights of a class that discriminative learning moved, as arcs that changed; constants have no arc.
+    pub fn moved_arcs(&self, class: &str) -> NetworkDifference {
+        let arc = |w: &MovedWeight| {
+            let arc = ArcDifference {
+                tail: w.tail?,
+                head: w.head,
+                change: Change::Changed,
+                first: w.before,
+                second: w.after,
+                interval: None,
+            };
+            Some(ArcChange { from: w.from.clone()?, to: w.to.clone(), arc, is_identified: true })
+        };
+        let arcs = self.moved.iter().filter(|w| w.class == class).filter_map(arc).collect();
+        let (first, second) = (format!("{class} before"), format!("{class} after"));
+        NetworkDifference { first, second, arcs, chance: None }
+    }
+
     /// The networks of the classes (the first eight) of a Gaussian model; `None` for other models.
     pub fn of_model(model: &Model) -> Result<Option<Self>> {
         let Fitted::Gaussian(fitted) = &model.fitted else { return Ok(None) };
@@ -350,7 +397,13 @@ impl NetworkReport {
                 confidence: None,
             })
             .collect();
-        NetworkReport::of_sources(fitted.features.node_names(), &[], &sources, CUTOFF).map(Some)
+        let names = fitted.features.node_names();
+        let moved =
+            fitted.start.iter().flatten().zip(&sources).flat_map(|(start, s)| moved(start, s, &names));
+        let mut moved: Vec<MovedWeight> = moved.collect();
+        moved.sort_by(|a, b| b.change().abs().total_cmp(&a.change().abs()));
+        let report = NetworkReport::of_sources(names, &[], &sources, CUTOFF)?;
+        Ok(Some(NetworkReport { moved, ..report }))
     }
 
     /// The networks in DOT, the language of Graphviz, one cluster a class: negative weights are dashed, arcs whose direction is
@@ -469,6 +522,24 @@ fn network(source: &Source<'_>, nodes: &[NetworkNode], groups: usize, cutoff: f6
         thresholds: source.confidence.map(ArcConfidence::threshold_curve).unwrap_or_default(),
         ..ClassNetwork::default()
     })
+}
+
+/// What differs between a class network and the one that it was before.
+fn moved(start: &GaussianNetwork, source: &Source<'_>, names: &[String]) -> Vec<MovedWeight> {
+    let (theta, m) = (start.theta(), names.len());
+    let weights =
+        (0..m * m).map(|e| (e / m, e % m)).map(|(i, j)| (Some(i), j, theta[(i, j)], source.theta[(i, j)]));
+    let constants = (0..m).map(|j| (None, j, start.bias()[j], source.network.bias()[j]));
+    let one = |(tail, head, before, after): (Option<usize>, usize, f64, f64)| MovedWeight {
+        class: source.name.clone().unwrap_or_default(),
+        from: tail.map(|i| names[i].clone()),
+        to: names[head].clone(),
+        tail,
+        head,
+        before,
+        after,
+    };
+    weights.chain(constants).filter(|(_, _, before, after)| before != after).map(one).collect()
 }
 
 fn difference(
