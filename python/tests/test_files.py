@@ -101,3 +101,17 @@ def test_links_and_modes_stay_and_read_only_files_are_refused(cancer, tmp_path):
         assert path.read_bytes() == before
         path.unlink()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["link"]
+
+
+def test_a_pool_without_rows_has_no_cell_in_its_file_and_says_so(cancer, tmp_path):
+    X, y = cancer[0][:150, :6], cancer[1][:150]
+    for rows, found in (("all", True), ("none", False)):
+        model = hingenet.HingenetClassifier(fast=True, rows=rows, group=6).fit(X, y)
+        model.save(tmp_path / "model.hgn")
+        content = (tmp_path / "model.hgn").read_bytes()
+        assert all((np.float64(cell).tobytes() in content) == found for cell in X[::10, 5])
+        file = hingenet.load(tmp_path / "model.hgn")
+        assert (file.rows, file.group) == (rows, 6)
+        np.testing.assert_array_equal(file.predict_log_proba(X), model.predict_log_proba(X))
+    with pytest.raises(ValueError, match="different rows"):
+        hingenet.HingenetClassifier(rows="none", group=100).fit(X, y)

@@ -143,6 +143,39 @@ fn averaged_networks_have_the_check_values() {
     );
 }
 
+/// The definition, state by state, with columns of one state among the others: as leaves they tell nothing, as roots they
+/// vote.
+#[test]
+fn averaged_networks_with_columns_of_one_state_are_those_of_the_definition() {
+    let codes = [vec![0, 1, 2, 1, 0, 2, 1, 2], vec![0; 8], vec![1, 0, 0, 0, 1, 1, 0, 1], vec![0; 8]];
+    let counts = [3, 1, 2, 1];
+    let column = |j: usize| levels(&format!("x{j}"), counts[j], &codes[j]);
+    let training = Labelled { features: Table::new((0..4).map(column).collect()).unwrap(), ..training() };
+    let averaged = Averaged::fit(&training, &Control::default()).unwrap();
+    let query = [1, 0, 1, 0];
+    let asked = Table::new((0..4).map(|j| levels(&format!("x{j}"), counts[j], &[query[j]])).collect());
+    let count = |c: usize, cells: &[(usize, usize)]| {
+        let has = |i: &usize| training.class[*i] == c && cells.iter().all(|&(j, a)| codes[j][*i] == a);
+        (0..8).filter(has).count() as f64
+    };
+    let wanted: Vec<f64> = (0..2)
+        .map(|c| {
+            let single =
+                |j: usize| (count(c, &[(j, query[j])]) + 1.0 / counts[j] as f64) / (count(c, &[]) + 1.0);
+            let pair = |j: usize, s: usize| {
+                (count(c, &[(j, query[j]), (s, query[s])]) + single(j)) / (count(c, &[(s, query[s])]) + 1.0)
+            };
+            let star = |s: usize| -> f64 {
+                (count(c, &[]) + 0.5) / 9.0
+                    * single(s)
+                    * (0..4).filter(|j| *j != s).map(|j| pair(j, s)).product::<f64>()
+            };
+            ((0..4).map(star).sum::<f64>() / 4.0).ln()
+        })
+        .collect();
+    close(&averaged.scores(&asked.unwrap()).unwrap(), &wanted);
+}
+
 #[test]
 fn the_kernel_machine_has_the_check_values() {
     let training = training();

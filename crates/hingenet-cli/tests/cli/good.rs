@@ -158,6 +158,20 @@ fn fit_predict_explain_and_inspect_work_together() {
 }
 
 #[test]
+fn inspect_says_whether_a_pool_keeps_rows() {
+    let folder = Folder::with(&[]);
+    folder.succeeds("generate mixed -n 120 -o rows.csv");
+    for (options, text, json) in [
+        ("", "keeps       120 training rows and", "\"kept_rows\": 120"),
+        (",rows=none,group=10", "keeps       no training rows, but", "\"least_rows\": 10"),
+    ] {
+        folder.succeeds(&format!("fit rows.csv --target class --model pool,fast=true{options} -o pool.hgn"));
+        assert!(folder.run("inspect pool.hgn").stdout.contains(text), "{options}");
+        assert!(folder.run("inspect pool.hgn --format json").stdout.contains(json), "{options}");
+    }
+}
+
+#[test]
 fn predict_takes_files_that_lack_columns_cells_and_the_target() {
     let folder = Folder::with(&[("toys.csv", TOYS), ("new.csv", "colour,other\nred,1\nviolet,2\n,3\n")]);
     folder.succeeds("fit toys.csv --target good --model majority -o toys.hgn");

@@ -417,6 +417,9 @@ impl Stars {
     /// `S_c` for the observed (feature, state) of one row, ascending.
     pub fn scores(&self, observed: &[(usize, usize)]) -> Vec<f64> {
         let k = self.n_classes;
+        // tables from counts sum to one: a leaf of one state adds ln 1, and a wide table has thousands of them
+        let tells = |&(t, _): &(usize, usize)| self.voting.is_none() || self.states.of(t).len() > 1;
+        let leaves: Vec<(usize, usize)> = observed.iter().copied().filter(tells).collect();
         let mut members = Vec::with_capacity(self.value_start());
         if self.has_pairs() {
             let mut next = observed.iter().peekable();
@@ -426,10 +429,10 @@ impl Stars {
                     (Some(&(_, a)), voting) if voting.as_ref().is_none_or(|v| v[a]) => {
                         let start = members.len();
                         members.extend_from_slice(prior);
-                        self.add_star(s, a, observed, &mut members[start..]);
+                        self.add_star(s, a, &leaves, &mut members[start..]);
                     }
                     (None, None) => {
-                        let rest = self.without_root(s, observed);
+                        let rest = self.without_root(s, &leaves);
                         members.extend(prior.iter().zip(rest).map(|(p, r)| p + r));
                     }
                     _ => {}
@@ -450,21 +453,21 @@ impl Stars {
 
     /// Adds `ln P(x | c)` of member `s` with its root in state `a`.
     #[inline]
-    fn add_star(&self, s: usize, a: usize, observed: &[(usize, usize)], star: &mut [f64]) {
+    fn add_star(&self, s: usize, a: usize, leaves: &[(usize, usize)], star: &mut [f64]) {
         let k = self.n_classes;
         add_into(star, &self.logs[self.value_start() + a * k..][..k]);
         let line = &self.logs[self.line_start(s, a)..];
-        for &(t, b) in observed.iter().filter(|(t, _)| *t != s) {
+        for &(t, b) in leaves.iter().filter(|(t, _)| *t != s) {
             add_into(star, &line[self.states.beside(s, t, b) * k..][..k]);
         }
     }
 
     /// `ln P_s(x | c)` of member `s`, its root summed out.
-    fn without_root(&self, s: usize, observed: &[(usize, usize)]) -> Vec<f64> {
+    fn without_root(&self, s: usize, leaves: &[(usize, usize)]) -> Vec<f64> {
         let (k, roots) = (self.n_classes, self.states.of(s));
         let mut stars = vec![0.0; roots.len() * k];
         for (star, a) in stars.chunks_exact_mut(k).zip(roots) {
-            self.add_star(s, a, observed, star);
+            self.add_star(s, a, leaves, star);
         }
         lse_by_class(&mut stars, k)
     }
