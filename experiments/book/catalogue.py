@@ -3,9 +3,11 @@ import functools
 
 import peharz
 import pieces
+import tenzer
+import zhou
 from pieces import Context, Piece
 
-PAPERS = (peharz,)
+PAPERS = (peharz, tenzer, zhou)
 
 
 @functools.cache
