@@ -36,7 +36,7 @@ def run(options) -> int:
     lines.forget_old(everything)
     context = pieces.Context(tuple(options.program), options.data.resolve())
     todo = [p for p in chosen(options) if p.name not in lines.done]
-    todo.sort(key=lambda p: (p.rank, pieces.estimate(p, everything, lines) or p.size))
+    todo.sort(key=lambda p: (p.rank, pieces.estimate(p, everything, lines)))
     work = functools.partial(catalogue.run_named, context, program.version(context), lines.folder)
     failed = pieces.run_all(todo, everything, lines, work, options.minutes, options.jobs)
     left = sum(p.name not in lines.done for p in todo)
@@ -55,8 +55,8 @@ def show(options) -> int:
             print(f"{piece.name}: {seconds:.1f} s")
         else:
             guess = pieces.estimate(piece, everything, lines)
-            expected += guess or 0
-            print(f"{piece.name}: not run" + (f", about {guess:.0f} s" if guess else ", no estimate"))
+            expected += guess
+            print(f"{piece.name}: not run, about {guess:.0f} s")
     print(f"{took / 3600:.2f} hours of processor time taken, about {expected / 3600:.2f} more expected")
     return 0
 

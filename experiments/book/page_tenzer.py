@@ -8,14 +8,16 @@ from markdown import COUNTED, Book, counts, differing, table
 from pieces import Lines
 
 # Printed column: the method of ours beside it.
-COLUMNS = {"SLB": tenzer.AS_THE_PAPER, "LU": "lu", "NB": "kde-nb", "TAN": "kde-tan", "RF": "rf-50", "SVM-RBF": "svm-rbf", "5NN": "5nn"}
+COLUMNS = {"SLB": tenzer.AS_THE_PAPER, "LU": "lu", "NB": "kde-nb", "TAN": "kde-tan", "RF": "rf-50", "SVM-RBF": "svm-default", "5NN": "5nn"}
 GENERATED = COLUMNS | {"SLB-": "slb-all"}
 # Methods that the paper does not have.
-MORE = {"slb": "`slb` (default)", "rf-500": "forest, 500 trees"}
+MORE = {"slb": "`slb` (default)", "rf-500": "forest, 500 trees", "svm-rbf": "RBF SVM, tuned"}
 NAMES = {
     "SLB": "`slb` as the paper", "SLB-": "`slb-all`", "LU": "`lu`", "NB": "`kde-nb`", "TAN": "`kde-tan`", "RF": "forest, 50 trees",
     "SVM-RBF": "RBF SVM", "5NN": "5-NN",
 }  # fmt: skip
+# Those that stand behind the printed columns.
+BEHIND = ["rf-500", "svm-rbf"]
 WITHIN = 3
 
 
@@ -89,8 +91,8 @@ def table_1(lines: Lines, found: list[Cell]) -> str:
             cell = by_place.get((name, column))
             # a few printed cells cannot be read
             line.append(cell.text(1) if cell else show(of_table_1(lines, name, COLUMNS[column])) + " [–]")
-        rows.append([*line, show(of_table_1(lines, name, "rf-500"))])
-    return table(["set", MORE["slb"], *(NAMES[c] for c in COLUMNS), MORE["rf-500"]], rows)
+        rows.append([*line, *(show(of_table_1(lines, name, method)) for method in BEHIND)])
+    return table(["set", MORE["slb"], *(NAMES[c] for c in COLUMNS), *(MORE[m] for m in BEHIND)], rows)
 
 
 def table_2_3(lines: Lines, number: int, found: list[Cell]) -> str:
@@ -104,8 +106,8 @@ def table_2_3(lines: Lines, number: int, found: list[Cell]) -> str:
                 cell = by_place.get((f"{setting}, {n} rows", column))
                 ours = show(of_generated(lines, setting, n, GENERATED[column]))
                 line.append(f"{ours} [{cell.printed.mean:g}]" if cell else f"{ours} [–]")
-            rows.append([*line, show(of_generated(lines, setting, n, "rf-500"))])
-    header = ["setting", "rows", "replicates", MORE["slb"], *(NAMES[c] for c in columns), MORE["rf-500"]]
+            rows.append([*line, *(show(of_generated(lines, setting, n, method)) for method in BEHIND)])
+    header = ["setting", "rows", "replicates", MORE["slb"], *(NAMES[c] for c in columns), *(MORE[m] for m in BEHIND)]
     return table(header, rows)
 
 
@@ -167,6 +169,13 @@ def tree_ahead(lines: Lines, number: int) -> str:
     return f"{sum(pairs)} of {len(pairs)} cells that ran"
 
 
+def tree_words(lines: Lines) -> str:
+    """Which of SLB and the kernel tree generated data ask for, once some have been run."""
+    if not any(replicates(lines, setting, "slb") for number in (2, 3) for setting in settings(number)):
+        return ""
+    return "Where the kernel tree errs less than SLB on generated data it is the better model of them; the tree errs far less here than printed. "
+
+
 def printed_tree(number: int) -> str:
     values = printed_cells(number)
     pairs = [(m.mean, values[s, n, "TAN"].mean) for (s, n, method), m in values.items() if method == "SLB" and (s, n, "TAN") in values]
@@ -178,7 +187,7 @@ def claims(lines: Lines) -> list[list[str]]:
     rest = f"; not on {', '.join(far)}" if far else ""
     return [
         ["Table 1: SLB within 3 points of the printed error, or better", f"{inside} of {ran} sets that ran{rest}"],
-        [f"Table 1: SLB errs no more than the RBF SVM (printed: {printed_ahead('SVM-RBF')})", ahead(lines, "svm-rbf")],
+        [f"Table 1: SLB errs no more than the RBF SVM (printed: {printed_ahead('SVM-RBF')})", f"{ahead(lines, 'svm-default')} (untuned), {ahead(lines, 'svm-rbf')} (tuned)"],
         [f"Table 1: SLB errs no more than the kernel tree (printed: {printed_ahead('TAN')} that can be read)", ahead(lines, "kde-tan")],
         [f"Table 1: SLB errs no more than the forest (printed: {printed_ahead('RF')})", f"{ahead(lines, 'rf-50')} (50 trees), {ahead(lines, 'rf-500')} (500)"],
         [f"Table 2: SLB errs less than the kernel tree (printed: {printed_tree(2)})", tree_ahead(lines, 2)],
@@ -202,12 +211,14 @@ def write(book: Book, lines: Lines) -> None:
 {table(COUNTED, [counts(found)], 0)}
 Errors are balanced, in %. Printed standard deviations of folds and replicates are taken to 95 % intervals of the mean by Student's distribution; a cell is inside when the two means differ by no
 more than both intervals together. “`slb` as the paper” is `{tenzer.AS_THE_PAPER}`: densities of the training rows themselves, no class weights, the threshold by inner folds. It stands
-beside the printed SLB; the default of the program (leave-one-out densities, class weights by inner folds) has a column of its own.
+beside the printed SLB; the default of the program (leave-one-out densities, class weights by inner folds) has a column of its own. The paper does not say how its RBF machine was tuned. A machine chosen by inner folds errs
+far less than printed on some sets, and one with cost 1 and width 1 / columns, the defaults of the package that the paper uses, comes near the printed errors on most: so the untuned one, which was chosen after that was
+seen, stands beside the printed column, and the tuned one behind.
 
 ## What the paper says
 
 {table(["claim", "here"], claims(lines), 2)}
-Where the kernel tree errs less than SLB, as it does in the cells of generated data that ran, the tree is the better model of such data: it is far better here than printed. The paper's Wilcoxon test over five folds, with
+{tree_words(lines)}The paper's Wilcoxon test over five folds, with
 Bonferroni's correction, cannot reject anything: its smallest p-value is 0.0625.
 
 ## Table 1: public sets

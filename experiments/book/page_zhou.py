@@ -67,7 +67,7 @@ def table_4_6(lines: Lines, number: str, found: list[Cell]) -> str:
         runs = len(simulations(lines, name, "or", "total"))
         line = [name, str(runs)]
         for column in shown:
-            cell = by_place[name.capitalize(), column]
+            cell = by_place[name.title(), column]
             mark = {"outside": " **†**", "not comparable": " ‡"}.get(cell.state, "")
             line.append(f"{cell.ours.text(1) if cell.ours else '–'} [{cell.printed.mean:.1f}]{mark}")
         rows.append(line)

@@ -33,10 +33,9 @@ def times(lines: Lines) -> tuple[list[list[str]], float]:
     for part, found in parts.items():
         took = [lines.seconds(p.name) for p in found if p.name in lines.done]
         guesses = [pieces.estimate(p, everything, lines) for p in found if p.name not in lines.done]
-        expected = sum(g for g in guesses if g)
+        expected = sum(guesses)
         total += sum(took) + expected
-        unknown = sum(g is None for g in guesses)
-        more = "–" if not guesses else hours(expected) + (f", {unknown} without estimate" if unknown else "")
+        more = hours(expected) + ("" if took else ", a guess") if guesses else "–"
         middle = f"{statistics.median(took):.1f} s" if took else "–"
         rows.append([f"`{part}`", str(len(found)), str(len(took)), middle, hours(sum(took)) if took else "–", more])
     return rows, total / 3600 / CORES

@@ -31,7 +31,7 @@ class Piece:
     recipe: int
     """Grows when results of this kind are made in another way."""
     size: float
-    """How much work it is, against others of its kind; unit is open."""
+    """How much work it is: a rough number of seconds, which counts against others of its kind once one of them has run."""
     run: Callable[["Context"], dict]
     """Makes the result."""
     seed: int = 0
@@ -120,14 +120,15 @@ def processor_seconds() -> float:
     return sum(u.ru_utime + u.ru_stime for u in used)
 
 
-def estimate(piece: Piece, pieces: list[Piece], lines: Lines) -> float | None:
-    """Seconds that a piece will take, by what pieces of its kind, else of its part of the paper, took for their size."""
+def estimate(piece: Piece, pieces: list[Piece], lines: Lines) -> float:
+    """Seconds that a piece will take, by what pieces of its kind, else of its part of the paper, took for their size; its size if
+    none has run."""
     for alike in (lambda p: p.kind == piece.kind, lambda p: p.name.split("/")[:2] == piece.name.split("/")[:2]):
         known = sorted((p.size, lines.seconds(p.name)) for p in pieces if p.name in lines.done and alike(p))
         if known:
             # small pieces spend their time on starting programs: the largest say more
             return statistics.median(seconds / size for size, seconds in known[-3:]) * piece.size
-    return None
+    return piece.size
 
 
 def run_piece(piece: Piece, context: Context, version: str, folder: pathlib.Path) -> float:
@@ -155,7 +156,7 @@ def run_all(todo: list[Piece], pieces: list[Piece], lines: Lines, run: Callable,
             while waiting and len(running) < jobs:
                 piece = waiting.pop(0)
                 left = end - time.monotonic()
-                if left > 0 and (estimate(piece, pieces, lines) or 0) <= left:
+                if left > 0 and estimate(piece, pieces, lines) <= left:
                     running[pool.submit(run, piece.name)] = piece
             if not running:
                 break
