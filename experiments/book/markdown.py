@@ -41,15 +41,16 @@ def hours(seconds: float) -> str:
 
 
 def counts(cells: list[Cell]) -> list[str]:
-    """All, compared, inside, share, outside, not comparable, not yet run."""
+    """All, compared, inside, share, outside, not comparable (and how many of these have a number of ours), not yet run."""
     found = counted(cells)
     inside, outside, other, waiting = (found[state] for state in STATES)
     compared = inside + outside
     share = f"{100 * inside / compared:.1f} %" if compared else "–"
-    return [str(n) for n in (len(cells), compared, inside)] + [share] + [str(n) for n in (outside, other, waiting)]
+    beside = sum(cell.state == "not comparable" and cell.ours is not None for cell in cells)
+    return [str(len(cells)), str(compared), str(inside), share, str(outside), f"{other} ({beside})", str(waiting)]
 
 
-COUNTED = ["cells", "compared", "inside both intervals", "share", "outside", "not comparable", "not yet run"]
+COUNTED = ["cells", "compared", "inside both intervals", "share", "outside", "not comparable (run)", "not yet run"]
 
 
 def differing(cells: list[Cell], digits: int = 2) -> str:

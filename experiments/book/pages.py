@@ -58,7 +58,8 @@ from each numbered equation to its code.
 
 {table(["paper", *COUNTED], rows)}
 A cell is *inside* when the printed mean and ours differ by no more than both 95 % intervals together; *outside* cells stand one by one, with what is known of the cause, on the page of the
-paper; *not comparable* are cells whose data are not public or whose making the paper leaves open; *not yet run* are cells for which no result has been kept yet. The other programs in the tables (support vector
+paper; *not comparable* are cells whose data are not public or whose making the paper leaves open, in brackets how many of them have a number of ours beside the printed one; *not yet run* are cells that could be compared and have no
+result yet. The other programs in the tables (support vector
 machines, logistic regression, forests, nearest neighbours) are those of scikit-learn, run on the same rows.
 
 ## What the papers say
