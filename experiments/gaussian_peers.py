@@ -1,26 +1,29 @@
 #!/usr/bin/env python3
 """Structure recovery by other programs on the simulated networks of Exp-II: PC, GES, BOSS, GRaSP (causal-learn), DAGMA.
 
-    python3 experiments/gaussian_peers.py --data FOLDER --cache FOLDER [--peers pc,boss] [--networks alarm] [--simulations 10]
+    python3 experiments/gaussian_peers.py --data FOLDER --cache FOLDER [--peers pc,boss] [--networks alarm] [--simulations 10] [--table]
 
 FOLDER holds <network>.csv (from,to) and <network>_nodes.csv. Each run is a process of its own with a limit of 120 s of
 processor time; a peer that meets the limit in its first two simulations of a network is marked so and left out there.
-Results go to peers.jsonl in the cache folder; gaussian_recovery.py puts them beside the product's.
+Results go to peers.jsonl in the cache folder. `--table` runs nothing and prints what is there beside the product's results on the
+same simulations, which `experiments/book` keeps.
 """
 import argparse
+import json
 import multiprocessing
 import pathlib
 import resource
+import statistics
 import sys
 import time
 import warnings
 
 import numpy as np
 
-from gaussian_simulations import Cache, NETWORKS, class_of, counts, dag_counts, read_network, simulate
+from gaussian_simulations import Cache, NETWORKS, SEED, class_of, counts, dag_counts, read_network, simulate
 
-SEED = 11000
 LIMIT = 120
+RESULTS = pathlib.Path(__file__).resolve().parent / "results" / "zhou.jsonl"
 
 
 def marks_of(graph):
@@ -127,6 +130,23 @@ def run_one(cache, folder, name, peer, number):
     print(*key, values["class_total"], f"{seconds:.1f} s", flush=True)
 
 
+def of_product(name, method):
+    """Errors of the class of a method of the product on the simulations that the book has run."""
+    lines = [json.loads(line) for line in RESULTS.read_text().splitlines()]
+    blocks = [row["result"] for row in lines if row["piece"].startswith(f"zhou/recovery/{name}/")]
+    return [v for block in blocks if method in block for v in block[method]["class_total"] if v is not None]
+
+
+def print_table(cache):
+    peers = [p for p in PEERS if any(key[1] == p for key in cache.done)]
+    print("Errors of the equivalence class (reversed 2; wrong, missing, undirected 1), mean (simulations)\n")
+    print("| network | " + " | ".join(["search", "or", "h", *peers]) + " |\n|---|" + "---:|" * (3 + len(peers)))
+    for name in NETWORKS:
+        found = [of_product(name, method) for method in ("search", "or", "h")]
+        found += [[row["class_total"] for key, row in cache.done.items() if key[:2] == (name, p) and not row.get("over")] for p in peers]
+        print(f"| {name} | " + " | ".join(f"{statistics.mean(v):.1f} ({len(v)})" if v else "–" for v in found) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=pathlib.Path, required=True, help="folder of the network files")
@@ -134,8 +154,11 @@ def main():
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--simulations", type=int, default=10)
+    parser.add_argument("--table", action="store_true", help="print what is finished, run nothing")
     options = parser.parse_args()
     cache = Cache(options.cache / "peers.jsonl")
+    if options.table:
+        return print_table(cache)
     networks, peers = options.networks.split(","), options.peers.split(",")
     if unknown := set(peers) - set(PEERS):
         sys.exit(f"unknown peers {sorted(unknown)}")

@@ -6,6 +6,8 @@ import zlib
 
 import numpy as np
 
+# Of all simulations.
+SEED = 11000
 # From few to many nodes, so that a first impression comes early.
 NETWORKS = ["chain", "factors", "insurance", "water", "mildew", "alarm", "barley", "hailfinder", "carpo"]
 

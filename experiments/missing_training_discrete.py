@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 
-from discrete_table import is_number
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SETS = ("car", "vote", "heart", "australian", "diabetes", "breast", "german", "iris")
@@ -26,6 +25,14 @@ MODELS = ("nb:ml", "tan:ml", "nb:ml-bn-svm", "tan:ml-bn-svm")
 RATES = (0.1, 0.3, 0.5)
 WAYS = ("learnt", "dropped", "mode")
 FOLDS = 5
+
+
+def is_number(text):
+    try:
+        float(text)
+        return True
+    except ValueError:
+        return False
 
 
 def complete_rows(folder, name):

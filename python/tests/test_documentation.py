@@ -19,12 +19,14 @@ MODULES = [f"hingenet.{m.name}" for m in pkgutil.iter_modules(hingenet.__path__)
 # Every block that is not run, and why.
 NOT_RUN = [
     "docs/how-to/from-r.md: needs the package reticulate",
+    "docs/reproduction/index.md: it takes hours, and data sets that are not part of the repository",
     "docs/scale.md: needs Spark",
     "docs/scale.md: needs Ray",
     "docs/start.md: it installs",
     "docs/start.md: it installs",
     "docs/start.md: it installs",
     "benchmarks/README.md: it takes hours, and programs of others",
+    "experiments/README.md: it takes hours, and data sets that are not part of the repository",
 ]
 
 

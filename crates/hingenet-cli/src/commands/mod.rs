@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod chart;
 mod completions;
 mod demo;
 mod evaluate;
@@ -66,6 +67,8 @@ pub enum Command {
     Network(network::Network),
     /// Make data of a known kind
     Generate(generate::Generate),
+    /// Draw lines and points that you have as JSON, as an SVG file with legend
+    Chart(chart::Chart),
     /// List the models with their options
     Models(models::Models),
     /// Print completions for a shell
@@ -98,6 +101,7 @@ impl Command {
             Command::Loglik(c) => c,
             Command::Network(c) => c,
             Command::Generate(c) => c,
+            Command::Chart(c) => c,
             Command::Models(c) => c,
             Command::Completions(c) => c,
             Command::Manual(c) => c,

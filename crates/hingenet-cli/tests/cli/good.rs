@@ -235,6 +235,23 @@ fn completions_are_printed_for_every_shell() {
     }
 }
 
+#[test]
+fn a_chart_is_drawn_from_json_and_what_is_wrong_with_it_is_told() {
+    let json = r#"{"label": "Error by rows", "x": {"label": "rows"}, "y": {"label": "error, %"},
+        "series": [{"name": "slb", "points": [[200, 8.4], [600, 4.8]]}]}"#;
+    let folder = Folder::with(&[("c.json", json), ("bad.json", "{\"label\": \"no axes\"}")]);
+    folder.succeeds("chart c.json -o c.svg");
+    let svg = folder.text("c.svg");
+    assert!(
+        svg.starts_with("<svg xmlns=") && svg.contains(">slb</text>") && svg.contains(">error, %</text>")
+    );
+    assert_eq!(folder.run_with_input("chart -", json).stdout, svg);
+    let refused = folder.fails("chart bad.json -o bad.svg", 3);
+    assert!(refused.contains("bad.json: missing field `x`"), "{refused}");
+    let overwritten = folder.fails("chart c.json -o c.json", 2);
+    assert!(overwritten.contains("c.json is an input and would be overwritten"), "{overwritten}");
+}
+
 /// One page for the program and one for each command that its help lists, each with its options.
 #[test]
 fn every_command_has_a_manual_page() {

@@ -4,7 +4,8 @@ use super::frame::{Area, WIDTH, open, put, x_axis, y_axis};
 use super::{Axis, SeriesStyle};
 use crate::escape;
 
-const HEIGHT: f64 = 270.0;
+/// Height of the picture.
+pub(super) const HEIGHT: f64 = 270.0;
 
 /// One line.
 #[derive(Debug, Clone)]
@@ -73,6 +74,19 @@ pub struct LineChart<'a> {
     pub shade: &'a [(f64, f64)],
     /// Whether 0 is drawn across.
     pub zero: bool,
+    /// Marks without a line, before the lines.
+    pub dots: Vec<Dots<'a>>,
+}
+
+/// Points that no line joins.
+#[derive(Debug, Clone)]
+pub struct Dots<'a> {
+    /// What they stand for.
+    pub name: &'a str,
+    /// How they are drawn.
+    pub style: SeriesStyle,
+    /// Where they lie.
+    pub points: &'a [(f64, f64)],
 }
 
 impl Line<'_> {
@@ -109,16 +123,31 @@ impl<'a> LineChart<'a> {
             counts,
             shade: &[],
             zero: false,
+            dots: Vec::new(),
         }
     }
 
     /// The chart as SVG text.
     pub fn svg(&self) -> String {
+        open(HEIGHT, &self.label) + &self.body() + "</svg>"
+    }
+
+    /// What stands between the tags of the picture, [`WIDTH`] wide and [`HEIGHT`] high.
+    pub(super) fn body(&self) -> String {
         let area = Area { left: 54.0, right: WIDTH - 14.0, top: 10.0, bottom: HEIGHT - 44.0 };
-        let mut out = open(HEIGHT, &self.label);
+        let mut out = String::new();
         x_axis(&mut out, area, &self.x);
         y_axis(&mut out, area, &self.y);
         self.draw_comparisons(&mut out, area);
+        for dots in &self.dots {
+            let class = dots.style.class();
+            put(&mut out, format_args!("<g class=\"{class}\"><title>{}</title>", escape(dots.name)));
+            for p in dots.points {
+                let (x, y) = (area.x(&self.x, p.0), area.y(&self.y, p.1));
+                put(&mut out, format_args!("<path class=\"mark\" d=\"{}\"/>", dots.style.marker_path(x, y)));
+            }
+            out.push_str("</g>\n");
+        }
         for line in &self.lines {
             put(
                 &mut out,
@@ -127,7 +156,6 @@ impl<'a> LineChart<'a> {
             self.draw_line(&mut out, area, line);
             out.push_str("</g>\n");
         }
-        out.push_str("</svg>");
         out
     }
 

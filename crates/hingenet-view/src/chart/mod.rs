@@ -3,6 +3,7 @@
 
 mod bars;
 mod dots;
+mod drawing;
 mod figure;
 mod frame;
 mod heat;
@@ -15,10 +16,11 @@ mod waterfall;
 
 pub use bars::{Bar, BarSeries, bar_chart, grouped_bars, histogram};
 pub use dots::{DotRow, dot_chart};
+pub use drawing::{Drawing, DrawnAxis, Series};
 pub use figure::{Figure, LegendEntry};
 pub use frame::text_width;
 pub use heat::{Grid, heat_map};
-pub use lines::{ErrorBar, Line, LineChart, Markers};
+pub use lines::{Dots, ErrorBar, Line, LineChart, Markers};
 pub use scale::{Axis, nice_ticks};
 pub use spark::{class_colours, stacked_bars};
 pub use style::{BASELINE, SeriesStyle, series_styles, styles_beside};

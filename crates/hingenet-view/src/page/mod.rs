@@ -27,7 +27,11 @@ use std::borrow::Cow;
 use threshold::Panel;
 
 const TEMPLATE: &str = include_str!("templates/page.html");
-const STYLE: &str = include_str!("templates/page.css");
+const STYLE: &str = concat!(
+    include_str!("../chart/colours.css"),
+    include_str!("templates/page.css"),
+    include_str!("../chart/chart.css")
+);
 const SCRIPT: &str = concat!(
     include_str!("templates/page.js"),
     include_str!("templates/network.js"),
