@@ -9,8 +9,9 @@ use hingenet::{Control, Error};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Rows that are looked at before all others.
+/// Rows that are looked at before all others, and how few they may be where memory is scarce.
 const FIRST_ROWS: usize = 4096;
+const LEAST_ROWS: usize = 256;
 /// Rows read at a time, if they are few columns.
 const MOST_ROWS: usize = 1 << 16;
 /// Share of the memory for one piece: several are on their way at a time, each as cells, aligned and coded.
@@ -51,7 +52,7 @@ impl<'a> Pieces<'a> {
         let control = &session.control;
         let mut options = ReadOptions { target: target.map(String::from), ..reader.plain.options() };
         let batches = Batches::of(data, &options)?;
-        let first = first_piece(&batches, control)?;
+        let first = first_piece(&batches, FIRST_ROWS, control)?;
         if first.notes.iter().any(|note| note.to_string().contains("decimal commas")) {
             options.decimal = Some(b',');
         }
@@ -101,15 +102,16 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// The first rows.
-fn first_piece(batches: &Batches, control: &Control) -> hingenet::Result<ReadResult> {
+/// The first rows, fewer if so many do not fit: before the types of the columns are known, cells are texts, which take more.
+fn first_piece(batches: &Batches, rows: usize, control: &Control) -> hingenet::Result<ReadResult> {
     let mut first = None;
-    let end = batches.for_each(FIRST_ROWS, control, &mut |piece| {
+    let end = batches.for_each(rows, control, &mut |piece| {
         first = Some(piece);
         Err(Error::Interrupted) // no more
     });
     match (first, end) {
         (Some(first), _) => Ok(first),
+        (None, Err(Error::Memory { .. })) if rows > LEAST_ROWS => first_piece(batches, rows / 4, control),
         (None, Err(error)) => Err(error),
         (None, Ok(())) => {
             Err(Error::data("there are no rows", "give at least two rows of different classes"))
@@ -119,7 +121,7 @@ fn first_piece(batches: &Batches, control: &Control) -> hingenet::Result<ReadRes
 
 /// Rows of so many columns that fit into a share of the memory.
 fn rows_at_a_time(columns: usize, control: &Control) -> usize {
-    rows_within(SHARE, columns, control).clamp(256, MOST_ROWS)
+    rows_within(SHARE, columns, control).clamp(LEAST_ROWS, MOST_ROWS)
 }
 
 /// Rows of so many columns that fit into this share of the memory.

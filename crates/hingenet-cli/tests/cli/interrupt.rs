@@ -76,15 +76,15 @@ fn a_fisher_fit_and_a_prediction_stop_soon() {
     assert!(took < Duration::from_secs(5), "the fit stopped after {took:?}");
     folder.succeeds("generate waveform -n 3000 -o small.csv");
     folder.succeeds("fit small.csv --target class --model pool,fast=true -o pool.hgn");
-    // most of the cells missing, no two rows alike
+    // half of the cells missing, hardly a pattern twice, and more rows than two seconds are enough for
     let mut random = hingenet_base::numeric::random::Random::new(1);
     let header: Vec<String> = (0..21).map(|j| format!("x{j:02}")).collect();
-    let mut rows = header.join(",") + "\n";
+    let mut rows = String::new();
     for _ in 0..60_000 {
         let cell = |_| if random.uniform() < 0.5 { String::new() } else { format!("{:.2}", random.normal()) };
         rows += &((0..21).map(cell).collect::<Vec<_>>().join(",") + "\n");
     }
-    folder.write("new.csv", rows.as_bytes());
+    folder.write("new.csv", (header.join(",") + "\n" + &rows.repeat(10)).as_bytes());
     let took = time_to_stop(&folder, "predict pool.hgn new.csv -o out.csv");
     assert!(took < Duration::from_secs(5), "the prediction stopped after {took:?}");
     assert!(!folder.names().iter().any(|name| name == "m.hgn" || name == "out.csv"));
