@@ -232,7 +232,7 @@ impl Network {
         let target = self.target.as_deref().unwrap_or(ALL_ROWS);
         let table = PieceTable::scan(target, None, &pieces.options, control, &read)?;
         pieces.tell_left_out(session);
-        if self.target.is_some() && params.contrast.take().is_some() {
+        if params.contrast.take().is_some() && self.target.is_some() {
             control.warn(
                 "the table does not fit into memory: whether differences of the classes are more than chance is not \
                  tested (`--shuffles`)",
