@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Rows that are looked at before all others, and how few they may be where memory is scarce.
 const FIRST_ROWS: usize = 4096;
 const LEAST_ROWS: usize = 256;
-/// Rows read at a time, if they are few columns.
-const MOST_ROWS: usize = 1 << 16;
+/// Rows read at a time, if they are few columns: so many that a column's values find their bins in a near cache more than once.
+const MOST_ROWS: usize = 1 << 18;
 /// Share of the memory for one piece: several are on their way at a time, each as cells, aligned and coded.
-const SHARE: f64 = 1.0 / 32.0;
+const SHARE: f64 = 1.0 / 20.0;
 
 /// Whether an error says that a table is too large for the memory allowed, so that it can be read in pieces.
 pub fn is_too_large(error: &anyhow::Error, data: &Path) -> bool {

@@ -88,6 +88,28 @@ fn a_pipe_is_written_through_and_stays_a_pipe() {
     assert_eq!(names(folder.path()), ["link", "pipe"]);
 }
 
+/// A null device of our own where we may make one (a root who could destroy the machine's), else the machine's.
+#[test]
+fn devices_are_written_through_and_stay_devices() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("null");
+    let made = Command::new("mknod").arg(&own).args(["c", "1", "3"]).stderr(Stdio::null()).status();
+    let is_usable =
+        made.is_ok_and(|status| status.success()) && File::options().write(true).open(&own).is_ok();
+    let device = if is_usable { own.as_path() } else { Path::new("/dev/null") };
+    write(device, b"lost").unwrap();
+    assert!(fs::metadata(device).unwrap().file_type().is_char_device());
+    assert!(fs::read(device).unwrap().is_empty());
+}
+
+/// The disk that is always full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told() {
+    let error = write(Path::new("/dev/full"), &[7; 1 << 20]).unwrap_err().to_string();
+    assert!(error.contains("/dev/full") && error.contains("No space left"), "{error}");
+}
+
 /// `-o /dev/stdout >> log` adds to the log; replacing the file behind the descriptor would lose it.
 #[test]
 fn a_file_that_a_process_holds_open_is_added_to() {

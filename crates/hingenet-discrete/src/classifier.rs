@@ -166,7 +166,7 @@ impl<N: CodedScores> Classifier for CodedClassifier<N> {
                 return Ok(terms);
             }
         }
-        leave_one_out(self, row, 0..self.coders.len())
+        leave_one_out(self, row, &Game::of_cells(self, row, 0..self.coders.len()))
     }
 }
 

@@ -20,7 +20,7 @@ use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
 use hingenet_base::graph::Dag;
 use hingenet_data::encode::FeatureCoder;
-use hingenet_data::pieces::{Cells, ColumnScan, TableScan, hash_bytes, whole_weights};
+use hingenet_data::pieces::{Cells, CodedPiece, ColumnScan, TableScan, hash_bytes, whole_weights};
 use hingenet_data::rows::Dataset;
 use hingenet_data::select::Fit;
 use hingenet_data::table::Codes;
@@ -128,38 +128,53 @@ impl Coding {
 
     /// Counts a piece.
     pub fn count(&self, pass: &Pass, piece: &Dataset, control: &Control) -> Result<Counted> {
-        let Some(samples) = self.code(piece)? else { return Ok(Counted::default()) };
-        let card = samples.card();
-        match pass {
-            Pass::Tables(parents) => {
-                let structure = Structure::new(card.to_vec(), Dag::new(parents.clone())?)?;
-                let counted = if samples.has_missing() { available_counts } else { raw_counts };
-                Ok(Counted { dense: counted(&structure, &samples)?, ..Counted::default() })
-            }
-            Pass::Pairs(rows) => {
-                let (singles, mut tables) = count(&samples, *rows, control, |_, _, table| table)?;
-                tables.sort_by_key(|(i, j, _)| (*i, *j));
-                let mut counted = Counted { dense: singles.concat(), ..Counted::default() };
-                for (i, j, table) in tables {
-                    match table {
-                        PairTable::LaidOut(table) if !is_wide(card, i, j, *rows) => {
-                            counted.dense.extend(table)
-                        }
-                        table => {
-                            let cells = table.cells(card, i, j).into_iter();
-                            counted.sparse.extend(cells.map(|((c, a, b), n)| (words(&[i, j, c, a, b]), n)));
-                        }
+        match self.code(piece)? {
+            Some(samples) => count_coded(pass, &samples, control),
+            None => Ok(Counted::default()),
+        }
+    }
+
+    /// Counts rows that are coded already.
+    pub fn count_kept(
+        &self,
+        pass: &Pass,
+        (columns, weights): CodedPiece,
+        control: &Control,
+    ) -> Result<Counted> {
+        count_coded(pass, &Samples::new(self.card(), columns, weights)?, control)
+    }
+}
+
+/// Counts the coded rows of a piece.
+fn count_coded(pass: &Pass, samples: &Samples, control: &Control) -> Result<Counted> {
+    let card = samples.card();
+    match pass {
+        Pass::Tables(parents) => {
+            let structure = Structure::new(card.to_vec(), Dag::new(parents.clone())?)?;
+            let counted = if samples.has_missing() { available_counts } else { raw_counts };
+            Ok(Counted { dense: counted(&structure, samples)?, ..Counted::default() })
+        }
+        Pass::Pairs(rows) => {
+            let (singles, mut tables) = count(samples, *rows, control, |_, _, table| table)?;
+            tables.sort_by_key(|(i, j, _)| (*i, *j));
+            let mut counted = Counted { dense: singles.concat(), ..Counted::default() };
+            for (i, j, table) in tables {
+                match table {
+                    PairTable::LaidOut(table) if !is_wide(card, i, j, *rows) => counted.dense.extend(table),
+                    table => {
+                        let cells = table.cells(card, i, j).into_iter();
+                        counted.sparse.extend(cells.map(|((c, a, b), n)| (words(&[i, j, c, a, b]), n)));
                     }
                 }
-                Ok(counted)
             }
-            Pass::Rows => {
-                let mut counted = Counted { is_of_rows: true, ..Counted::default() };
-                for m in 0..samples.n_rows() {
-                    *counted.sparse.entry(row_key(&samples, m)).or_default() += samples.weight(m);
-                }
-                Ok(counted)
+            Ok(counted)
+        }
+        Pass::Rows => {
+            let mut counted = Counted { is_of_rows: true, ..Counted::default() };
+            for m in 0..samples.n_rows() {
+                *counted.sparse.entry(row_key(samples, m)).or_default() += samples.weight(m);
             }
+            Ok(counted)
         }
     }
 }

@@ -10,6 +10,7 @@ use hingenet_data::pieces::Draw;
 use hingenet_gaussian::StructureMethod;
 use hingenet_gaussian::structure::{Constraints, SearchParams, TestLearner};
 use hingenet_gaussian::study::{StudyParams, study_moments, study_networks};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How a table is made.
 #[derive(Clone, Copy, Default)]
@@ -423,6 +424,33 @@ fn rows_that_are_held_out_are_tested_and_not_learnt_from() {
         assert_eq!((a.data.rows, a.protocol.test_rows), (400, Some(chosen.len())));
         assert_eq!(a.results[0].accuracy, b.results[0].accuracy);
         assert_eq!(a.results[0].log_loss, b.results[0].log_loss);
+    }
+}
+
+/// Rows are kept as codes while the columns are looked at, so that the table is read once, and its model is that of the whole.
+#[test]
+fn a_table_is_read_once_for_all_rounds_of_counting() {
+    for (gaps, weights) in [(false, false), (false, true), (true, false), (true, true)] {
+        let table = table(Kind { rows: 400, gaps, weights });
+        let weights = weights.then_some("times");
+        for spec in LIKELY.iter().chain(&["nb:mcl"]) {
+            let alike = in_pieces(spec, &dealt(&table, 2), weights).unwrap().to_bytes().unwrap();
+            for rows in [23, 400] {
+                let (read, times) = (hand_on(&table, rows), AtomicUsize::new(0));
+                let counted = |options: &ReadOptions, hand_on: Take<'_>| {
+                    times.fetch_add(1, Ordering::Relaxed);
+                    read(options, hand_on)
+                };
+                let fit =
+                    PieceFit::new(&spec.parse().unwrap(), "class", weights, FitOptions::default()).unwrap();
+                let model = fit.fit(&ReadOptions::default(), &Control::default(), &counted).unwrap();
+                assert!(
+                    model.to_bytes().unwrap() == alike,
+                    "{spec}, gaps {gaps}, weights {weights:?}, pieces of {rows}"
+                );
+                assert_eq!(times.into_inner(), 1, "{spec}");
+            }
+        }
     }
 }
 

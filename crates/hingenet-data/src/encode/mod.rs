@@ -10,9 +10,10 @@
 
 mod coder;
 pub mod mdl;
+mod slots;
 mod standard;
 mod values;
 
 pub use coder::FeatureCoder;
 pub use standard::{Divisor, FURTHEST, Standard, is_moderate};
-pub use values::{MOST_BINS, ValueArrays, ValueCounts};
+pub use values::{BinCells, BinMoves, MOST_BINS, ValueArrays, ValueCounts};

@@ -3,8 +3,8 @@
 //! one. Which do depends on the values alone, not on their order or on how they came in pieces.
 
 use super::mdl::Blocks;
+use super::slots::{NO_BIN, Slots};
 use hingenet_base::error::{Error, Result, require_len};
-use rustc_hash::FxHashMap;
 
 /// Most bins of a column. Cuts are exact for columns of fewer distinct values.
 pub const MOST_BINS: usize = 1 << 16;
@@ -12,7 +12,8 @@ pub const MOST_BINS: usize = 1 << 16;
 /// A whole number in the order of the numbers it stands for.
 pub(super) fn ordered_key(x: f64) -> u64 {
     let bits = (x + 0.0).to_bits(); // −0 is 0
-    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+    let sign = (bits as i64 >> 63) as u64;
+    bits ^ (sign | 1 << 63)
 }
 
 /// The smallest number of low bits to leave out of ascending keys so that at most [`MOST_BINS`] distinct ones are left.
@@ -42,9 +43,12 @@ pub(super) fn coarse_shift(keys: impl ExactSizeIterator<Item = u64> + Clone) -> 
 #[derive(Debug, Clone, Default)]
 pub struct ValueCounts {
     n_classes: usize,
-    /// The bin of each key.
-    bins: FxHashMap<u64, u32>,
-    arrays: ValueArrays,
+    /// Low bits of a key that do not count.
+    shift: u32,
+    slots: Slots,
+    /// Of each bin its smallest and its largest value, as bits, and the rows of each class: side by side, because every
+    /// cell asks for all of them.
+    bins: Vec<u64>,
 }
 
 /// The counts as plain arrays.
@@ -60,6 +64,23 @@ pub struct ValueArrays {
     pub rows: Vec<u64>,
 }
 
+/// The bins of some cells, numbered as they came to be.
+#[derive(Debug, Clone, Default)]
+pub struct BinCells {
+    /// The bin of each cell; 0 where it is missing.
+    pub bins: Vec<u16>,
+    /// The cells that are missing.
+    pub gaps: Vec<u32>,
+}
+
+/// Where bins went: whenever they were made coarser, the new number of each.
+pub type BinMoves = Vec<Vec<u16>>;
+
+/// Cells that are looked up together.
+const BATCH: usize = 64;
+/// Numbers that stand before the rows of a bin.
+const ENDS: usize = 2;
+
 impl ValueCounts {
     /// No values, and so many classes.
     pub fn new(n_classes: usize) -> Self {
@@ -67,8 +88,7 @@ impl ValueCounts {
     }
 
     fn with_shift(n_classes: usize, shift: u32) -> Self {
-        let arrays = ValueArrays { shift, ..ValueArrays::default() };
-        ValueCounts { n_classes, bins: FxHashMap::default(), arrays }
+        ValueCounts { n_classes, shift, slots: Slots::default(), bins: Vec::new() }
     }
 
     /// Counts from arrays; nothing is believed.
@@ -83,32 +103,43 @@ impl ValueCounts {
             return Err(Error::model_file("the values of a column are not in order"));
         }
         let mut counts = ValueCounts::with_shift(n_classes, *shift);
-        counts.insert(arrays, &(0..n_classes).collect::<Vec<_>>());
+        for v in 0..low.len() {
+            let rows = &rows[v * n_classes..][..n_classes];
+            counts.insert([low[v], high[v]], rows.iter().copied().enumerate());
+        }
         Ok(counts)
     }
 
     /// The arrays, bins in ascending order.
     pub fn arrays(&self) -> ValueArrays {
-        let k = self.n_classes;
-        let ValueArrays { shift, low, high, rows } = &self.arrays;
         let order = self.order();
         ValueArrays {
-            shift: *shift,
-            low: order.iter().map(|&v| low[v]).collect(),
-            high: order.iter().map(|&v| high[v]).collect(),
-            rows: order.iter().flat_map(|&v| rows[v * k..][..k].iter().copied()).collect(),
+            shift: self.shift,
+            low: order.iter().map(|&v| self.ends(v)[0]).collect(),
+            high: order.iter().map(|&v| self.ends(v)[1]).collect(),
+            rows: order.iter().flat_map(|&v| self.rows(v).iter().copied()).collect(),
         }
     }
 
     /// Number of bins.
     pub fn n_bins(&self) -> usize {
-        self.arrays.low.len()
+        self.slots.n_bins()
+    }
+
+    /// Memory.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.bins[..]) + self.slots.bytes()
     }
 
     /// Smallest and largest value.
     pub fn range(&self) -> Option<[f64; 2]> {
-        let low = self.arrays.low.iter().copied().reduce(f64::min)?;
-        Some([low, self.arrays.high.iter().copied().fold(low, f64::max)])
+        let ends = (0..self.n_bins()).map(|v| self.ends(v));
+        ends.reduce(|[a, b], [low, high]| [a.min(low), b.max(high)])
+    }
+
+    /// The smallest value of each bin, in the order in which they came to be.
+    pub fn lows(&self) -> Vec<f64> {
+        (0..self.n_bins()).map(|v| self.ends(v)[0]).collect()
     }
 
     /// Counts a value of so many equal rows of a class.
@@ -116,91 +147,171 @@ impl ValueCounts {
     pub fn add(&mut self, x: f64, class: usize, rows: u64) {
         let x = x + 0.0; // −0 is 0
         let v = self.bin(x);
-        self.widen(v, x, x);
-        self.arrays.rows[v * self.n_classes + class] += rows;
+        self.count(v, x, class, rows);
         if self.n_bins() > MOST_BINS {
             self.coarsen();
+        }
+    }
+
+    /// Counts a column: cells (NaN where missing) with the class and the weight of each. Gives the bin of each cell, which
+    /// the bins may leave later on: `moves` has where they went.
+    pub fn add_cells(
+        &mut self,
+        cells: &[f64],
+        class: &[usize],
+        weights: &[u64],
+        moves: &mut BinMoves,
+    ) -> BinCells {
+        let mut found = BinCells { bins: vec![0; cells.len()], gaps: Vec::new() };
+        let mut likely = [0; BATCH];
+        for (at, batch) in cells.chunks(BATCH).enumerate() {
+            self.look_up(batch, &mut likely);
+            let mut is_stale = false;
+            for (m, (&x, &likely)) in (at * BATCH..).zip(batch.iter().zip(&likely)) {
+                if x.is_nan() {
+                    found.gaps.push(m as u32);
+                    continue;
+                }
+                let x = x + 0.0; // −0 is 0
+                let v = if is_stale || likely == NO_BIN { self.bin(x) } else { likely as usize };
+                self.count(v, x, class[m], weights[m]);
+                found.bins[m] = v as u16;
+                if self.n_bins() > MOST_BINS {
+                    let to = self.coarsen();
+                    found.bins[..m].iter_mut().for_each(|bin| *bin = to[usize::from(*bin)]);
+                    // its own bin has a number beyond those of a cell
+                    found.bins[m] = to[v];
+                    moves.push(to);
+                    is_stale = true;
+                }
+            }
+        }
+        found
+    }
+
+    /// The bins of some values as far as the first look finds them, [`NO_BIN`] for others. No look waits for another one, so
+    /// all of them wait for the memory at once.
+    fn look_up(&self, cells: &[f64], likely: &mut [u32]) {
+        for (v, x) in likely.iter_mut().zip(cells) {
+            *v = self.slots.first(ordered_key(*x) >> self.shift);
+        }
+        let stride = self.stride();
+        for (v, x) in likely.iter_mut().zip(cells) {
+            let low = self.bins.get((*v as usize).saturating_mul(stride)).copied().unwrap_or_default();
+            let is_it = (ordered_key(f64::from_bits(low)) ^ ordered_key(*x)) >> self.shift == 0;
+            *v = if is_it { *v } else { NO_BIN };
         }
     }
 
     /// Adds the counts of another piece, whose class c is `classes[c]` here.
     pub fn merge(&mut self, other: &ValueCounts, classes: &[usize]) {
-        self.shift_to(other.arrays.shift);
-        self.insert(&other.arrays, classes);
-    }
-
-    /// The same counts where class c has become `classes[c]` of so many.
-    pub fn with_classes(&self, n_classes: usize, classes: &[usize]) -> Self {
-        let mut counts = ValueCounts::with_shift(n_classes, self.arrays.shift);
-        counts.insert(&self.arrays, classes);
-        counts
-    }
-
-    /// MDL cuts (`mdl::cuts`) of the values.
-    pub fn cuts(&self) -> Vec<f64> {
-        let k = self.n_classes;
-        let mut blocks = Blocks::default();
-        for v in self.order() {
-            let rows = self.arrays.rows[v * k..][..k].iter().enumerate().filter(|(_, n)| **n > 0);
-            blocks.push([self.arrays.low[v], self.arrays.high[v]], rows.map(|(c, n)| (c, *n as f64)));
-        }
-        blocks.cuts(k)
-    }
-
-    fn insert(&mut self, arrays: &ValueArrays, classes: &[usize]) {
-        for (v, rows) in arrays.rows.chunks_exact(classes.len().max(1)).enumerate() {
-            let at = self.bin(arrays.low[v]);
-            self.widen(at, arrays.low[v], arrays.high[v]);
-            let own = &mut self.arrays.rows[at * self.n_classes..];
-            rows.iter().zip(classes).for_each(|(n, &c)| own[c] += n);
+        self.shift_to(other.shift);
+        for v in 0..other.n_bins() {
+            let rows = other.rows(v).iter().zip(classes);
+            self.insert(other.ends(v), rows.map(|(n, c)| (*c, *n)));
         }
         if self.n_bins() > MOST_BINS {
             self.coarsen();
         }
     }
 
+    /// The same counts, bins as they are numbered, where class c has become `classes[c]` of so many.
+    pub fn with_classes(&self, n_classes: usize, classes: &[usize]) -> Self {
+        let mut counts = ValueCounts::with_shift(n_classes, self.shift);
+        counts.merge(self, classes);
+        counts
+    }
+
+    /// MDL cuts (`mdl::cuts`) of the values.
+    pub fn cuts(&self) -> Vec<f64> {
+        let mut blocks = Blocks::default();
+        for v in self.order() {
+            let rows = self.rows(v).iter().enumerate().filter(|(_, n)| **n > 0);
+            blocks.push(self.ends(v), rows.map(|(c, n)| (c, *n as f64)));
+        }
+        blocks.cuts(self.n_classes)
+    }
+
+    fn stride(&self) -> usize {
+        ENDS + self.n_classes
+    }
+
+    fn ends(&self, v: usize) -> [f64; ENDS] {
+        let at = v * self.stride();
+        [self.bins[at], self.bins[at + 1]].map(f64::from_bits)
+    }
+
+    fn rows(&self, v: usize) -> &[u64] {
+        &self.bins[v * self.stride()..][ENDS..self.stride()]
+    }
+
+    /// Counts a value of a bin.
+    #[inline]
+    fn count(&mut self, v: usize, x: f64, class: usize, rows: u64) {
+        let stride = self.stride();
+        let bin = &mut self.bins[v * stride..][..stride];
+        widen(bin, [x, x]);
+        bin[ENDS + class] += rows;
+    }
+
+    /// Adds rows, each with its class, whose values lie between two ends.
+    fn insert(&mut self, ends: [f64; ENDS], rows: impl Iterator<Item = (usize, u64)>) -> usize {
+        let v = self.bin(ends[0]);
+        let stride = self.stride();
+        let bin = &mut self.bins[v * stride..][..stride];
+        widen(bin, ends);
+        rows.for_each(|(c, n)| bin[ENDS + c] += n);
+        v
+    }
+
     /// The bin of a value, a new one if need be.
     #[inline]
     fn bin(&mut self, x: f64) -> usize {
-        let ValueArrays { shift, low, high, rows } = &mut self.arrays;
-        let new = low.len() as u32;
-        let v = *self.bins.entry(ordered_key(x) >> *shift).or_insert(new);
-        if v == new {
-            low.push(x);
-            high.push(x);
-            rows.resize(rows.len() + self.n_classes, 0);
+        let (stride, shift, bins) = (self.stride(), self.shift, &self.bins);
+        let key_of = |v: usize| ordered_key(f64::from_bits(bins[v * stride])) >> shift;
+        let v = self.slots.find_or_add(ordered_key(x) >> shift, key_of);
+        if v * stride == self.bins.len() {
+            self.bins.extend([x.to_bits(); ENDS]);
+            self.bins.resize((v + 1) * stride, 0);
         }
-        v as usize
-    }
-
-    #[inline]
-    fn widen(&mut self, v: usize, low: f64, high: f64) {
-        self.arrays.low[v] = self.arrays.low[v].min(low);
-        self.arrays.high[v] = self.arrays.high[v].max(high);
+        v
     }
 
     /// The bins in ascending order.
     fn order(&self) -> Vec<usize> {
-        let low = &self.arrays.low;
+        let low = self.lows();
         let mut order: Vec<usize> = (0..low.len()).collect();
         order.sort_unstable_by(|&a, &b| low[a].total_cmp(&low[b]));
         order
     }
 
-    /// Leaves out as many low bits of the keys as it takes.
+    /// Leaves out as many low bits of the keys as it takes; where each bin went.
     #[cold]
-    fn coarsen(&mut self) {
-        let shift = self.arrays.shift;
-        let keys: Vec<u64> = self.order().iter().map(|&v| ordered_key(self.arrays.low[v]) >> shift).collect();
-        self.shift_to(shift + coarse_shift(keys.into_iter()));
+    fn coarsen(&mut self) -> Vec<u16> {
+        let shift = self.shift;
+        let keys: Vec<u64> = self.order().iter().map(|&v| ordered_key(self.ends(v)[0]) >> shift).collect();
+        self.shift_to(shift + coarse_shift(keys.into_iter()))
     }
 
-    fn shift_to(&mut self, shift: u32) {
-        if shift > self.arrays.shift {
-            let arrays = std::mem::take(&mut self.arrays);
-            *self = ValueCounts::with_shift(self.n_classes, shift);
-            self.insert(&arrays, &(0..self.n_classes).collect::<Vec<_>>());
+    /// Leaves out so many low bits, if they are more than now; where each bin went.
+    fn shift_to(&mut self, shift: u32) -> Vec<u16> {
+        if shift <= self.shift {
+            return Vec::new();
         }
+        let fine = std::mem::replace(self, ValueCounts::with_shift(self.n_classes, shift));
+        let moved = |v: usize| self.insert(fine.ends(v), fine.rows(v).iter().copied().enumerate()) as u16;
+        (0..fine.n_bins()).map(moved).collect()
+    }
+}
+
+/// Widens a bin to hold these ends too.
+#[inline]
+fn widen(bin: &mut [u64], [low, high]: [f64; ENDS]) {
+    if low < f64::from_bits(bin[0]) {
+        bin[0] = low.to_bits();
+    }
+    if high > f64::from_bits(bin[1]) {
+        bin[1] = high.to_bits();
     }
 }
 
@@ -247,6 +358,44 @@ mod tests {
             }
             let again = ValueCounts::from_arrays(3, &whole.arrays()).unwrap();
             assert_eq!(again.arrays(), whole.arrays());
+        }
+    }
+
+    /// Cells keep their bins through every coarsening, in pieces of any size.
+    #[test]
+    fn cells_are_found_in_their_bins_again() {
+        let rows = rows(3 * MOST_BINS, 5);
+        let cells: Vec<f64> =
+            rows.iter().enumerate().map(|(m, r)| if m % 9 == 4 { f64::NAN } else { r.0 }).collect();
+        let class: Vec<usize> = rows.iter().map(|r| r.1).collect();
+        let weights = vec![1; rows.len()];
+        let (mut counts, mut moves) = (ValueCounts::new(3), BinMoves::new());
+        let mut pieces = Vec::new();
+        for start in (0..rows.len()).step_by(10_007) {
+            let part = start..(start + 10_007).min(rows.len());
+            let found = counts.add_cells(
+                &cells[part.clone()],
+                &class[part.clone()],
+                &weights[part.clone()],
+                &mut moves,
+            );
+            pieces.push((part, moves.len(), found));
+        }
+        assert!(moves.len() > 1);
+        let mut plain = ValueCounts::new(3);
+        cells.iter().zip(&class).filter(|(x, _)| !x.is_nan()).for_each(|(x, c)| plain.add(*x, *c, 1));
+        assert_eq!(counts.arrays(), plain.arrays());
+        let cuts = counts.cuts();
+        let lows = counts.lows();
+        for (part, seen, found) in pieces {
+            for (at, m) in part.enumerate() {
+                assert_eq!(cells[m].is_nan(), found.gaps.binary_search(&(at as u32)).is_ok());
+                if !cells[m].is_nan() {
+                    let bin = moves[seen..].iter().fold(found.bins[at], |bin, to| to[usize::from(bin)]);
+                    let state = |x: f64| cuts.partition_point(|cut| *cut < x);
+                    assert_eq!(state(lows[usize::from(bin)]), state(cells[m]));
+                }
+            }
         }
     }
 

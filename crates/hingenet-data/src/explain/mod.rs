@@ -181,14 +181,9 @@ impl Explanation {
     }
 }
 
-/// What each observed feature among `features` changes in the log posterior of the only row of a table: the posterior
-/// with it less the posterior without it. The base is the posterior of a row without any cell.
-pub fn leave_one_out<C: Classifier + ?Sized>(
-    model: &C,
-    row: &Table,
-    features: impl IntoIterator<Item = usize>,
-) -> Result<ScoreTerms> {
-    let game = Game::of_cells(model, row, features);
+/// What each player of a game of the only row of a table changes in the log posterior: the posterior with it less the
+/// posterior without it. The base is the posterior of nobody known.
+pub fn leave_one_out<C: Classifier + ?Sized>(model: &C, row: &Table, game: &Game<'_>) -> Result<ScoreTerms> {
     let k = model.n_classes();
     if game.players().is_empty() {
         let scores: Vec<f64> = model.log_proba(row)?.into_iter().map(|l| l.max(FLOOR)).collect();

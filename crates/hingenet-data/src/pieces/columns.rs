@@ -1,8 +1,9 @@
 //! What every fit must know of the columns before it can code a row: their types, the categories and classes of all
 //! pieces, and how values and classes go together.
 
+use super::coded::CodedRows;
 use super::{united, whole_weights};
-use crate::encode::ValueCounts;
+use crate::encode::{BinMoves, ValueCounts};
 use crate::rows::Dataset;
 use crate::table::{Categorical, Codes, Column, ColumnData, FeatureKind, FeatureSpec, Schema, names_rows};
 use hingenet_base::error::{Error, Result};
@@ -54,33 +55,52 @@ pub enum Cells {
 impl TableScan {
     /// Scans a piece.
     pub fn of(data: &Dataset) -> Result<Self> {
+        Self::keeping(data, None)
+    }
+
+    /// Scans a piece, whose rows may be kept as codes.
+    pub fn keeping(data: &Dataset, kept: Option<&mut CodedRows>) -> Result<Self> {
         let weights = whole_weights(data)?;
         let mut scan = Self::without_values(data, &weights);
-        scan.add_values(data, &weights);
+        scan.add_values(data, weights, kept);
         Ok(scan)
     }
 
     /// Scans another piece: the same as merging its scan, but the values find their bins at once.
-    pub fn add(&mut self, data: &Dataset) -> Result<()> {
+    pub fn add(&mut self, data: &Dataset, kept: Option<&mut CodedRows>) -> Result<()> {
         let weights = whole_weights(data)?;
         self.merge(&Self::without_values(data, &weights))?;
-        self.add_values(data, &weights);
+        self.add_values(data, weights, kept);
         Ok(())
     }
 
     /// Counts the numbers of a piece whose names are known.
-    fn add_values(&mut self, data: &Dataset, weights: &[u64]) {
+    fn add_values(&mut self, data: &Dataset, mut weights: Vec<u64>, kept: Option<&mut CodedRows>) {
+        if weights.contains(&0) {
+            let counted: Vec<usize> = (0..data.n_rows()).filter(|&m| weights[m] > 0).collect();
+            weights.retain(|w| *w > 0);
+            return self.add_values(&data.rows(&counted), weights, kept);
+        }
         let place = |name: &String| self.classes.iter().position(|own| own == name).unwrap_or_default();
         let places: Vec<usize> = data.classes.iter().map(place).collect();
         let class: Vec<usize> = data.class.iter().map(|c| places[c.unwrap_or_default()]).collect();
-        let columns = self.columns.par_iter_mut().zip(data.features.columns());
-        columns.for_each(|(scan, column)| {
-            if let (Cells::Numbers(values), Some(numbers)) = (&mut scan.cells, column.as_numeric()) {
-                let rows = numbers.with_nan().iter().zip(&class).zip(weights);
-                let rows = rows.filter(|((x, _), w)| !x.is_nan() && **w > 0);
-                rows.for_each(|((x, c), w)| values.add(*x, *c, *w));
+        let count = |scan: &mut ColumnScan, column: &Column, moves: &mut BinMoves| match &mut scan.cells {
+            Cells::Numbers(values) => {
+                let cells = column.as_numeric()?.with_nan();
+                Some(values.add_cells(cells, &class, &weights, moves))
             }
-        });
+            _ => None,
+        };
+        let columns = self.columns.par_iter_mut().zip(data.features.columns());
+        match kept {
+            None => columns.for_each(|(scan, column)| drop(count(scan, column, &mut BinMoves::new()))),
+            Some(kept) => {
+                let moves = kept.moves(columns.len());
+                let found = columns.zip(moves).map(|((scan, column), moves)| count(scan, column, moves));
+                let found = found.collect();
+                kept.add(data, found, &weights);
+            }
+        }
     }
 
     /// A piece without what its columns of numbers hold.
@@ -157,7 +177,7 @@ impl TableScan {
     /// Memory, about.
     pub fn bytes(&self) -> usize {
         let column = |column: &ColumnScan| match &column.cells {
-            Cells::Numbers(values) => values.n_bins() * (32 + 8 * self.classes.len()),
+            Cells::Numbers(values) => values.bytes(),
             Cells::Categories { names, .. } => names.iter().map(|name| 64 + name.len()).sum(),
             Cells::Missing | Cells::Mixed => 0,
         };

@@ -2,10 +2,12 @@
 //! whole table gives in memory, bit by bit. Everything counted is a whole number, and nothing depends on where one
 //! piece ends and the next begins.
 
+mod coded;
 mod columns;
 mod draw;
 mod sample;
 
+pub use coded::{CodedPiece, CodedRows, CodedTable};
 pub use columns::{Cells, ColumnScan, TableScan};
 pub use draw::{Draw, hash_bytes};
 pub use sample::{RowSample, joined};

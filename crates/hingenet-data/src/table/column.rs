@@ -7,6 +7,7 @@ use super::Codes;
 pub struct Column {
     name: String,
     data: ColumnData,
+    is_absent: bool,
 }
 
 /// What a column holds.
@@ -45,13 +46,24 @@ impl Column {
     /// A column of numbers; NaN is a missing cell. Infinities must have been refused before.
     pub fn numeric(name: impl Into<String>, values: Vec<f64>) -> Self {
         debug_assert!(values.iter().all(|v| !v.is_infinite()));
-        Column { name: name.into(), data: ColumnData::Numeric(Numeric { values }) }
+        Column { name: name.into(), data: ColumnData::Numeric(Numeric { values }), is_absent: false }
     }
 
     /// A column of categories; codes must lie below the number of categories.
     pub fn categorical(name: impl Into<String>, categories: Vec<String>, codes: Codes) -> Self {
         debug_assert!(codes.iter().flatten().all(|c| c < categories.len()));
-        Column { name: name.into(), data: ColumnData::Categorical(Categorical { categories, codes }) }
+        let data = ColumnData::Categorical(Categorical { categories, codes });
+        Column { name: name.into(), data, is_absent: false }
+    }
+
+    /// The same column, standing for one that a table has not got: its cells are missing for that reason.
+    pub fn absent(self) -> Self {
+        Column { is_absent: true, ..self }
+    }
+
+    /// Whether this column stands for one that a table has not got.
+    pub fn is_absent(&self) -> bool {
+        self.is_absent
     }
 
     /// The name.
@@ -133,7 +145,7 @@ impl Column {
                 codes: c.codes.rows(rows),
             }),
         };
-        Column { name: self.name.clone(), data }
+        Column { name: self.name.clone(), data, is_absent: self.is_absent }
     }
 
     /// These cells, then those of another column of the same type and categories; `None` if it is of another.
@@ -148,7 +160,7 @@ impl Column {
             }
             _ => return None,
         };
-        Some(Column { name: self.name.clone(), data })
+        Some(Column { name: self.name.clone(), data, is_absent: self.is_absent && other.is_absent })
     }
 
     /// Makes the cell of row `i` missing.

@@ -146,6 +146,16 @@ impl Table {
         self.columns[j].blank(i);
     }
 
+    /// Memory of the cells, about.
+    pub fn bytes(&self) -> usize {
+        let column = |column: &Column| match column.data() {
+            ColumnData::Numeric(_) => size_of::<f64>() * column.len(),
+            ColumnData::Categorical(c) if matches!(c.codes(), Codes::U8(_)) => column.len(),
+            ColumnData::Categorical(_) => size_of::<u16>() * column.len(),
+        };
+        self.columns.iter().map(column).sum()
+    }
+
     /// Number of missing cells.
     pub fn n_missing(&self) -> usize {
         self.columns.iter().map(Column::n_missing).sum()

@@ -123,7 +123,7 @@ impl Schema {
                 Some(&i) => columns.push(spec.align(table.column(i), unseen, &mut report)?),
                 None => {
                     report.absent.push(spec.name.clone());
-                    columns.push(spec.all_missing(table.n_rows()));
+                    columns.push(spec.all_missing(table.n_rows()).absent());
                 }
             }
         }
@@ -255,6 +255,7 @@ mod tests {
         assert_eq!((report.absent, report.extra), (vec!["x".to_string()], 1));
         assert_eq!(report.unseen, [Unseen { column: "c".into(), cells: 1, first: "new".into() }]);
         assert_eq!(table.column(0).n_missing(), 2);
+        assert!(table.rows(&[1]).column(0).is_absent() && !table.column(1).is_absent());
         assert_eq!(table.column(1).as_categorical().unwrap().get(1), Some("b"));
         assert!(table.column(1).is_missing(0));
     }

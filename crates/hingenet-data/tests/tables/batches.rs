@@ -293,19 +293,37 @@ fn an_error_of_who_takes_the_pieces_ends_the_reading() {
 mod of_typed_files {
     use super::*;
     use ::parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
-    use ::parquet::file::properties::WriterProperties;
+    use ::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
     use ::parquet::file::writer::SerializedFileWriter;
     use ::parquet::schema::parser::parse_message_type;
     use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
     use arrow_ipc::writer::{FileWriter, StreamWriter};
     use hingenet_data::table::read::is_decoding;
 
-    /// Rows in groups of so many, in pages of three.
+    /// Rows in groups of so many, in pages of three: texts are keys into a dictionary.
     fn as_parquet(rows: &[Row], group: usize) -> Vec<u8> {
+        parquet(rows, group, |builder| builder)
+    }
+
+    /// The same in pages of the second form.
+    fn as_second_parquet(rows: &[Row], group: usize) -> Vec<u8> {
+        parquet(rows, group, |builder| builder.set_writer_version(WriterVersion::PARQUET_2_0))
+    }
+
+    /// The same where dictionaries are soon full, so that only the first pages of a group hold keys.
+    fn as_full_parquet(rows: &[Row], group: usize) -> Vec<u8> {
+        parquet(rows, group, |builder| builder.set_dictionary_page_size_limit(12))
+    }
+
+    fn parquet(
+        rows: &[Row],
+        group: usize,
+        with: fn(WriterPropertiesBuilder) -> WriterPropertiesBuilder,
+    ) -> Vec<u8> {
         let schema =
             parse_message_type("message m { optional double x; optional binary t (UTF8); }").unwrap();
-        let properties =
-            WriterProperties::builder().set_data_page_row_count_limit(3).set_write_batch_size(3).build();
+        let properties = WriterProperties::builder().set_data_page_row_count_limit(3).set_write_batch_size(3);
+        let properties = with(properties).build();
         let mut bytes = Vec::new();
         let mut writer =
             SerializedFileWriter::new(&mut bytes, Arc::new(schema), Arc::new(properties)).unwrap();
@@ -359,8 +377,8 @@ mod of_typed_files {
         ) {
             let text = |row: &Row| [row.0.map_or("-".into(), |x| x.to_string()), row.1.clone().unwrap_or("-".into())];
             let expected: Vec<_> = rows.iter().map(text).collect();
-            let writers: [(&str, Write); 4] =
-                [("parquet", as_parquet), ("arrow", as_arrow), ("arrows", as_stream), ("parquet.gz", |r, n| zipped(&as_parquet(r, n)))];
+            let writers: [(&str, Write); 6] =
+                [("parquet", as_parquet), ("parquet", as_second_parquet), ("parquet", as_full_parquet), ("arrow", as_arrow), ("arrows", as_stream), ("parquet.gz", |r, n| zipped(&as_parquet(r, n)))];
             for (format, write) in writers {
                 let folder = files(&rows, cut, format, |rows| write(rows, group));
                 for options in [ReadOptions::default(), typed()] {

@@ -284,6 +284,12 @@ fn a_word_among_numbers_brings_a_hint() {
     assert_eq!((*place, value.as_str()), (Place::Line(12), "nan"));
     assert!(found.notes[0].to_string().contains("--na"));
     assert!(csv("doors\n2\n3\n4\n5more\n").notes.is_empty());
+    // ten numbers for each word
+    let notes = |n: usize| {
+        let numbers: String = (0..n).map(|i| format!("{i}.5\n")).collect();
+        csv(&format!("a\n{numbers}none\nseveral\n")).notes.len()
+    };
+    assert_eq!((notes(19), notes(20)), (0, 1));
 }
 
 #[test]

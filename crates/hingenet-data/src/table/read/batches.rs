@@ -53,7 +53,7 @@ impl Batches {
             table: &self.table,
             files: names,
             most_rows: most_rows.max(1),
-            total: self.total()?,
+            total: self.total(control)?,
             options: &self.options,
             control,
         };
@@ -81,7 +81,7 @@ impl Batches {
 
     /// The number of rows where the format tells it without reading them, else 0; one file is asked when it is read.
     #[cfg(feature = "parquet")]
-    fn total(&self) -> Result<usize> {
+    fn total(&self, control: &Control) -> Result<usize> {
         let mut total: usize = 0;
         for file in self.files.iter().filter(|_| self.files.len() > 1) {
             if self.options.format.or_else(|| Format::of_name(&file.to_string_lossy()))
@@ -89,7 +89,7 @@ impl Batches {
             {
                 return Ok(0);
             }
-            match super::parquet::n_rows(file, &self.options)? {
+            match super::parquet::n_rows(file, &self.options, control)? {
                 Some(n_rows) => total = total.saturating_add(n_rows),
                 None => return Ok(0),
             }
@@ -98,7 +98,7 @@ impl Batches {
     }
 
     #[cfg(not(feature = "parquet"))]
-    fn total(&self) -> Result<usize> {
+    fn total(&self, _: &Control) -> Result<usize> {
         Ok(0)
     }
 }

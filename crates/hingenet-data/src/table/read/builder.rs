@@ -39,6 +39,12 @@ impl Role {
     }
 }
 
+/// Stands for the key of a missing cell, and for the code of a text that was not met yet.
+#[cfg(feature = "parquet")]
+pub(super) const NO_KEY: u32 = u32::MAX;
+#[cfg(feature = "parquet")]
+pub(super) const NO_CODE: u32 = u32::MAX;
+
 /// One column that grows cell by cell.
 pub(super) struct ColumnBuilder {
     pub(super) name: String,
@@ -124,6 +130,16 @@ impl ColumnBuilder {
         }
     }
 
+    /// Memory of so many cells, at least.
+    pub(super) fn bytes_of(&self, n_cells: usize) -> f64 {
+        let cell = match &self.store {
+            Store::Nothing => 0.0,
+            Store::Coded(_) => 1.0,
+            Store::Numbers(_) => 8.0,
+        };
+        cell * n_cells as f64
+    }
+
     /// Adds a cell given as text.
     #[inline]
     pub(super) fn push(&mut self, cell: Cell<'_>, place: Place, context: &Context<'_>) -> Result<()> {
@@ -162,21 +178,47 @@ impl ColumnBuilder {
     }
 
     #[cfg(feature = "parquet")]
+    /// Adds cells given as keys of texts, [`NO_KEY`] for a missing one. `codes` has a place for each text, and keeps what code
+    /// it has in this column: [`NO_CODE`] before it is met.
+    pub(super) fn push_keys<'t>(
+        &mut self,
+        keys: &[u32],
+        codes: &mut [u32],
+        text: impl Fn(usize) -> Result<&'t str>,
+        first_row: u64,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        for (k, &key) in keys.iter().enumerate() {
+            let known = codes.get(key as usize).copied().filter(|code| *code != NO_CODE);
+            match (&mut self.store, known) {
+                (Store::Coded(coded), Some(code)) => coded.push(code as u16),
+                _ if key == NO_KEY => self.push_missing(),
+                _ => {
+                    let text = text(key as usize)?;
+                    self.push_text(text, Place::Row(first_row + k as u64), context)?;
+                    if let (Store::Coded(coded), Some(code)) = (&self.store, codes.get_mut(key as usize)) {
+                        *code = coded.dictionary.find(text.as_bytes().into()).map_or(NO_CODE, u32::from);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(feature = "parquet")]
     /// Adds numbers of a typed file to a numeric column; NaN is a missing cell, infinity an error.
     pub(super) fn push_numbers(
         &mut self,
-        numbers: impl Iterator<Item = f64>,
+        numbers: &[f64],
         first_row: u64,
         context: &Context<'_>,
     ) -> Result<()> {
         let Store::Numbers(values) = &mut self.store else { return Ok(()) };
-        for (k, x) in numbers.enumerate() {
-            if x.is_infinite() {
-                let place = Place::Row(first_row + k as u64);
-                return Err(infinite(&context.spot(place, x.to_string().as_bytes()), &self.name));
-            }
-            values.push(x);
+        if let Some(k) = numbers.iter().position(|x| x.is_infinite()) {
+            let place = Place::Row(first_row + k as u64);
+            return Err(infinite(&context.spot(place, numbers[k].to_string().as_bytes()), &self.name));
         }
+        values.extend_from_slice(numbers);
         Ok(())
     }
 

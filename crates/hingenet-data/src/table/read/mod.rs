@@ -24,6 +24,12 @@ mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_columns;
 #[cfg(feature = "parquet")]
+mod parquet_file;
+#[cfg(feature = "parquet")]
+mod parquet_footer;
+#[cfg(feature = "parquet")]
+mod parquet_keys;
+#[cfg(feature = "parquet")]
 mod parquet_sizes;
 mod pieces;
 mod places;

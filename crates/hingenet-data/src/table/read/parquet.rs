@@ -5,8 +5,10 @@
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
 use super::options::{Format, Place, ReadOptions};
+use super::parquet_file::SharedFile;
+use super::parquet_keys::Keys;
 use super::pieces::{FileRows, Opened, Piece};
-use super::{Input, arrow_sizes, parquet_columns, parquet_sizes, plan, read_error};
+use super::{Input, arrow_sizes, parquet_columns, parquet_footer, parquet_sizes, plan, read_error};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
 use arrow_array::types::{Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType};
@@ -15,10 +17,13 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{DataType, Fields};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
-use parquet::file::reader::{ChunkReader, FileReader as _, SerializedFileReader};
+use parquet::basic::Type as Physical;
+use parquet::file::reader::{ChunkReader, FileReader as _, RowGroupReader, SerializedFileReader};
+use rayon::prelude::*;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -35,7 +40,7 @@ pub(super) fn open_parquet<'a>(
 ) -> Result<Opened<'a>> {
     let Input { file, path, reader, .. } = input;
     guarded(context, || match path {
-        Some(path) => parquet_groups(|| opened(&path), options, context, control),
+        Some(path) => parquet_groups(|| shared(&path), options, context, control),
         None => {
             let bytes = bytes::Bytes::from(all(reader, &file, control)?);
             parquet_groups(|| Ok(bytes.clone()), options, context, control)
@@ -44,13 +49,13 @@ pub(super) fn open_parquet<'a>(
 }
 
 /// The number of rows that a Parquet file says it has; none if it is zipped.
-pub(super) fn n_rows(path: &Path, options: &ReadOptions) -> Result<Option<usize>> {
+pub(super) fn n_rows(path: &Path, options: &ReadOptions, control: &Control) -> Result<Option<usize>> {
     let Input { file, path, format: Format::Parquet, .. } = Input::open(path.into(), options)? else {
         return Ok(None);
     };
     let context = Context::new(&file, options);
     let Some(path) = path else { return Ok(None) };
-    guarded(&context, || Ok(Some(rows_of(&parquet_file(|| opened(&path), &context)?.1))))
+    guarded(&context, || Ok(Some(rows_of(&parquet_file(|| shared(&path), &context, control)?.1))))
 }
 
 fn rows_of<T: ChunkReader + 'static>(file: &SerializedFileReader<T>) -> usize {
@@ -93,13 +98,18 @@ fn opened(path: &Path) -> Result<File> {
     File::open(path).map_err(|e| Error::io(path, e))
 }
 
+fn shared(path: &Path) -> Result<SharedFile> {
+    SharedFile::open(path).map_err(|e| Error::io(path, e))
+}
+
 /// A Parquet file whose footer was checked; `input` gives its bytes, once for the checks and once for the decoder.
 fn parquet_file<T: ChunkReader + 'static>(
     input: impl Fn() -> Result<T>,
     context: &Context<'_>,
+    control: &Control,
 ) -> Result<(T, SerializedFileReader<T>)> {
     let (source, input) = (input()?, input()?);
-    parquet_sizes::check_footer(&input).map_err(|e| unchecked(context, e))?;
+    parquet_footer::check_footer(&input, control).map_err(|e| unchecked(context, e))?;
     let file = SerializedFileReader::new(source).map_err(|e| damaged(context, e))?;
     Ok((input, file))
 }
@@ -110,7 +120,7 @@ fn parquet_groups<'a, T: ChunkReader + 'static>(
     context: &'a Context<'a>,
     control: &'a Control,
 ) -> Result<Opened<'a>> {
-    let (input, file) = parquet_file(input, context)?;
+    let (input, file) = parquet_file(input, context, control)?;
     let fields = parquet_columns::fields(file.metadata().file_metadata());
     let leaves = parquet_columns::leaves(file.metadata().file_metadata().schema_descr());
     let (names, roles, kept) = columns(&fields, context, options)?;
@@ -143,7 +153,13 @@ struct Leaf {
     leaf: usize,
     kind: DataType,
     /// Its cells in the group at hand, and the memory they are read with: while parts of the group are still to be read.
-    chunk: Option<(parquet_columns::Chunk, f64)>,
+    chunk: Option<(Chunk, f64)>,
+}
+
+/// The cells of a column in a group.
+enum Chunk {
+    Values(Box<parquet_columns::Chunk>),
+    Keys(Box<Keys>),
 }
 
 impl<T: ChunkReader + 'static> FileRows for Groups<'_, T> {
@@ -160,7 +176,7 @@ impl<T: ChunkReader + 'static> FileRows for Groups<'_, T> {
 }
 
 impl<T: ChunkReader + 'static> Groups<'_, T> {
-    /// Adds rows of the group at hand, column by column, as many as there is room for.
+    /// Adds rows of the group at hand, as many as there is room for, several columns at a time.
     fn fill_from_group(&mut self, piece: &mut Piece<'_>) -> Result<bool> {
         let Groups { context, control, .. } = *self;
         let group = self.file.get_row_group(self.group).map_err(|e| damaged(context, e))?;
@@ -169,33 +185,21 @@ impl<T: ChunkReader + 'static> Groups<'_, T> {
         let end = self.row.checked_add(n).ok_or_else(|| damaged(context, "it has too many rows"))?;
         let is_last_part = self.read + n == rows;
         piece.reserve(n as f64 * self.leaves.len() as f64 * 8.0)?;
-        let mut open = 0.0;
-        for leaf in &mut self.leaves {
-            let (mut chunk, bytes) = match leaf.chunk.take() {
-                Some(chunk) => chunk,
-                None => {
-                    let metadata = group.metadata().column(leaf.leaf);
-                    let checked = parquet_sizes::check_chunk(&self.input, metadata, rows, control);
-                    let bytes = checked.map_err(|e| unchecked(context, e))?;
-                    let reader = parquet_sizes::column_reader(group.as_ref(), leaf.leaf, rows);
-                    let reader = reader.map_err(|e| damaged(context, e))?;
-                    (parquet_columns::Chunk::new(reader, leaf.kind.clone()), bytes)
-                }
-            };
-            let mut row = self.row;
-            while row < end {
-                let array = chunk.next(end - row).map_err(|e| damaged(context, e))?;
-                push_array(&mut piece.columns[leaf.column], &array, row as u64 + 1, context)?;
-                row += array.len();
-            }
-            if !is_last_part {
-                open += bytes;
-                let hint = "write pages of fewer rows, or allow more (`--max-memory`)";
-                control.reserve(open, "a page of each column of the Parquet file", hint)?;
-                leaf.chunk = Some((chunk, bytes));
-            }
-            piece.tell()?;
-        }
+        let (input, group) = (&self.input, group.as_ref());
+        let part = Part { input, group, rows, part: self.row..end, is_last: is_last_part, context, control };
+        // columns are in the order of the file, as the leaves are
+        let mut columns = piece.columns.iter_mut().enumerate();
+        let pairs = self.leaves.iter_mut().map(|leaf| (columns.find(|(i, _)| *i == leaf.column), leaf));
+        let filled = pairs.collect::<Vec<_>>().into_par_iter().map(|(column, leaf)| match column {
+            Some((_, column)) => guarded(context, || part.fill(leaf, column)),
+            None => Ok(()),
+        });
+        // the first error by column, whichever came first in time
+        filled.collect::<Vec<_>>().into_iter().collect::<Result<()>>()?;
+        let open = self.leaves.iter().flat_map(|leaf| &leaf.chunk).map(|(_, bytes)| bytes).sum();
+        let hint = "write pages of fewer rows, or allow more (`--max-memory`)";
+        control.reserve(open, "a page of each column of the Parquet file", hint)?;
+        piece.tell()?;
         let is_full = piece.rows_done(self.row as u64 + 1, n);
         (self.row, self.read) = (end, self.read + n);
         if is_last_part {
@@ -203,6 +207,83 @@ impl<T: ChunkReader + 'static> Groups<'_, T> {
         }
         Ok(is_full)
     }
+}
+
+/// Some rows of a group.
+struct Part<'a, T> {
+    input: &'a T,
+    group: &'a dyn RowGroupReader,
+    /// Rows of the group.
+    rows: usize,
+    /// Numbers of the rows in the file.
+    part: Range<usize>,
+    is_last: bool,
+    context: &'a Context<'a>,
+    control: &'a Control,
+}
+
+impl<T: ChunkReader + 'static> Part<'_, T> {
+    /// Adds the rows to one of the columns.
+    fn fill(&self, leaf: &mut Leaf, column: &mut ColumnBuilder) -> Result<()> {
+        let context = self.context;
+        self.control.check()?;
+        let (chunk, _) = match &mut leaf.chunk {
+            Some(open) => open,
+            none => none.insert(self.open(leaf.leaf, &leaf.kind)?),
+        };
+        if let Chunk::Keys(keys) = chunk {
+            keys.begin_piece();
+        }
+        let mut row = self.part.start;
+        while row < self.part.end {
+            let (most, first) = (self.part.end - row, row as u64 + 1);
+            row += match chunk {
+                Chunk::Keys(keys) => keys.push_next(column, most, first, context)?,
+                Chunk::Values(values) => push_next(values, column, most, first, context)?,
+            };
+        }
+        if self.is_last {
+            leaf.chunk = None;
+        }
+        Ok(())
+    }
+
+    /// The cells of a column in the group, and the memory they are read with.
+    fn open(&self, leaf: usize, kind: &DataType) -> Result<(Chunk, f64)> {
+        let Part { context, group, rows, .. } = *self;
+        let metadata = group.metadata().column(leaf);
+        let checked = parquet_sizes::check_chunk(self.input, metadata, rows, self.control);
+        let checked = checked.map_err(|e| unchecked(context, e))?;
+        let column = metadata.column_descr();
+        let is_text = *kind == DataType::Utf8 && column.physical_type() == Physical::BYTE_ARRAY;
+        let chunk = if checked.is_keys && is_text && column.max_def_level() <= 1 {
+            let pages = parquet_sizes::page_reader(group, leaf, rows).map_err(|e| damaged(context, e))?;
+            Chunk::Keys(Box::new(Keys::new(pages, column.max_def_level() > 0)))
+        } else {
+            let reader = parquet_sizes::column_reader(group, leaf, rows).map_err(|e| damaged(context, e))?;
+            Chunk::Values(Box::new(parquet_columns::Chunk::new(reader, kind.clone())))
+        };
+        Ok((chunk, checked.bytes))
+    }
+}
+
+/// Adds the next cells to their column; the number of cells.
+fn push_next(
+    values: &mut parquet_columns::Chunk,
+    column: &mut ColumnBuilder,
+    most: usize,
+    first_row: u64,
+    context: &Context<'_>,
+) -> Result<usize> {
+    if let Role::Numbers | Role::Numeric(_) = column.role
+        && let Some(numbers) = values.next_floats(most).map_err(|e| damaged(context, e))?
+    {
+        column.push_numbers(numbers, first_row, context)?;
+        return Ok(numbers.len());
+    }
+    let array = values.next(most).map_err(|e| damaged(context, e))?;
+    push_array(column, &array, first_row, context)?;
+    Ok(array.len())
 }
 
 /// The rows of an Arrow file or stream, batch by batch.
@@ -253,13 +334,13 @@ pub fn is_decoding() -> bool {
 
 /// Runs a decoder of untrusted bytes; should it panic on a damaged file, that is an error like others.
 fn guarded<T>(context: &Context<'_>, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    DECODING.set(true);
+    let outer = DECODING.replace(true);
     let done = catch_unwind(AssertUnwindSafe(work));
-    DECODING.set(false);
+    DECODING.set(outer);
     done.unwrap_or_else(|_| Err(damaged(context, "it cannot be decoded")))
 }
 
-fn damaged(context: &Context<'_>, problem: impl std::fmt::Display) -> Error {
+pub(super) fn damaged(context: &Context<'_>, problem: impl std::fmt::Display) -> Error {
     let hint = "write the file again; files of other compressions or types can be converted to CSV";
     context.file(None, format!("the file is damaged or not supported: {problem}"), hint)
 }
@@ -342,7 +423,7 @@ fn push_array(
             if let Some((k, value)) = large_integer(array) {
                 column.note_large(Place::Row(first_row + k as u64), value.as_bytes(), context);
             }
-            column.push_numbers(numbers(array).into_iter(), first_row, context)
+            column.push_numbers(&numbers(array), first_row, context)
         }
         _ => texts(array, &mut |k, text| match text {
             Some(text) => column.push_text(text, Place::Row(first_row + k as u64), context),

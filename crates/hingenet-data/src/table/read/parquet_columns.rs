@@ -112,11 +112,24 @@ fn decimals(precision: i32, scale: i32) -> DataType {
 pub(super) struct Chunk {
     reader: ColumnReader,
     kind: DataType,
+    numbers: Vec<f64>,
 }
 
 impl Chunk {
     pub(super) fn new(reader: ColumnReader, kind: DataType) -> Self {
-        Chunk { reader, kind }
+        Chunk { reader, kind, numbers: Vec::new() }
+    }
+
+    /// The next cells as numbers, NaN where nothing stands: at most `most` and at least one. `None` if they are not stored as
+    /// floating-point numbers.
+    pub(super) fn next_floats(&mut self, most: usize) -> Result<Option<&[f64]>> {
+        let (most, numbers) = (most.min(BATCH), &mut self.numbers);
+        match (&mut self.reader, &self.kind) {
+            (ColumnReader::DoubleColumnReader(r), DataType::Float64) => floats(r, most, numbers)?,
+            (ColumnReader::FloatColumnReader(r), DataType::Float32) => floats(r, most, numbers)?,
+            _ => return Ok(None),
+        }
+        Ok(Some(&self.numbers))
     }
 
     /// The next cells, at most `most` and at least one.
@@ -158,11 +171,37 @@ fn cells<T: Stored>(
     let (mut levels, mut values) = (Vec::new(), Vec::with_capacity(most));
     let (n_cells, _, _) = reader.read_records(most, Some(&mut levels), None, &mut values)?;
     if n_cells == 0 {
-        return Err(ParquetError::EOF("a column has fewer cells than there are rows".into()));
+        return Err(too_few());
     }
     let mut values = values.into_iter();
     // a column that cannot be null has no levels
     Ok((0..n_cells).map(move |k| if levels.get(k) == Some(&0) { None } else { values.next() }))
+}
+
+/// The next cells as numbers.
+fn floats<T: Stored<T: Into<f64> + Copy>>(
+    reader: &mut ColumnReaderImpl<T>,
+    most: usize,
+    numbers: &mut Vec<f64>,
+) -> Result<()> {
+    numbers.clear();
+    let (mut levels, mut values) = (Vec::new(), Vec::with_capacity(most));
+    let (n_cells, _, _) = reader.read_records(most, Some(&mut levels), None, &mut values)?;
+    if n_cells == 0 {
+        return Err(too_few());
+    }
+    if values.len() == n_cells {
+        numbers.extend(values.into_iter().map(Into::into));
+        return Ok(());
+    }
+    let mut values = values.into_iter().map(Into::into);
+    let cell = |level: &i16| if *level == 0 { f64::NAN } else { values.next().unwrap_or(f64::NAN) };
+    numbers.extend(levels.iter().map(cell));
+    Ok(())
+}
+
+fn too_few() -> ParquetError {
+    ParquetError::EOF("a column has fewer cells than there are rows".into())
 }
 
 /// Integers, each given as read with and without a sign.

@@ -3,7 +3,7 @@
 //! What is wrong in other ways is left to the decoder to tell.
 
 use super::arrow_sizes::{MOST_RATIO, damaged};
-use super::thrift::{Compact, FOOTER, PAGE};
+use super::thrift::{Compact, PAGE, Seen};
 use flate2::read::MultiGzDecoder;
 use hingenet_base::control::Control;
 use parquet::basic::{Compression, Encoding};
@@ -14,31 +14,27 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{ChunkReader, RowGroupReader};
 use std::io::{Error, Read, Result};
 
-/// Refuses a footer that the decoder would misread, or be busy with for long. Where none can be found, it says so.
-pub(super) fn check_footer(input: &impl ChunkReader) -> Result<()> {
-    let Some(end) = input.len().checked_sub(8) else { return Ok(()) };
-    let tail = input.get_bytes(end, 8).map_err(Error::other)?;
-    let length = tail.first_chunk().map_or(0, |length| u32::from_le_bytes(*length));
-    let Some(start) = end.checked_sub(length.into()).filter(|_| tail.ends_with(b"PAR1")) else {
-        return Ok(());
-    };
-    let footer = input.get_bytes(start, length as usize).map_err(Error::other)?;
-    Compact::new(&footer[..]).record(&FOOTER, &mut |_, _, _| {})
+/// What the headers of the pages of a column say.
+pub(super) struct Checked {
+    /// Bytes of the largest page, and of the dictionary.
+    pub(super) bytes: f64,
+    /// Whether there is one dictionary, and all other pages hold keys into it.
+    pub(super) is_keys: bool,
 }
 
-/// Refuses a column of so many rows whose pages claim to hold more than they can, or than there is memory for; the bytes
-/// of the largest of them, and of its dictionary.
+/// Refuses a column of so many rows whose pages claim to hold more than they can, or than there is memory for.
 pub(super) fn check_chunk(
     input: &impl ChunkReader,
     chunk: &ColumnChunkMetaData,
     rows: usize,
     control: &Control,
-) -> Result<f64> {
+) -> Result<Checked> {
     let (start, length) = chunk.byte_range();
     let end = start.checked_add(length).filter(|end| *end <= input.len());
     let end = end.ok_or_else(|| damaged("a column is longer than the file"))?;
     let (mut at, mut seen) = (start, 0);
     let (mut largest, mut dictionary) = (0.0_f64, 0.0);
+    let (mut n_dictionaries, mut is_keys) = (0, true);
     while at < end && seen < rows as u64 {
         let bytes_at =
             |at: u64| Ok::<_, Error>(input.get_read(at).map_err(Error::other)?.take(end.saturating_sub(at)));
@@ -54,6 +50,10 @@ pub(super) fn check_chunk(
             0 => largest = largest.max(taken),
             _ => dictionary += taken,
         }
+        match page.kind {
+            DICTIONARY_PAGE => n_dictionaries += 1,
+            _ => is_keys &= n_dictionaries == 1 && page.holds_keys(),
+        }
         at = at.saturating_add(page.header);
         if let Compression::GZIP(_) = chunk.compression() {
             let packed = page.packed.saturating_sub(page.levels);
@@ -64,7 +64,7 @@ pub(super) fn check_chunk(
         at = at.saturating_add(page.packed);
         seen = seen.saturating_add(page.values);
     }
-    Ok(largest + dictionary)
+    Ok(Checked { bytes: largest + dictionary, is_keys: is_keys && n_dictionaries == 1 })
 }
 
 /// Whether gzip makes more of the bytes than that: its decoder goes on as long as there is something. Bytes that are no
@@ -87,24 +87,50 @@ struct Claims {
     values: u64,
     /// Values of a dictionary.
     entries: u64,
+    /// What kind of page it is, and how its cells and the marks of missing ones are written, in the numbers of the format.
+    kind: u64,
+    encoding: u64,
+    level_encoding: u64,
 }
+
+/// Numbers of the format: pages of data in its first and its second form, of a dictionary; keys in their old and their new
+/// name, and runs.
+const DATA_PAGE: u64 = 0;
+const DATA_PAGE_V2: u64 = 3;
+const DICTIONARY_PAGE: u64 = 2;
+const KEYS: [u64; 2] = [2, 8];
+const RUNS: u64 = 3;
 
 impl Claims {
     fn read(input: impl Read) -> Result<Self> {
         let mut claims = Claims::default();
         let mut compact = Compact::new(input);
-        compact.record(&PAGE, &mut |outer, field, value| {
+        compact.record(&PAGE, &mut |place, seen| {
+            let Seen::Integer(value) = seen else { return Ok(()) };
             let value = u64::try_from(value).unwrap_or(u64::MAX);
-            match (outer, field) {
-                (0, 2) => claims.unpacked = value,
-                (0, 3) => claims.packed = value,
-                (5 | 8, 1) => claims.values = value,
-                (7, 1) => claims.entries = value,
-                (8, 5 | 6) => claims.levels = claims.levels.saturating_add(value),
+            match (place.level, place.outer, place.field) {
+                (1, 1, _) => claims.kind = value,
+                (1, 2, _) => claims.unpacked = value,
+                (1, 3, _) => claims.packed = value,
+                (2, 5 | 8, 1) => claims.values = value,
+                (2, 5, 2) | (2, 8, 4) => claims.encoding = value,
+                (2, 5, 3) => claims.level_encoding = value,
+                (2, 7, 1) => claims.entries = value,
+                (2, 8, 5 | 6) => claims.levels = claims.levels.saturating_add(value),
                 _ => {}
             }
+            Ok(())
         })?;
         Ok(Claims { header: compact.read, ..claims })
+    }
+
+    /// Whether this is a page of keys.
+    fn holds_keys(&self) -> bool {
+        let has_runs = match self.kind {
+            DATA_PAGE => self.level_encoding == RUNS,
+            kind => kind == DATA_PAGE_V2,
+        };
+        has_runs && KEYS.contains(&self.encoding)
     }
 }
 
@@ -115,8 +141,17 @@ pub(super) fn column_reader(
     rows: usize,
 ) -> parquet::errors::Result<ColumnReader> {
     let column = group.metadata().column(leaf).column_descr_ptr();
-    let (pages, has_levels) = (group.get_column_page_reader(leaf)?, column.max_def_level() > 0);
-    Ok(get_column_reader(column, Box::new(CheckedPages { pages, has_levels, rows })))
+    Ok(get_column_reader(column, page_reader(group, leaf, rows)?))
+}
+
+/// The pages of a column, each checked before it is handed on.
+pub(super) fn page_reader(
+    group: &dyn RowGroupReader,
+    leaf: usize,
+    rows: usize,
+) -> parquet::errors::Result<Box<dyn PageReader>> {
+    let has_levels = group.metadata().column(leaf).column_descr().max_def_level() > 0;
+    Ok(Box::new(CheckedPages { pages: group.get_column_page_reader(leaf)?, has_levels, rows }))
 }
 
 /// The pages of a column of so many rows.

@@ -15,6 +15,9 @@ use std::sync::Arc;
 
 /// Rows after which the control is told, and asked for the memory of more.
 const TOLD: usize = 4096;
+/// What is asked for, and how to need less.
+const THE_TABLE: &str = "the table";
+const LESS: &str = "leave columns out (`--ignore`), give fewer rows, or allow more (`--max-memory`)";
 const SAME_COLUMNS: &str = "the files of one table have the same columns: mend the file, or leave it out";
 
 /// What is read, and how.
@@ -70,6 +73,7 @@ pub(super) fn for_each<'s>(
         piece.begin(number, names, roles, places);
         piece.delimiter = delimiter;
         piece.total = if order.files.len() == 1 { n_rows } else { order.total };
+        piece.reserve_all()?;
         while rows.fill(&mut piece)? {
             each(piece.take()?)?;
         }
@@ -262,8 +266,20 @@ impl<'a> Piece<'a> {
     /// Asks for the memory of the columns with so many bytes more: a small file can hold a huge table.
     pub(super) fn reserve(&self, more: f64) -> Result<()> {
         let bytes = self.columns.iter().map(|c| c.bytes() as f64).sum::<f64>() + more;
-        let hint = "leave columns out (`--ignore`), give fewer rows, or allow more (`--max-memory`)";
-        self.order.control.reserve(bytes, "the table", hint)
+        self.order.control.reserve(bytes, THE_TABLE, LESS)
+    }
+
+    /// Asks for the memory of all rows of a table that is read whole and says how many they are, before the first is read.
+    fn reserve_all(&self) -> Result<()> {
+        if self.order.most_rows < self.total || self.total == 0 {
+            return Ok(());
+        }
+        self.order.control.reserve(self.bytes_of(self.total), THE_TABLE, LESS)
+    }
+
+    /// Memory of so many rows, at least.
+    fn bytes_of(&self, n_rows: usize) -> f64 {
+        self.columns.iter().map(|column| column.bytes_of(n_rows)).sum()
     }
 
     /// The rows as a table, with its notes; others may follow.

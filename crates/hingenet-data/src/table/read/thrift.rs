@@ -140,9 +140,8 @@ impl<R: Read> Compact<R> {
         Ok((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
     }
 
-    /// Walks over a record, and hands on the integers that stand in it or in a record of its own, each with the field
-    /// that the inner record is (0 for the outer one) and its own.
-    pub(super) fn record(&mut self, kind: &Kind, keep: &mut dyn FnMut(i64, i64, i64)) -> Result<()> {
+    /// Walks over a record, and hands on its integers and the ends of all records inside, each with where it stands.
+    pub(super) fn record(&mut self, kind: &Kind, keep: Keep<'_>) -> Result<()> {
         self.value(RECORD, Some(kind), Place::default(), keep)
     }
 
@@ -153,9 +152,7 @@ impl<R: Read> Compact<R> {
             (3, None | Some(Byte)) => drop(self.byte()?),
             (4..=6, None | Some(Integer)) => {
                 let value = self.signed()?;
-                if place.level <= 2 {
-                    keep(place.outer, place.field, value);
-                }
+                keep(place, Seen::Integer(value))?;
             }
             (7, None | Some(Real)) => self.skip(8)?,
             (8, None | Some(Bytes)) => {
@@ -185,11 +182,11 @@ impl<R: Read> Compact<R> {
     }
 
     fn fields(&mut self, fields: &[(i64, i64, Kind)], place: Place, keep: Keep<'_>) -> Result<()> {
-        let mut field: i64 = 0;
+        let (record, mut field) = (place, 0_i64);
         loop {
             let head = self.byte()?;
             if head == 0 {
-                return Ok(());
+                return keep(record, Seen::End);
             }
             field = match head >> 4 {
                 0 => self.signed()?,
@@ -199,8 +196,9 @@ impl<R: Read> Compact<R> {
                 return Err(damaged("a header has a field that cannot be"));
             }
             let kind = fields.iter().find(|(first, last, _)| (*first..=*last).contains(&field));
-            let place =
-                Place { outer: if place.level == 1 { place.field } else { 0 }, field, ..place.inside()? };
+            let inside = record.inside()?;
+            let outer = if record.level == 0 { field } else { record.outer };
+            let place = Place { outer, field, ..inside };
             self.value(head & 0x0f, kind.map(|(_, _, kind)| kind), place, keep)?;
         }
     }
@@ -209,15 +207,25 @@ impl<R: Read> Compact<R> {
 /// The number of records among the kinds of values.
 const RECORD: u8 = 12;
 
-/// Takes the integers of a record: the field that the record is, the field that the integer is, the integer.
-type Keep<'a> = &'a mut dyn FnMut(i64, i64, i64);
+/// What a walk hands on.
+#[derive(Clone, Copy)]
+pub(super) enum Seen {
+    Integer(i64),
+    /// The end of a record.
+    End,
+}
+
+/// Takes what a walk hands on, and ends it by an error.
+pub(super) type Keep<'a> = &'a mut dyn FnMut(Place, Seen) -> Result<()>;
 
 /// Where in a header a value stands.
 #[derive(Clone, Copy, Default)]
-struct Place {
-    level: usize,
-    outer: i64,
-    field: i64,
+pub(super) struct Place {
+    /// How many values it is inside of, a list counted as two.
+    pub(super) level: usize,
+    /// The field of the header, and the one of the record around the value.
+    pub(super) outer: i64,
+    pub(super) field: i64,
 }
 
 impl Place {
@@ -229,11 +237,17 @@ impl Place {
 
 #[cfg(test)]
 mod tests {
-    use super::{Compact, FOOTER, Kind, PAGE};
+    use super::{Compact, FOOTER, Kind, PAGE, Seen};
 
-    fn walked(kind: &Kind, bytes: &[u8]) -> std::io::Result<Vec<(i64, i64, i64)>> {
+    /// The integers, each with its level, the field of the header and its own.
+    fn walked(kind: &Kind, bytes: &[u8]) -> std::io::Result<Vec<(usize, i64, i64, i64)>> {
         let mut seen = Vec::new();
-        Compact::new(bytes).record(kind, &mut |outer, field, value| seen.push((outer, field, value)))?;
+        Compact::new(bytes).record(kind, &mut |place, what| {
+            if let Seen::Integer(value) = what {
+                seen.push((place.level, place.outer, place.field, value));
+            }
+            Ok(())
+        })?;
         Ok(seen)
     }
 
@@ -241,7 +255,11 @@ mod tests {
     fn integers_of_a_page_header_are_handed_on_with_their_fields() {
         // 1: 0, 2: 10, 3: 5, 5: {1: 3, 2: 0}, 15 (unknown): a list of two numbers
         let header = [0x15, 0, 0x15, 20, 0x15, 10, 0x2c, 0x15, 6, 0x15, 0, 0, 0xa9, 0x25, 2, 4, 0];
-        assert_eq!(walked(&PAGE, &header).unwrap(), [(0, 1, 0), (0, 2, 10), (0, 3, 5), (5, 1, 3), (5, 2, 0)]);
+        let of_pages = [(1, 1, 1, 0), (1, 2, 2, 10), (1, 3, 3, 5), (2, 5, 1, 3), (2, 5, 2, 0)];
+        assert_eq!(
+            walked(&PAGE, &header).unwrap(),
+            [&of_pages[..], &[(3, 15, 15, 1), (3, 15, 15, 2)]].concat()
+        );
         assert!(walked(&PAGE, &header[..header.len() - 1]).is_err());
     }
 

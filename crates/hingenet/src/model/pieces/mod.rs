@@ -25,7 +25,7 @@ use super::registry::Recipe;
 use super::{Dataset, FitOptions, Fitted, Model, ModelSpec, discrete, gaussian};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
-use hingenet_data::pieces::{MOST_ROWS, RowSample, TableScan, piece, whole_weights};
+use hingenet_data::pieces::{CodedRows, MOST_ROWS, RowSample, TableScan, piece, whole_weights};
 use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
 use hingenet_data::table::{Codes, Schema, Table, UnseenPolicy};
@@ -171,13 +171,36 @@ impl Task {
 }
 
 impl Task {
-    /// Carries the task out on another piece.
-    fn gather_more(&self, all: &mut Gathered, table: Table, control: &Control) -> Result<()> {
-        if let (Findings::Columns(scan), Work::Columns) = (&mut all.0, &self.work) {
-            control.check()?;
-            return scan.add(&piece(table, &self.target, self.weights.as_deref())?);
+    /// Adds another piece to what was gathered. Rows may be kept while the columns are looked at.
+    fn gather_into(
+        &self,
+        all: &mut Option<Gathered>,
+        table: Table,
+        kept: Option<&mut CodedRows>,
+        control: &Control,
+    ) -> Result<()> {
+        if self.work != Work::Columns {
+            let found = self.gather(table, control)?;
+            return added(all, found);
         }
-        all.merge(self.gather(table, control)?)
+        control.check()?;
+        let data = piece(table, &self.target, self.weights.as_deref())?;
+        match all {
+            Some(Gathered(Findings::Columns(scan))) => scan.add(&data, kept)?,
+            _ => *all = Some(Gathered(Findings::Columns(TableScan::keeping(&data, kept)?))),
+        }
+        Ok(())
+    }
+}
+
+/// Adds what was found to what was gathered before.
+fn added(all: &mut Option<Gathered>, found: Gathered) -> Result<()> {
+    match all {
+        Some(all) => all.merge(found),
+        None => {
+            *all = Some(found);
+            Ok(())
+        }
     }
 }
 
@@ -437,7 +460,14 @@ impl PieceFit {
             data.n_rows(),
             whole.rows
         ));
-        let Fitted::Pool(pool) = &model.fitted else { return Ok(Some(model)) };
+        let Fitted::Pool(pool) = &mut model.fitted else { return Ok(Some(model)) };
+        if pool.reader_of_gaps().is_some() {
+            control.warn(
+                "gaps tell the class in the sample, but a pool of rows that come in pieces does not use them as evidence: give it \
+                 memory for all rows, or a column that says what is missing",
+            );
+            **pool = pool.as_ref().clone().without_reader_of_gaps();
+        }
         let task = PoolTask::new(pool, scan);
         if let Work::Sample { shape, .. } = &self.task.work {
             self.task.work = Work::Pool { shape: shape.clone(), task };

@@ -1,10 +1,13 @@
 //! All rounds of a fit on this machine. One thread reads pieces while the others gather from those that are there.
 
-use super::{Gathered, PieceFit, Task};
-use crate::model::Model;
+use super::{Findings, Gathered, PieceFit, Task, Work, added};
+use crate::model::registry::{Recipe, Rule};
+use crate::model::{Model, ModelSpec};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
+use hingenet_data::pieces::{CodedRows, CodedTable};
 use hingenet_data::table::{Places, ReadOptions, Table};
+use hingenet_discrete::{Coding, Counted, Pass};
 use std::sync::mpsc::sync_channel;
 
 /// Pieces that wait: one is read while one is looked at.
@@ -16,25 +19,75 @@ pub type Piece = (Table, Places);
 /// Reads a table with options and hands its pieces on, each once.
 pub type Read<'a> = &'a (dyn Fn(&ReadOptions, &mut dyn FnMut(Piece) -> Result<()>) -> Result<()> + Sync);
 
+/// Share of the memory that rows may take which are kept as codes; beyond it they stand in a temporary file.
+const KEPT_SHARE: f64 = 1.0 / 16.0;
+
 impl PieceFit {
     /// Carries out all rounds on the pieces that `read` hands on, as often as it is asked. The options are those given
     /// until the types of the columns are known, and then also say those.
     pub fn fit(mut self, options: &ReadOptions, control: &Control, read: Read<'_>) -> Result<Model> {
         let control = &self.options.timed(&self.spec, control);
-        let (mut gathered, mut options) = columns(&self.task, options, control, read)?;
+        let mut kept = self.counts_codes().then(|| rows_to_keep(control));
+        let (mut gathered, mut options) = columns(&self.task, kept.as_mut(), options, control, read)?;
+        let mut coded = None;
         loop {
             if let Some(model) = self.advance(gathered, control)? {
                 return Ok(model);
             }
             options.schema = self.schema().cloned();
-            gathered = round(&self.task, &options, control, read)?;
+            if let (Work::Count { coding, .. }, Some(kept)) = (&self.task.work, kept.take()) {
+                match kept.finish(&coding.coders) {
+                    Ok(table) => coded = Some(table),
+                    Err(reason) => control.warn(&format!("every round reads the table again: {reason}")),
+                }
+            }
+            gathered = match (&self.task.work, &mut coded) {
+                (Work::Count { coding, pass, .. }, Some(table)) => count_kept(coding, pass, table, control)?,
+                _ => round(&self.task, None, &options, control, read)?,
+            };
         }
     }
+
+    /// Whether the named model is made of counts of all rows, if no cell is missing: pieces give the model that the table
+    /// gives in memory, whatever its size.
+    pub fn counts_all(spec: &ModelSpec) -> bool {
+        matches!(spec.info().recipe, Recipe::Discrete(_, Rule::Ml) | Recipe::Averaged { margin: false })
+    }
+
+    /// Whether all rounds but the first count coded rows.
+    fn counts_codes(&self) -> bool {
+        matches!(self.spec.info().recipe, Recipe::Discrete(..) | Recipe::Averaged { .. })
+    }
+}
+
+fn rows_to_keep(control: &Control) -> CodedRows {
+    CodedRows::new(control.memory().map_or(usize::MAX, |bytes| (bytes as f64 * KEPT_SHARE) as usize))
+}
+
+/// A round of counting on rows that are kept as codes.
+fn count_kept(coding: &Coding, pass: &Pass, table: &mut CodedTable, control: &Control) -> Result<Gathered> {
+    let (sender, pieces) = sync_channel(WAITING);
+    std::thread::scope(|scope| {
+        let reader = scope
+            .spawn(move || table.for_each(&mut |piece| sender.send(piece).map_err(|_| Error::Interrupted)));
+        let mut all = None;
+        let found = pieces.into_iter().try_for_each(|piece| {
+            control.check()?;
+            added(&mut all, Gathered(Findings::Count(coding.count_kept(pass, piece, control)?)))?;
+            reserve(&all, control)
+        });
+        let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        found?;
+        read?;
+        // rows of weight 0 are not kept
+        Ok(all.unwrap_or(Gathered(Findings::Count(Counted::default()))))
+    })
 }
 
 /// The first round, and the options that say which columns are categories in all pieces.
 pub(super) fn columns(
     task: &Task,
+    mut kept: Option<&mut CodedRows>,
     options: &ReadOptions,
     control: &Control,
     read: Read<'_>,
@@ -42,19 +95,26 @@ pub(super) fn columns(
     let mut options = ReadOptions { target: Some(task.target.clone()), ..options.clone() };
     options.numeric.extend(task.weights.clone());
     loop {
-        let gathered = round(task, &options, control, read)?;
+        let gathered = round(task, kept.as_deref_mut(), &options, control, read)?;
         let mixed = gathered.mixed();
         if mixed.iter().all(|name| options.categorical.contains(name)) {
+            if let (Some(kept), Findings::Columns(scan)) = (kept, &gathered.0) {
+                kept.end(scan);
+            }
             return Ok((gathered, options));
         }
         // in some pieces of the column all texts are numbers
         options.categorical.extend(mixed);
+        if let Some(kept) = &mut kept {
+            **kept = rows_to_keep(control);
+        }
     }
 }
 
 /// One round.
 pub(super) fn round(
     task: &Task,
+    mut kept: Option<&mut CodedRows>,
     options: &ReadOptions,
     control: &Control,
     read: Read<'_>,
@@ -67,17 +127,19 @@ pub(super) fn round(
         });
         let mut all: Option<Gathered> = None;
         let found = pieces.into_iter().try_for_each(|(piece, places): Piece| {
-            match &mut all {
-                None => all = Some(places.locate(task.gather(piece, control))?),
-                Some(all) => places.locate(task.gather_more(all, piece, control))?,
-            }
-            let bytes = all.as_ref().map_or(0, Gathered::size);
-            let hint = "leave out columns with very many values, use nb:ml, or allow more (`--max-memory`)";
-            control.reserve(bytes as f64, "what is counted in the table", hint)
+            places.locate(task.gather_into(&mut all, piece, kept.as_deref_mut(), control))?;
+            reserve(&all, control)
         });
         let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         found?;
         read?;
         all.ok_or_else(|| Error::data("there are no rows", "give at least two rows of different classes"))
     })
+}
+
+/// Asks for the memory of what was gathered.
+fn reserve(all: &Option<Gathered>, control: &Control) -> Result<()> {
+    let bytes = all.as_ref().map_or(0, Gathered::size);
+    let hint = "leave out columns with very many values, use nb:ml, or allow more (`--max-memory`)";
+    control.reserve(bytes as f64, "what is counted in the table", hint)
 }

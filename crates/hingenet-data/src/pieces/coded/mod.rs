@@ -1,0 +1,310 @@
+//! The rows of a table in pieces as small codes, kept while the columns are looked at, so that later rounds need not read
+//! and decode the table again. What a code stands for is only known once all pieces are: a number is kept as its bin among
+//! the values of its column, a category by the order in which categories came, and both become states by a table.
+
+mod store;
+
+use super::columns::{Cells, ColumnScan, TableScan};
+use crate::encode::{BinCells, BinMoves, FeatureCoder};
+use crate::rows::Dataset;
+use crate::table::{Categorical, Codes};
+use hingenet_base::error::{Error, Result};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::path::Path;
+use store::Store;
+
+/// Rows that are kept as codes, piece by piece.
+#[derive(Debug)]
+pub struct CodedRows {
+    class: Names,
+    columns: Vec<Names>,
+    moves: Vec<BinMoves>,
+    /// The smallest value of each bin of a column, and the classes: once all pieces were scanned.
+    lows: Vec<Vec<f64>>,
+    classes: Vec<String>,
+    blocks: Vec<Block>,
+    store: Store,
+    /// Why they are not kept any more.
+    lost: Option<String>,
+}
+
+/// Names in the order in which they came.
+#[derive(Debug, Default)]
+struct Names {
+    known: HashMap<String, u16>,
+}
+
+/// The rows of a piece.
+#[derive(Debug)]
+struct Block {
+    n_rows: usize,
+    has_weights: bool,
+    /// The class first.
+    columns: Vec<Kept>,
+}
+
+/// How the cells of a column are kept in a block.
+#[derive(Debug, Clone, Copy)]
+enum Kept {
+    /// None is observed.
+    Missing,
+    /// Bins after so many moves, two bytes each, and then the rows of so many that are missing, four bytes each.
+    Bins { moves: usize, gaps: usize },
+    /// Numbers of names, two bytes each.
+    Names,
+}
+
+impl CodedRows {
+    /// Keeps rows, so many bytes of them in memory and others in a temporary file.
+    pub fn new(most_bytes: usize) -> Self {
+        CodedRows {
+            class: Names::default(),
+            columns: Vec::new(),
+            moves: Vec::new(),
+            lows: Vec::new(),
+            classes: Vec::new(),
+            blocks: Vec::new(),
+            store: Store::new(most_bytes),
+            lost: None,
+        }
+    }
+
+    /// Where the bins of each column went.
+    pub(super) fn moves(&mut self, n_columns: usize) -> &mut [BinMoves] {
+        self.moves.resize_with(n_columns, BinMoves::new);
+        &mut self.moves
+    }
+
+    /// Keeps the rows of a piece: of numbers the bins that were found, of categories the codes.
+    pub(super) fn add(&mut self, data: &Dataset, bins: Vec<Option<BinCells>>, weights: &[u64]) {
+        if self.lost.is_some() || data.n_rows() == 0 {
+            return;
+        }
+        self.columns.resize_with(bins.len(), Names::default);
+        if let Err(reason) = self.try_add(data, &bins, weights) {
+            *self = CodedRows { lost: Some(reason), ..CodedRows::new(0) };
+        }
+    }
+
+    fn try_add(
+        &mut self,
+        data: &Dataset,
+        bins: &[Option<BinCells>],
+        weights: &[u64],
+    ) -> std::result::Result<(), String> {
+        let mut bytes = Vec::with_capacity(2 * data.n_rows() * (bins.len() + 1));
+        let mut columns = vec![self.class.keep(&data.classes, &data.class, &mut bytes)?];
+        let cells = bins.iter().zip(data.features.columns()).zip(&mut self.columns).zip(&self.moves);
+        for (((bins, column), names), moves) in cells {
+            columns.push(match (bins, column.as_categorical()) {
+                (Some(found), _) => {
+                    bytes.extend(found.bins.iter().flat_map(|bin| bin.to_le_bytes()));
+                    bytes.extend(found.gaps.iter().flat_map(|m| m.to_le_bytes()));
+                    Kept::Bins { moves: moves.len(), gaps: found.gaps.len() }
+                }
+                (None, Some(texts)) => names.keep_column(texts, &mut bytes)?,
+                (None, None) => Kept::Missing,
+            });
+        }
+        let has_weights = weights.iter().any(|w| *w != 1);
+        if has_weights {
+            bytes.extend(weights.iter().flat_map(|w| w.to_le_bytes()));
+        }
+        self.blocks.push(Block { n_rows: data.n_rows(), has_weights, columns });
+        self.store.add(bytes).map_err(|e| {
+            let folder = std::env::temp_dir();
+            format!("coded rows cannot be kept in {} ({e}); TMPDIR names another folder", folder.display())
+        })
+    }
+
+    /// Notes what the bins stand for, once all pieces were scanned.
+    pub fn end(&mut self, scan: &TableScan) {
+        let lows = |column: &ColumnScan| match &column.cells {
+            Cells::Numbers(values) => values.lows(),
+            _ => Vec::new(),
+        };
+        self.lows = scan.columns.iter().map(lows).collect();
+        self.classes.clone_from(&scan.classes);
+    }
+
+    /// The rows in the states of the coders. An error tells why they are not kept.
+    pub fn finish(self, coders: &[FeatureCoder]) -> std::result::Result<CodedTable, String> {
+        if let Some(reason) = self.lost {
+            return Err(reason);
+        }
+        let CodedRows { class, columns, moves, lows, classes, blocks, store, .. } = self;
+        let columns: Vec<_> = columns.iter().zip(moves).zip(lows).zip(coders).collect();
+        let states = columns.into_par_iter().map(|(((names, moves), lows), coder)| match coder {
+            coder if coder.n_states() == 1 => States::One,
+            FeatureCoder::Cuts { cuts } => {
+                let state = |low: &f64| cuts.partition_point(|cut| cut < low) as u16;
+                States::Bins(through(lows.iter().map(state).collect(), moves))
+            }
+            FeatureCoder::Categories { names: all } => States::Names(names.states(all)),
+        });
+        let features = states.collect();
+        let n_states = coders.iter().map(FeatureCoder::n_states).collect();
+        let class = class.states(&classes);
+        Ok(CodedTable { n_classes: classes.len(), n_states, class, features, blocks, store })
+    }
+}
+
+impl Names {
+    /// Keeps a column of categories.
+    fn keep_column(
+        &mut self,
+        column: &Categorical,
+        bytes: &mut Vec<u8>,
+    ) -> std::result::Result<Kept, String> {
+        self.keep(column.categories(), column.codes(), bytes)
+    }
+
+    fn keep(
+        &mut self,
+        categories: &[String],
+        codes: &Codes,
+        bytes: &mut Vec<u8>,
+    ) -> std::result::Result<Kept, String> {
+        let numbers: Vec<u16> = categories.iter().map(|name| self.number(name)).collect();
+        if self.known.len() > Codes::MAX_CATEGORIES {
+            return Err("a column has too many categories to keep its rows as codes".into());
+        }
+        let number = |code: Option<usize>| code.map_or(Codes::MISSING_U16, |code| numbers[code]);
+        bytes.extend(codes.iter().flat_map(|code| number(code).to_le_bytes()));
+        Ok(Kept::Names)
+    }
+
+    /// The number of a name, the next one if it is new. (Numbers beyond those of codes are refused by who asks.)
+    fn number(&mut self, name: &String) -> u16 {
+        let next = self.known.len() as u16;
+        match self.known.get(name) {
+            Some(number) => *number,
+            None => *self.known.entry(name.clone()).or_insert(next),
+        }
+    }
+
+    /// The state of each name: its place among all.
+    fn states(&self, all: &[String]) -> Vec<u16> {
+        let mut states = vec![Codes::MISSING_U16; self.known.len()];
+        for (place, name) in all.iter().enumerate() {
+            if let Some(number) = self.known.get(name) {
+                states[usize::from(*number)] = place as u16;
+            }
+        }
+        states
+    }
+}
+
+/// The states of bins as they were numbered before each move, and at the end after all.
+fn through(last: Vec<u16>, moves: BinMoves) -> Vec<Vec<u16>> {
+    let mut states = vec![last];
+    for to in moves.iter().rev() {
+        let after = &states[states.len() - 1];
+        states.push(to.iter().map(|&bin| after[usize::from(bin)]).collect());
+    }
+    states.reverse();
+    states
+}
+
+/// A table whose rows are kept as codes.
+#[derive(Debug)]
+pub struct CodedTable {
+    n_classes: usize,
+    n_states: Vec<usize>,
+    class: Vec<u16>,
+    features: Vec<States>,
+    blocks: Vec<Block>,
+    store: Store,
+}
+
+/// What the codes of a column stand for.
+#[derive(Debug)]
+enum States {
+    /// A column of one state is never in doubt.
+    One,
+    /// The states of bins, by the number of moves that were made before.
+    Bins(Vec<Vec<u16>>),
+    /// Those of names.
+    Names(Vec<u16>),
+}
+
+/// Rows in states: the class and the features, and the weights if some are not 1.
+pub type CodedPiece = (Vec<Codes>, Option<Vec<f64>>);
+
+impl CodedTable {
+    /// Hands on all rows, piece by piece as they were read.
+    pub fn for_each(&mut self, each: &mut dyn FnMut(CodedPiece) -> Result<()>) -> Result<()> {
+        let CodedTable { n_classes, n_states, class, features, blocks, store } = self;
+        let mut failed = None;
+        let read = store.for_each(&mut |at, bytes| {
+            let piece = blocks[at].decoded(bytes, (*n_classes, class), n_states, features);
+            each(piece).map_err(|e| {
+                failed = Some(e);
+                std::io::Error::other("interrupted")
+            })
+        });
+        match (failed, read) {
+            (Some(error), _) => Err(error),
+            (None, read) => read.map_err(|e| Error::io(Path::new("temporary file"), e)),
+        }
+    }
+}
+
+impl Block {
+    fn decoded(
+        &self,
+        mut bytes: &[u8],
+        (n_classes, class): (usize, &[u16]),
+        n_states: &[usize],
+        features: &[States],
+    ) -> CodedPiece {
+        let mut take = |length: usize| bytes.split_off(..length.min(bytes.len())).unwrap_or_default();
+        let parts: Vec<&[u8]> = self.columns.iter().map(|kept| take(kept.bytes(self.n_rows))).collect();
+        let weights = self.has_weights.then(|| {
+            let (words, _) = take(8 * self.n_rows).as_chunks();
+            words.iter().map(|word| u64::from_le_bytes(*word) as f64).collect()
+        });
+        let mut columns = vec![coded(n_classes, class, parts[0])];
+        let others = self.columns.par_iter().zip(&parts).skip(1).zip(features).zip(n_states);
+        columns.par_extend(others.map(|(((kept, part), states), &r)| match (states, kept) {
+            (States::One, _) => Codes::U8(vec![0; self.n_rows]),
+            (States::Names(states), Kept::Names) => coded(r, states, part),
+            (States::Bins(states), Kept::Bins { moves, .. }) => {
+                let (bins, gaps) = part.split_at(2 * self.n_rows);
+                let mut codes = coded(r, &states[*moves], bins);
+                let (gaps, _) = gaps.as_chunks();
+                gaps.iter().for_each(|m| codes.blank(u32::from_le_bytes(*m) as usize));
+                codes
+            }
+            _ => Codes::from_options(r, (0..self.n_rows).map(|_| None)),
+        }));
+        (columns, weights)
+    }
+}
+
+impl Kept {
+    fn bytes(self, n_rows: usize) -> usize {
+        match self {
+            Kept::Missing => 0,
+            Kept::Names => 2 * n_rows,
+            Kept::Bins { gaps, .. } => 2 * n_rows + 4 * gaps,
+        }
+    }
+}
+
+/// States below `r` of cells that are two bytes each; numbers without a state are missing.
+fn coded(r: usize, states: &[u16], cells: &[u8]) -> Codes {
+    let (cells, _) = cells.as_chunks();
+    let numbers = cells.iter().map(|cell| usize::from(u16::from_le_bytes(*cell)));
+    match r <= usize::from(Codes::MISSING_U8) {
+        true => {
+            let mut narrow = [Codes::MISSING_U8; 1 << 16];
+            narrow.iter_mut().zip(states).for_each(|(n, s)| *n = (*s).min(Codes::MISSING_U8.into()) as u8);
+            Codes::U8(numbers.map(|number| narrow[number]).collect())
+        }
+        false => Codes::U16(
+            numbers.map(|number| states.get(number).copied().unwrap_or(Codes::MISSING_U16)).collect(),
+        ),
+    }
+}
