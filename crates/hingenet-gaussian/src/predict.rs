@@ -143,7 +143,7 @@ impl Classifier for GaussianClassifier {
         let x = self.features.encode(row)?;
         let nodes = self.features.nodes();
         if self.machine.is_some() || x.data().iter().any(|v| v.is_nan()) {
-            return leave_one_out(self, row, self.used());
+            return leave_one_out(self, row, &Game::of_cells(self, row, self.used()));
         }
         let term = |j: usize| {
             let parents = self.networks.iter().flat_map(|g| g.dag().parents(j));

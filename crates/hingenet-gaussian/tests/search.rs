@@ -49,6 +49,22 @@ fn model_rows(n: usize, m: usize, seed: u64) -> (Matrix, hingenet_base::graph::D
     (x, hingenet_base::graph::Dag::new(parents).unwrap())
 }
 
+/// The rounding errors of such scores are larger than any gain that counts: moves that only follow them have an end.
+#[test]
+fn a_search_on_rows_that_weigh_much_ends() {
+    for seed in 0..20 {
+        let (mut x, _) = model_rows(40, 6, seed);
+        // two indicators of a category and a column of few values, as tables have them
+        (0..40).for_each(|a| {
+            (x[(a, 0)], x[(a, 1)], x[(a, 2)]) =
+                ((a % 3 == 0) as u8 as f64, (a % 3 == 1) as u8 as f64, (a % 2) as f64)
+        });
+        let moments = Moments::of_rows(&x, Some(&[1e11; 40])).unwrap();
+        let fit = fit_search(&moments, &SearchParams::default(), &Constraints::none(6), &Control::default());
+        assert!(fit.unwrap().report.objective.is_finite());
+    }
+}
+
 #[test]
 fn the_known_scores_and_classes_are_found() {
     let want_scores = [49.352500, 303.792879, 83.368435];

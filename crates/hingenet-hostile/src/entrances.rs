@@ -45,7 +45,9 @@ const STEP: u64 = 16 << 20;
 fn model_file(bytes: &[u8]) {
     static ROWS: OnceLock<Table> = OnceLock::new();
     let rows = ROWS.get_or_init(rows);
-    for file in [bytes, &mutate::resealed(bytes)] {
+    let resealed = mutate::resealed(bytes);
+    // once, where the checksums are right already
+    for file in std::iter::once(&resealed[..]).chain((bytes != resealed).then_some(bytes)) {
         let (_, problems) = answers::answered(file, rows, &answers::QUESTIONS);
         assert!(problems.is_empty(), "{problems:?}");
     }
@@ -84,7 +86,8 @@ fn types_given(table: &Table, options: &ReadOptions) -> ReadOptions {
     ReadOptions { numeric: names(numeric), categorical: names(categorical), ..options.clone() }
 }
 
-/// The pieces of a table are the table.
+/// The pieces of a table are the table. That a file is damaged may come out only where its cells are decoded in parts: then an
+/// error says so, and what came before is the table's.
 fn in_pieces(bytes: &[u8], whole: &Table, options: &ReadOptions, control: &Control) {
     let (most, mut row) = (whole.n_rows() / 3 + 1, 0);
     let pieces = read_pieces(Source::reader("input", bytes), options, most, control, &mut |piece| {
@@ -95,7 +98,10 @@ fn in_pieces(bytes: &[u8], whole: &Table, options: &ReadOptions, control: &Contr
         row += piece.table.n_rows();
         Ok(())
     });
-    assert!(pieces.is_ok() && row == whole.n_rows(), "{pieces:?} in pieces of {most} rows");
+    let is_damaged =
+        |e: &Error| matches!(e, Error::File { problem, .. } if problem.contains("cannot be decoded"));
+    let is_whole = pieces.is_ok() && row == whole.n_rows();
+    assert!(is_whole || pieces.as_ref().is_err_and(is_damaged), "{pieces:?} in pieces of {most} rows");
 }
 
 /// A table that was read can be written and read again.

@@ -8,6 +8,8 @@ pub mod mutate;
 pub use entrances::{ENTRANCES, Entrance};
 
 use peak_alloc::PeakAlloc;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -31,6 +33,24 @@ pub fn peak(work: impl FnOnce()) -> usize {
     let before = MEMORY.current_usage();
     work();
     MEMORY.peak_usage() - before
+}
+
+/// Processor time that the threads of this process have taken, so that what others do on the machine is not counted; where
+/// the system does not tell it as Linux does, the time that has passed.
+pub fn processor_time() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let start = *START;
+    processor_time_of_linux().unwrap_or_else(|| start.elapsed())
+}
+
+fn processor_time_of_linux() -> Option<Duration> {
+    let of_thread = |task: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+    };
+    let threads = std::fs::read_dir("/proc/self/task").ok()?;
+    // a thread may end meanwhile; those that work for us stay
+    Some(threads.flatten().filter_map(of_thread).sum())
 }
 
 /// The entrance of this name, with the process made ready for it: all work stays in this thread, so that time and

@@ -7,7 +7,8 @@
 
 #![allow(clippy::print_stdout)] // a child talks to its parent on it
 
-use hingenet::table::{ReadOptions, Table, read};
+use hingenet::model::{Dataset, FitOptions, fit};
+use hingenet::table::{Codes, Column, ReadOptions, Table, read};
 use hingenet_base::numeric::random::Random;
 use hingenet_hostile::{answers, mutate::Parts};
 use std::io::{BufRead, BufReader};
@@ -87,7 +88,35 @@ fn names() -> Vec<String> {
         models.map(|p| p.file_stem().unwrap().to_string_lossy().into_owned()).collect();
     names.sort();
     assert!(!names.is_empty());
+    names.push(WITH_GAPS.into());
     names
+}
+
+/// A model that files of version 0.1.0 do not hold: a pool that has learnt that gaps tell the class.
+const WITH_GAPS: &str = "pool-with-gaps";
+
+/// The file of a model.
+fn file(name: &str) -> Vec<u8> {
+    if name != WITH_GAPS {
+        return std::fs::read(folder().join(format!("{name}.hgn"))).unwrap();
+    }
+    let mut random = Random::new(3);
+    let class: Vec<usize> = (0..160).map(|i| i % 2).collect();
+    let mut number = |c: &usize, gaps: f64| match random.uniform() < gaps {
+        true => f64::NAN,
+        false => *c as f64 + random.normal(),
+    };
+    let columns = vec![
+        Column::numeric("a", class.iter().map(|c| number(c, 0.05 + 0.7 * *c as f64)).collect()),
+        Column::numeric("b", class.iter().map(|c| number(c, 0.1)).collect()),
+    ];
+    let names = ["low", "mid"].map(String::from).to_vec();
+    let class = Codes::from_options(2, class.into_iter().map(Some));
+    let data = Dataset::from_parts("class", Table::new(columns).unwrap(), names, class, None).unwrap();
+    let spec = "pool,fast=true".parse().unwrap();
+    let model = fit(&spec, &data, FitOptions::default(), &hingenet::Control::default()).unwrap();
+    assert!(model.pool_summary().unwrap().gaps.is_some());
+    model.to_bytes().unwrap()
 }
 
 /// Rows with missing cells, unseen categories and numbers far outside.
@@ -99,7 +128,7 @@ fn query() -> Table {
 
 /// The work of a child: says the number of every alteration before and its outcome after.
 fn try_all(plan: &Plan, name: &str, from: usize) {
-    let parts = Parts::of(&std::fs::read(folder().join(format!("{name}.hgn"))).unwrap()).unwrap();
+    let parts = Parts::of(&file(name)).unwrap();
     let (query, stream) =
         (query(), name.bytes().fold(0u64, |h, b| h.wrapping_mul(31).wrapping_add(b.into())));
     for k in from..plan.each {

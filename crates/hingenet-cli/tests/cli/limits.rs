@@ -37,6 +37,31 @@ fn steps_beyond_the_memory_allowed_are_refused_with_the_remedy() {
     assert_snapshot!("no_size", folder.fails("fit rows.csv --target y -o m.hgn --max-memory much", 2));
 }
 
+/// Whichever reservation is the first that is refused, the old model stays and nothing else is left behind.
+#[test]
+fn a_fit_refused_at_any_amount_of_memory_leaves_the_old_model() {
+    let folder = Folder::with(&[("rows.csv", &with_ids(200))]);
+    folder.succeeds("fit rows.csv --target y --model majority -o m.hgn");
+    let (old, names) = (folder.read("m.hgn"), folder.names());
+    for model in ["nb:ml", "tan:mm", "kde-nb", "slb", "fisher:or", "sgbn:or", "pool,fast=true"] {
+        let refused = (9..40).take_while(|power| {
+            let memory = 1_u64 << power;
+            let run = folder.run(&format!(
+                "fit rows.csv --target y --ignore id --model {model} -o m.hgn --max-memory {memory}"
+            ));
+            if run.code == Some(0) {
+                return false;
+            }
+            assert!(run.code == Some(3) && run.stderr.contains("of memory"), "{model}: {}", run.show());
+            assert!(folder.read("m.hgn") == old && folder.names() == names, "{model} with {memory} bytes");
+            true
+        });
+        let refused = refused.count();
+        assert!((1..30).contains(&refused), "{model}: refused {refused} times");
+        folder.write("m.hgn", &old);
+    }
+}
+
 /// Few digits in a file are eight bytes in memory, and a table of few rows may be wide.
 #[test]
 fn numbers_count_as_what_they_become() {
@@ -45,7 +70,10 @@ fn numbers_count_as_what_they_become() {
     let header = (0..40).map(|j| format!("x{j},")).collect::<String>() + "y";
     let text = std::iter::once(header).chain((0..3000).map(row)).collect::<Vec<_>>().join("\n");
     let folder = Folder::with(&[("digits.csv", &text)]);
-    folder.succeeds("fit digits.csv --target y --model nb:ml -o m.hgn --max-memory 2M");
+    folder.succeeds("fit digits.csv --target y --model nb:ml -o whole.hgn");
+    let run = folder.run("fit digits.csv --target y --model nb:ml -o m.hgn -v --max-memory 2M");
+    assert!(run.code == Some(0) && run.stderr.contains("would take too much memory"), "{}", run.show());
+    assert!(folder.read("m.hgn") == folder.read("whole.hgn"));
     let refused = folder.fails("loglik m.hgn digits.csv --max-memory 900k", 3);
     assert!(
         refused.contains("the table needs 966.1 kB of memory, more than the 900.0 kB allowed"),
@@ -88,6 +116,29 @@ fn a_table_larger_than_the_memory_is_fitted_in_pieces() {
     let refused =
         folder.fails("fit whole.csv --target y --class-weight balanced -o m.hgn --max-memory 1300k", 2);
     assert!(refused.contains("class weights"), "{refused}");
+}
+
+/// A file that is damaged far behind its beginning is named with its line, and the model that was there stays.
+#[test]
+fn a_damaged_file_among_many_leaves_nothing_half_written() {
+    let lines = |n: usize| {
+        let row = |m: usize| format!("{},{},{}\n", m % 7, m * m % 10_007, ["a", "b"][m % 7 / 4]);
+        std::iter::once("x,z,y\n".to_string()).chain((0..n).map(row)).collect::<String>()
+    };
+    let damaged = lines(9000) + "1,2\n";
+    let folder = Folder::with(&[
+        ("part-1.csv", &lines(20_000)),
+        ("part-2.csv", &damaged),
+        ("part-3.csv", &lines(9000)),
+    ]);
+    let fit = "fit part-*.csv --target y --model tan:ml -o m.hgn --max-memory 400k -v";
+    let refused = folder.fails(fit, 3);
+    assert!(refused.contains("part-2.csv") && refused.contains("9002"), "{refused}");
+    assert!(!folder.path().join("m.hgn").exists());
+    folder.succeeds("fit part-1.csv --target y --model nb:ml -o m.hgn --quiet");
+    let before = folder.read("m.hgn");
+    folder.fails(fit, 3);
+    assert!(folder.read("m.hgn") == before);
 }
 
 /// Rows are held out and tested, and the figures are near those of folds.

@@ -8,6 +8,9 @@ use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::random::Random;
 
+/// Gains of a sweep, as a share of all scores, that are no more than rounding.
+const ROUNDING: f64 = 1e-13;
+
 /// An order of the nodes with the parents grown in it.
 pub(super) struct Descent<'a> {
     trees: GrowTrees<'a>,
@@ -76,10 +79,12 @@ impl<'a> Descent<'a> {
         self.set_order(order);
     }
 
-    /// Sweeps over all nodes until a sweep moves nothing.
+    /// Sweeps over all nodes until a sweep moves nothing, or nothing is gained by what it moves: where rows weigh much, the
+    /// rounding errors of the score are no smaller than the gains that a move takes for real ones, and moves would go round
+    /// and round.
     pub fn run(&mut self, control: &Control) -> Result<()> {
         loop {
-            let mut moved = false;
+            let (before, mut moved) = (self.score(), false);
             for v in self.order.clone() {
                 control.check()?;
                 if self.trees.is_full() {
@@ -88,7 +93,8 @@ impl<'a> Descent<'a> {
                 }
                 moved |= self.insert_best(v);
             }
-            if !moved {
+            let size: f64 = self.score.iter().map(|s| s.abs()).sum();
+            if !moved || self.score() - before <= ROUNDING * size {
                 return Ok(());
             }
         }
