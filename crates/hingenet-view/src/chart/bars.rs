@@ -1,6 +1,6 @@
 //! Horizontal bars with their values, and histograms.
 
-use super::frame::{Area, WIDTH, label_room, open, put, row_label, text_width, x_axis, y_axis};
+use super::frame::{Area, WIDTH, label_room, open, put, row_label, text_width, x_axis, x_rule, y_axis};
 use super::{Axis, SeriesStyle};
 use crate::escape;
 
@@ -71,10 +71,7 @@ pub fn grouped_bars(label: &str, axis: &Axis, rows: &[String], series: &[BarSeri
     let mut out = open(bottom + 42.0, label);
     x_axis(&mut out, area, axis);
     let zero = area.x(axis, 0.0);
-    put(
-        &mut out,
-        format_args!("<path class=\"rule\" d=\"M{zero:.1} {:.1}V{:.1}\"/>\n", area.top, area.bottom),
-    );
+    x_rule(&mut out, area, axis, 0.0);
     for (k, row) in rows.iter().enumerate() {
         let top = area.top + row_height * k as f64 + 4.5;
         row_label(&mut out, room - 8.0, top + thick * series.len() as f64 / 2.0, row, most);
@@ -133,10 +130,7 @@ pub fn histogram(
             ),
         );
     }
-    let zero = area.x(x, 0.0);
-    put(
-        &mut out,
-        format_args!("<path class=\"rule\" d=\"M{zero:.1} {:.1}V{:.1}\"/>\n</svg>", area.top, area.bottom),
-    );
+    x_rule(&mut out, area, x, 0.0);
+    out.push_str("</svg>");
     out
 }

@@ -1,6 +1,6 @@
 //! Dots with intervals, one row a series: who is better, and how sure is it?
 
-use super::frame::{Area, WIDTH, label_room, open, put, row_label, x_axis};
+use super::frame::{Area, WIDTH, label_room, open, put, row_label, x_axis, x_rule};
 use super::{Axis, SeriesStyle};
 
 const ROW: f64 = 34.0;
@@ -27,11 +27,7 @@ pub fn dot_chart(label: &str, axis: &Axis, rows: &[DotRow], level: Option<f64>) 
     let mut out = open(area.bottom + 42.0, label);
     x_axis(&mut out, area, axis);
     if let Some(level) = level {
-        let x = area.x(axis, level);
-        put(
-            &mut out,
-            format_args!("<path class=\"rule\" d=\"M{x:.1} {:.1}V{:.1}\"/>\n", area.top, area.bottom),
-        );
+        x_rule(&mut out, area, axis, level);
     }
     for (k, row) in rows.iter().enumerate() {
         let y = area.top + ROW * (k as f64 + 0.5);

@@ -58,6 +58,18 @@ pub fn x_axis(out: &mut String, area: Area, axis: &Axis) {
     text(out, "label", (middle, area.bottom + 34.0), "middle", &axis.label);
 }
 
+/// A vertical line at a value of a horizontal axis.
+pub fn x_rule(out: &mut String, area: Area, axis: &Axis, value: f64) {
+    let x = area.x(axis, value);
+    put(out, format_args!("<path class=\"rule\" d=\"M{x:.1} {:.1}V{:.1}\"/>\n", area.top, area.bottom));
+}
+
+/// A horizontal line at a value of a vertical axis.
+pub fn y_rule(out: &mut String, area: Area, axis: &Axis, value: f64) {
+    let y = area.y(axis, value);
+    put(out, format_args!("<path class=\"rule\" d=\"M{:.1} {y:.1}H{:.1}\"/>\n", area.left, area.right));
+}
+
 fn text(out: &mut String, class: &str, (x, y): (f64, f64), anchor: &str, text: &str) {
     put(
         out,

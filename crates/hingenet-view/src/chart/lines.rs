@@ -1,6 +1,6 @@
 //! Lines over two axes, with bands, markers and error bars.
 
-use super::frame::{Area, WIDTH, open, put, x_axis, y_axis};
+use super::frame::{Area, WIDTH, open, put, x_axis, x_rule, y_axis, y_rule};
 use super::{Axis, SeriesStyle};
 use crate::escape;
 
@@ -182,11 +182,7 @@ impl<'a> LineChart<'a> {
             put(out, format_args!("<path class=\"counts\" d=\"{}z\"/>\n", path(outline)));
         }
         if self.zero && self.y.low < 0.0 && self.y.high > 0.0 {
-            let y = area.y(&self.y, 0.0);
-            put(
-                out,
-                format_args!("<path class=\"rule\" d=\"M{:.1} {y:.1}H{:.1}\"/>\n", area.left, area.right),
-            );
+            y_rule(out, area, &self.y, 0.0);
         }
         if self.diagonal {
             let low = self.x.low.max(self.y.low);
@@ -203,22 +199,10 @@ impl<'a> LineChart<'a> {
             );
         }
         if let Some(level) = self.level {
-            put(
-                out,
-                format_args!(
-                    "<path class=\"rule\" d=\"M{:.1} {:.1}H{:.1}\"/>\n",
-                    area.left,
-                    area.y(&self.y, level),
-                    area.right
-                ),
-            );
+            y_rule(out, area, &self.y, level);
         }
         if let Some(place) = self.upright {
-            let x = area.x(&self.x, place);
-            put(
-                out,
-                format_args!("<path class=\"rule\" d=\"M{x:.1} {:.1}V{:.1}\"/>\n", area.top, area.bottom),
-            );
+            x_rule(out, area, &self.x, place);
         }
         let class = self.lines.last().map(|l| l.style.class()).unwrap_or_default();
         for bar in &self.bars {

@@ -1,7 +1,7 @@
 //! A dot for each row, one line a feature: dots that would cover each other stand side by side (a beeswarm).
 
 use super::Axis;
-use super::frame::{Area, WIDTH, label_room, open, put, row_label, x_axis};
+use super::frame::{Area, WIDTH, label_room, open, put, row_label, x_axis, x_rule};
 
 const ROW: f64 = 26.0;
 /// Dots nearer than this share a column.
@@ -19,11 +19,7 @@ pub fn swarm_chart(label: &str, axis_label: &str, rows: &[SwarmRow]) -> String {
     let area = Area { left: room, right: WIDTH - 16.0, top: 4.0, bottom: 4.0 + ROW * rows.len() as f64 };
     let mut out = open(area.bottom + 42.0, label);
     x_axis(&mut out, area, &axis);
-    let zero = area.x(&axis, 0.0);
-    put(
-        &mut out,
-        format_args!("<path class=\"rule\" d=\"M{zero:.1} {:.1}V{:.1}\"/>\n", area.top, area.bottom),
-    );
+    x_rule(&mut out, area, &axis, 0.0);
     for (k, (name, dots)) in rows.iter().enumerate() {
         let middle = area.top + ROW * (k as f64 + 0.5);
         row_label(&mut out, area.left - 8.0, middle, name, most);

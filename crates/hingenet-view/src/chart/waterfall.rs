@@ -1,7 +1,7 @@
 //! Terms that add up, one row a term: each bar starts where the one above ends.
 
 use super::Axis;
-use super::frame::{Area, WIDTH, label_room, open, put, row_label, x_axis};
+use super::frame::{Area, WIDTH, label_room, open, put, row_label, x_axis, x_rule};
 
 const ROW: f64 = 24.0;
 
@@ -21,11 +21,7 @@ pub fn waterfall(label: &str, axis_label: &str, steps: &[(String, f64)], total: 
     let area = Area { left: room, right: WIDTH - 52.0, top: 4.0, bottom: 4.0 + ROW * spans.len() as f64 };
     let mut out = open(area.bottom + 42.0, label);
     x_axis(&mut out, area, &axis);
-    let zero = area.x(&axis, 0.0);
-    put(
-        &mut out,
-        format_args!("<path class=\"rule\" d=\"M{zero:.1} {:.1}V{:.1}\"/>\n", area.top, area.bottom),
-    );
+    x_rule(&mut out, area, &axis, 0.0);
     for (k, (name, from, to)) in spans.iter().enumerate() {
         let y = area.top + ROW * (k as f64 + 0.5);
         row_label(&mut out, area.left - 8.0, y, name, most);

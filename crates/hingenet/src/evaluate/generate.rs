@@ -20,8 +20,24 @@ pub struct Generator {
     pub default_rows: usize,
     /// Names and types of the columns, the target last.
     columns: fn() -> Vec<(String, Kind)>,
-    /// Draws so many rows by a seed.
-    rows: fn(usize, u64) -> Result<Vec<Row>>,
+    source: Source,
+}
+
+/// Where the rows come from.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    /// Nothing but random numbers.
+    Row(fn(&mut Random) -> Row),
+    /// Two random networks of a seed, one for each class.
+    Pair(fn(u64) -> Result<Networks>),
+    /// Sparse Gaussian networks that differ in a few arcs.
+    Sparse,
+}
+
+/// Two random networks over normal features or mixtures, one for each of two classes (Tenzer et al. 2020).
+const fn pair(name: &'static str, about: &'static str, networks: fn(u64) -> Result<Networks>) -> Generator {
+    let source = Source::Pair(networks);
+    Generator { name, about, default_rows: 1000, columns: || numbers(FEATURES, 1, BINARY), source }
 }
 
 /// All generators, in the order they are shown.
@@ -31,145 +47,83 @@ pub const GENERATORS: &[Generator] = &[
         about: "waveform-21 of Breiman et al. (1984): mixtures of two of three waves, 3 classes",
         default_rows: 5000,
         columns: || numbers(21, 0, &["0", "1", "2"]),
-        rows: |n, seed| drawn(n, seed, waveform),
+        source: Source::Row(waveform),
     },
     Generator {
         name: "ringnorm",
         about: "ringnorm of Breiman (1996): a wide Gaussian around a narrow one, 20 features",
         default_rows: 7400,
         columns: || numbers(20, 1, BINARY),
-        rows: |n, seed| drawn(n, seed, ringnorm),
+        source: Source::Row(ringnorm),
     },
     Generator {
         name: "corral",
         about: "class = a0 a1 or b0 b1; one irrelevant and one 75 % correlated feature (John et al. 1994)",
         default_rows: 128,
         columns: corral_columns,
-        rows: |n, seed| drawn(n, seed, corral),
+        source: Source::Row(corral),
     },
     Generator {
         name: "mofn-3-7-10",
         about: "class = at least 3 of 7 bits are set; 3 further bits are irrelevant",
         default_rows: 1324,
         columns: mofn_columns,
-        rows: |n, seed| drawn(n, seed, mofn),
+        source: Source::Row(mofn),
     },
     Generator {
         name: "mixed",
         about: "state of pumps: numbers and categories that depend on each other, 8 % of cells missing",
         default_rows: 3000,
         columns: mixed_columns,
-        rows: |n, seed| drawn(n, seed, mixed),
+        source: Source::Row(mixed),
     },
     Generator {
         name: "gbn",
         about: "sparse Gaussian networks of two classes that differ in 16 of 80 arcs, 40 features (Zhou et al. 2015)",
         default_rows: 120,
         columns: || numbers(NODES, 1, BINARY),
-        rows: sparse_networks,
+        source: Source::Sparse,
     },
-    Generator {
-        name: "forest",
-        about: "a random forest of normal features for each of two classes, 20 features (Tenzer et al. 2020)",
-        default_rows: 1000,
-        columns: || numbers(FEATURES, 1, BINARY),
-        rows: |n, seed| two_networks(Networks::forest(FEATURES, Dependence::Simple, seed)?, n, seed),
-    },
-    Generator {
-        name: "forest-complex",
-        about: "the same with mixtures of t and normal distributions instead of normal ones",
-        default_rows: 1000,
-        columns: || numbers(FEATURES, 1, BINARY),
-        rows: |n, seed| two_networks(Networks::forest(FEATURES, Dependence::Complex, seed)?, n, seed),
-    },
-    Generator {
-        name: "bn",
-        about: "independent networks with three parents a feature, one for each of two classes, 20 features (Tenzer et al. 2020)",
-        default_rows: 1000,
-        columns: || numbers(FEATURES, 1, BINARY),
-        rows: |n, seed| {
-            two_networks(
-                Networks::bn(FEATURES, Dependence::Simple, Orders::Independent, false, seed)?,
-                n,
-                seed,
-            )
-        },
-    },
-    Generator {
-        name: "bn-shared",
-        about: "the same, a third of the features with the same parents in both classes",
-        default_rows: 1000,
-        columns: || numbers(FEATURES, 1, BINARY),
-        rows: |n, seed| {
-            two_networks(
-                Networks::bn(FEATURES, Dependence::Simple, Orders::Independent, true, seed)?,
-                n,
-                seed,
-            )
-        },
-    },
-    Generator {
-        name: "bn-complex",
-        about: "as bn, with mixtures of t and normal distributions instead of normal ones",
-        default_rows: 1000,
-        columns: || numbers(FEATURES, 1, BINARY),
-        rows: |n, seed| {
-            two_networks(
-                Networks::bn(FEATURES, Dependence::Complex, Orders::Independent, false, seed)?,
-                n,
-                seed,
-            )
-        },
-    },
-    Generator {
-        name: "bn-complex-shared",
-        about: "as bn-shared, with such mixtures",
-        default_rows: 1000,
-        columns: || numbers(FEATURES, 1, BINARY),
-        rows: |n, seed| {
-            two_networks(
-                Networks::bn(FEATURES, Dependence::Complex, Orders::Independent, true, seed)?,
-                n,
-                seed,
-            )
-        },
-    },
-    Generator {
-        name: "bn-one-order",
-        about: "as bn, both networks of one order of the features and with the same roots: they differ in their arcs only",
-        default_rows: 1000,
-        columns: || numbers(FEATURES, 1, BINARY),
-        rows: |n, seed| {
-            two_networks(Networks::bn(FEATURES, Dependence::Simple, Orders::Common, false, seed)?, n, seed)
-        },
-    },
-    Generator {
-        name: "bn-one-order-shared",
-        about: "the same, a third of the features with the same parents in both classes",
-        default_rows: 1000,
-        columns: || numbers(FEATURES, 1, BINARY),
-        rows: |n, seed| {
-            two_networks(Networks::bn(FEATURES, Dependence::Simple, Orders::Common, true, seed)?, n, seed)
-        },
-    },
-    Generator {
-        name: "bn-one-order-complex",
-        about: "as bn-one-order, with mixtures of t and normal distributions",
-        default_rows: 1000,
-        columns: || numbers(FEATURES, 1, BINARY),
-        rows: |n, seed| {
-            two_networks(Networks::bn(FEATURES, Dependence::Complex, Orders::Common, false, seed)?, n, seed)
-        },
-    },
-    Generator {
-        name: "bn-one-order-complex-shared",
-        about: "as bn-one-order-shared, with such mixtures",
-        default_rows: 1000,
-        columns: || numbers(FEATURES, 1, BINARY),
-        rows: |n, seed| {
-            two_networks(Networks::bn(FEATURES, Dependence::Complex, Orders::Common, true, seed)?, n, seed)
-        },
-    },
+    pair(
+        "forest",
+        "a random forest of normal features for each of two classes, 20 features (Tenzer et al. 2020)",
+        |seed| Networks::forest(FEATURES, Dependence::Simple, seed),
+    ),
+    pair(
+        "forest-complex",
+        "the same with mixtures of t and normal distributions instead of normal ones",
+        |seed| Networks::forest(FEATURES, Dependence::Complex, seed),
+    ),
+    pair(
+        "bn",
+        "independent networks with three parents a feature, one for each of two classes, 20 features (Tenzer et al. 2020)",
+        |seed| Networks::bn(FEATURES, Dependence::Simple, Orders::Independent, false, seed),
+    ),
+    pair("bn-shared", "the same, a third of the features with the same parents in both classes", |seed| {
+        Networks::bn(FEATURES, Dependence::Simple, Orders::Independent, true, seed)
+    }),
+    pair("bn-complex", "as bn, with mixtures of t and normal distributions instead of normal ones", |seed| {
+        Networks::bn(FEATURES, Dependence::Complex, Orders::Independent, false, seed)
+    }),
+    pair("bn-complex-shared", "as bn-shared, with such mixtures", |seed| {
+        Networks::bn(FEATURES, Dependence::Complex, Orders::Independent, true, seed)
+    }),
+    pair(
+        "bn-one-order",
+        "as bn, both networks of one order of the features and with the same roots: they differ in their arcs only",
+        |seed| Networks::bn(FEATURES, Dependence::Simple, Orders::Common, false, seed),
+    ),
+    pair(
+        "bn-one-order-shared",
+        "the same, a third of the features with the same parents in both classes",
+        |seed| Networks::bn(FEATURES, Dependence::Simple, Orders::Common, true, seed),
+    ),
+    pair("bn-one-order-complex", "as bn-one-order, with mixtures of t and normal distributions", |seed| {
+        Networks::bn(FEATURES, Dependence::Complex, Orders::Common, false, seed)
+    }),
+    pair("bn-one-order-complex-shared", "as bn-one-order-shared, with such mixtures", |seed| {
+        Networks::bn(FEATURES, Dependence::Complex, Orders::Common, true, seed)
+    }),
 ];
 
 /// An arc of a known network.
@@ -209,7 +163,7 @@ pub fn generate(name: &str, n: Option<usize>, seed: u64) -> Result<Table> {
     })?;
     let n = n.unwrap_or(generator.default_rows);
     require("rows", n, "at least 1", n >= 1)?;
-    let rows = (generator.rows)(n, seed)?;
+    let rows = generator.source.rows(n, seed)?;
     let column = |(j, (name, kind)): (usize, (String, Kind))| match kind {
         Kind::Number => Column::numeric(name, rows.iter().map(|r| r[j].unwrap_or(f64::NAN)).collect()),
         Kind::Category(names) => {
@@ -242,9 +196,23 @@ fn numbers(n: usize, first: usize, classes: &'static [&'static str]) -> Vec<(Str
     with_class((first..n + first).map(|i| (format!("x{i:0digits$}"), Kind::Number)).collect(), classes)
 }
 
-/// Rows that need nothing but random numbers.
-fn drawn(n: usize, seed: u64, row: fn(&mut Random) -> Row) -> Result<Vec<Row>> {
-    Ok((0..n).map(|m| row(&mut Random::stream(seed, m as u64))).collect())
+impl Source {
+    /// Draws so many rows by a seed, which makes the networks, too.
+    fn rows(self, n: usize, seed: u64) -> Result<Vec<Row>> {
+        let of_stream = |m: usize| Random::stream(seed, m as u64);
+        Ok(match self {
+            Source::Row(row) => (0..n).map(|m| row(&mut of_stream(m))).collect(),
+            Source::Pair(networks) => {
+                let networks = networks(seed)?;
+                // streams 0 to 3 of the seed make the networks
+                (0..n).map(|m| two_networks(&networks, &mut of_stream(m + 4))).collect()
+            }
+            Source::Sparse => {
+                let networks = ClassNetworks::new(seed)?;
+                (0..n).map(|m| sparse_networks(&networks, &mut of_stream(m))).collect()
+            }
+        })
+    }
 }
 
 /// A row of rounded numbers with its class.
@@ -339,29 +307,19 @@ fn mixed(random: &mut Random) -> Row {
     row
 }
 
-/// The stand-in of the third experiment of Zhou et al. (2015): the seed makes the two networks and the rows.
-fn sparse_networks(n: usize, seed: u64) -> Result<Vec<Row>> {
-    let networks = ClassNetworks::new(seed)?;
-    let row = |m: usize| {
-        let (values, class) = networks.row(&mut Random::stream(seed, m as u64));
-        classified(values, 4, class)
-    };
-    Ok((0..n).map(row).collect())
+/// A row of the stand-in for the third experiment of Zhou et al. (2015).
+fn sparse_networks(networks: &ClassNetworks, random: &mut Random) -> Row {
+    let (values, class) = networks.row(random);
+    classified(values, 4, class)
 }
 
 /// Features of the networks of Tenzer et al. (2020).
 const FEATURES: usize = 20;
 
-/// Rows of two random networks, one for each of two equally frequent classes (Tenzer et al. 2020, section 5.1). The seed
-/// makes the networks and the rows.
-fn two_networks(networks: Networks, n: usize, seed: u64) -> Result<Vec<Row>> {
-    let row = |m: usize| {
-        // Streams 0 to 3 of the seed make the networks.
-        let mut random = Random::stream(seed, m as u64 + 4);
-        let class = random.below(2);
-        classified(networks.row(class, &mut random), 4, class)
-    };
-    Ok((0..n).map(row).collect())
+/// A row of two random networks, one for each of two equally frequent classes (Tenzer et al. 2020, section 5.1).
+fn two_networks(networks: &Networks, random: &mut Random) -> Row {
+    let class = random.below(2);
+    classified(networks.row(class, random), 4, class)
 }
 
 #[cfg(test)]
