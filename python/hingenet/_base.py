@@ -226,10 +226,14 @@ class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
         default="error",
     )
 
+    def _reader(self) -> _engine.Model:
+        """The model as it is to read the rows."""
+        return self._model
+
     def _proba(self, X: Any, log: bool = True) -> np.ndarray:
         """(Log) probabilities in the engine's order of the classes."""
         features = self._features(X)
-        proba, unseen = self._model.proba(features, log=log, threads=threads_of(self.n_jobs))
+        proba, unseen = self._reader().proba(features, log=log, threads=threads_of(self.n_jobs))
         tell_unseen(unseen)
         return proba
 
@@ -281,7 +285,7 @@ class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
             Whether each class, in the order of ``classes_``, belongs to the set.
         """
         features = self._features(X)
-        belongs, unseen = self._model.sets(features, coverage, threads=threads_of(self.n_jobs))
+        belongs, unseen = self._reader().sets(features, coverage, threads=threads_of(self.n_jobs))
         tell_unseen(unseen)
         return belongs[:, self._columns]
 
@@ -324,7 +328,7 @@ class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
     def _shapley(self, features: Any, max_evals: int) -> ShapleyValues:
         # a generator is not asked: explaining twice gives the same
         seed = seed_of(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
-        parts = self._model.shapley(features, max_evals, seed=seed, threads=threads_of(self.n_jobs))
+        parts = self._reader().shapley(features, max_evals, seed=seed, threads=threads_of(self.n_jobs))
         known = parts.pop("known")
         by_class = {name: values[..., self._columns] for name, values in parts.items()}
         names = np.array(feature_names(self), dtype=object)
@@ -361,7 +365,7 @@ class EngineClassifier(QueryMixin, ClassifierMixin, EngineEstimator):
         return {name: value for name, value in super().__getstate__().items() if name != "_some_rows"}
 
     def _terms(self, features: Any) -> Explanation:
-        parts = self._model.terms(features, threads=threads_of(self.n_jobs))
+        parts = self._reader().terms(features, threads=threads_of(self.n_jobs))
         return Explanation(
             classes=self.classes_,
             feature_names=np.array(feature_names(self), dtype=object),

@@ -27,11 +27,11 @@ class ShapleyValues:
     base, total : ndarray of shape (n_samples, n_classes)
         Log-odds of each class when nothing is known, and for the row.
     values : ndarray of shape (n_samples, n_features, n_classes)
-        What each feature adds; 0 where the cell is missing.
+        What each feature adds; 0 where it is not known.
     standard_error : ndarray of shape (n_samples, n_features, n_classes)
         Standard errors of the values; 0 where they are exact.
     known : ndarray of shape (n_samples, n_features)
-        False where a cell is missing.
+        False where a cell is missing, unless its gap tells the class.
     """
 
     classes: np.ndarray

@@ -12,7 +12,7 @@ from ._labels import text_of
 
 # Numbers (NaN missing), or codes (-1 missing) with the text of each code, and whether these are all categories in their
 # declared order; else the engine takes those that occur, in its own order.
-Column = np.ndarray | tuple[np.ndarray, list[str], bool]
+Column = np.ndarray | tuple[np.ndarray, list[str], bool] | int
 
 
 def is_frame(X: Any) -> bool:
@@ -33,7 +33,7 @@ def missing_column(n_rows: int) -> Column:
 
 
 def known_columns(X: Any, names: list[str]) -> tuple[list[Column], list[str]]:
-    """The named columns of a data frame in this order, all missing where the frame lacks them, and those it lacks."""
+    """The named columns of a data frame in this order, numbers of rows in place of those it lacks, and the names of these."""
     frame = nw.from_native(X, eager_only=True)
     unknown = [name for name in frame.columns if name not in set(names)]
     if unknown:
@@ -41,7 +41,7 @@ def known_columns(X: Any, names: list[str]) -> tuple[list[Column], list[str]]:
     present = [name for name in names if name in set(frame.columns)]
     columns = dict(zip(present, frame_columns(frame.select(present).to_native()), strict=True)) if present else {}
     absent = [name for name in names if name not in columns]
-    return [columns[name] if name in columns else missing_column(len(frame)) for name in names], absent
+    return [columns[name] if name in columns else len(frame) for name in names], absent
 
 
 def array_columns(X: np.ndarray) -> list[Column]:
@@ -53,6 +53,8 @@ def array_columns(X: np.ndarray) -> list[Column]:
 
 def cells_of(column: Column) -> np.ndarray:
     """The numbers or codes of a column."""
+    if isinstance(column, int):
+        return missing_column(column)
     return column if isinstance(column, np.ndarray) else column[0]
 
 

@@ -4,7 +4,7 @@ use crate::classifier::DensityClassifier;
 use crate::compile::Scratch;
 use crate::terms::class_scores;
 use hingenet_base::error::Result;
-use hingenet_data::explain::{ScoreTerms, Term, leave_one_out};
+use hingenet_data::explain::{Game, ScoreTerms, Term, leave_one_out};
 use hingenet_data::table::Table;
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ pub(crate) fn terms(model: &DensityClassifier, row: &Table) -> Result<ScoreTerms
     let cells = model.units.encode(row)?;
     let used = model.units.used();
     if cells.iter().any(|c| c[0].is_nan()) || !model.absent.is_empty() {
-        return leave_one_out(model, row, used.iter().copied());
+        return leave_one_out(model, row, &Game::of_cells(model, row, used.iter().copied()));
     }
     let mut scratch = Scratch::new(&model.lines, model.n_classes);
     let factor = model.calibration.factor(&model.outputs(&cells, 0, &mut scratch, &OnceLock::new()));

@@ -2,6 +2,7 @@
 //! about what the fit chose.
 
 use super::fit::Terms;
+use super::gaps::{Gaps, Telling};
 use super::rows::{FeatureType, number, put_rows};
 use super::terms::density::search::DensityChoice;
 use super::terms::gaussian::GaussianChoice;
@@ -44,15 +45,19 @@ pub struct PoolFacts {
 /// kernel machine averaged over completions (K).
 ///
 /// The model keeps training rows, of which terms P and K are made, or prototypes of them
-/// ([`PoolParams::group`](super::PoolParams)).
+/// ([`PoolParams::group`](super::PoolParams)). Clones share them.
 #[derive(Debug, Clone)]
 pub struct PoolClassifier {
-    pub(crate) terms: Terms,
+    pub(crate) terms: Arc<Terms>,
     /// What the fit chose.
     pub facts: PoolFacts,
     /// Class code of each class that has training rows.
     pub(crate) present: Vec<usize>,
     pub(crate) n_classes: usize,
+    /// The pool that reads gaps, where they tell the class.
+    pub(crate) telling: Option<Arc<Telling>>,
+    /// What a missing cell means.
+    pub(crate) gaps: Gaps,
 }
 
 /// Letters of terms with their log posteriors, K values a row.
@@ -71,10 +76,30 @@ impl PoolClassifier {
 
     /// The same pool with other models in place of terms A and G where they are given, as read from a file.
     pub fn with_stand_ins(mut self, stand_ins: [Option<Arc<dyn TermModel>>; 2]) -> Self {
-        for (term, stand_in) in self.terms.others.iter_mut().zip(stand_ins) {
+        for (term, stand_in) in Arc::make_mut(&mut self.terms).others.iter_mut().zip(stand_ins) {
             *term = stand_in.or_else(|| term.take());
         }
         self
+    }
+
+    /// The pool that reads gaps as evidence: its features are those of this one, and an indicator of every column whose gaps
+    /// tell the class behind them. `None` if they do not.
+    pub fn reader_of_gaps(&self) -> Option<&PoolClassifier> {
+        self.telling.as_deref().map(|telling| &telling.pool)
+    }
+
+    /// [`Self::with_stand_ins`] for the pool that reads gaps.
+    pub fn with_stand_ins_for_gaps(mut self, stand_ins: [Option<Arc<dyn TermModel>>; 2]) -> Self {
+        self.telling = self.telling.map(|telling| {
+            let Telling { columns, gain, pool } = Arc::unwrap_or_clone(telling);
+            Arc::new(Telling { columns, gain, pool: pool.with_stand_ins(stand_ins) })
+        });
+        self
+    }
+
+    /// The same pool without the one that reads gaps.
+    pub fn without_reader_of_gaps(self) -> Self {
+        PoolClassifier { telling: None, ..self }
     }
 
     /// Number of feature columns.
@@ -82,10 +107,24 @@ impl PoolClassifier {
         self.terms.kernels.columns.len()
     }
 
+    /// Says what a missing cell of the rows to come means; without gaps that tell nothing changes.
+    pub fn read_gaps(&mut self, gaps: Gaps) {
+        self.gaps = gaps;
+    }
+
+    /// The pool with the indicators of gaps, if it is the one to judge rows like these.
+    fn telling(&self, rows: &Table) -> Option<&Telling> {
+        let telling = self.telling.as_deref().filter(|_| self.gaps == Gaps::AsInTraining);
+        telling.filter(|telling| telling.can_read(rows))
+    }
+
     /// Log posteriors of the pool and of each of its terms alone, K values a row; a term that was left out
     /// is not listed.
     pub fn log_proba_and_terms(&self, rows: &Table) -> Result<(Vec<f64>, TermPosteriors)> {
         self.check(rows)?;
+        if let Some(telling) = self.telling(rows) {
+            return telling.pool.log_proba_and_terms(&telling.indicated(rows)?);
+        }
         let scores = self.term_scores(rows, |_| (0..rows.n_rows()).collect())?;
         let alone = self.listed_terms().map(|f| (LETTERS[f], self.alone(&scores, f))).collect();
         Ok((self.pooled_from(&self.missing_shares(rows), &scores), alone))
@@ -102,6 +141,42 @@ impl PoolClassifier {
         let n = scores.terms[0].len() / k;
         let of_row = |i: usize| self.all_classes(&scores.posteriors(i)[term * k..(term + 1) * k]);
         (0..n).flat_map(of_row).collect()
+    }
+
+    /// `log P(c | known cells)`, row by row, K values a row, whatever gaps mean: [`Gaps::Unknown`].
+    pub fn log_proba_of_known(&self, rows: &Table) -> Result<Vec<f64>> {
+        self.check(rows)?;
+        let missing = self.missing_shares(rows);
+        let weights: Vec<_> = missing.iter().map(|share| self.terms.weights.at(*share)).collect();
+        // a term whose weight is 0 is not asked
+        let needed =
+            |f: usize| (0..missing.len()).filter(|&i| missing[i] < 1.0 && weights[i][f] > 0.0).collect();
+        Ok(self.pooled_from(&missing, &self.term_scores(rows, needed)?))
+    }
+
+    /// The game of the known cells of a row that can tell something, and of all cells of columns whose gaps do.
+    fn game_of<'a>(&'a self, row: &'a Table, can_tell: impl Fn(usize) -> bool) -> Result<Game<'a>> {
+        let features = 0..row.n_columns();
+        let Some(telling) = self.telling(row) else {
+            return Ok(Game::of_cells(self, row, features.filter(|&j| can_tell(j))));
+        };
+        let indicated = telling.indicated(row)?;
+        let is_indicated = |j: usize| telling.columns.contains(&j) && !row.column(j).is_absent();
+        let plays = |&j: &usize| is_indicated(j) || (!row.column(j).is_missing(0) && can_tell(j));
+        let players: Vec<usize> = features.filter(plays).collect();
+        Ok(Game::new(players.clone(), move |known| {
+            let coalitions = known.chunks_exact(players.len());
+            let mut copies = indicated.rows(&vec![0; coalitions.len()]);
+            for (m, coalition) in coalitions.enumerate() {
+                if coalition.contains(&true) {
+                    let hidden = players.iter().zip(coalition).filter(|(_, known)| !**known);
+                    hidden.for_each(|(&j, _)| telling.hide(&mut copies, m, j));
+                } else {
+                    (0..indicated.n_columns()).for_each(|j| copies.blank(m, j));
+                }
+            }
+            telling.pool.log_proba(&copies)
+        }))
     }
 
     /// Refuses a table that has not the training columns, and infinite numbers.
@@ -183,24 +258,22 @@ impl Classifier for PoolClassifier {
 
     fn log_proba(&self, rows: &Table) -> Result<Vec<f64>> {
         self.check(rows)?;
-        let missing = self.missing_shares(rows);
-        let weights: Vec<_> = missing.iter().map(|share| self.terms.weights.at(*share)).collect();
-        // a term whose weight is 0 is not asked
-        let needed =
-            |f: usize| (0..missing.len()).filter(|&i| missing[i] < 1.0 && weights[i][f] > 0.0).collect();
-        Ok(self.pooled_from(&missing, &self.term_scores(rows, needed)?))
+        if let Some(telling) = self.telling(rows) {
+            return telling.pool.log_proba(&telling.indicated(rows)?);
+        }
+        self.log_proba_of_known(rows)
     }
 
     fn terms(&self, row: &Table) -> Result<ScoreTerms> {
-        leave_one_out(self, row, 0..row.n_columns())
+        self.check(row)?;
+        leave_one_out(self, row, &self.game_of(row, |_| true)?)
     }
 
-    /// A cell that all training rows share tells nothing and does not play.
+    /// A cell that all training rows share tells nothing and does not play; a gap that tells does.
     fn game<'a>(&'a self, row: &'a Table) -> Result<Game<'a>> {
         self.check(row)?;
         let training = &self.terms.kernels.columns;
-        let can_tell = |j: &usize| training[*j].differs_from(number(row.column(*j), 0));
-        Ok(Game::of_cells(self, row, (0..row.n_columns()).filter(can_tell)))
+        self.game_of(row, |j| training[j].differs_from(number(row.column(j), 0)))
     }
 
     /// The information (nats) about the class that the value of each missing feature is expected to give, from term A: with

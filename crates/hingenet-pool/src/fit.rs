@@ -2,10 +2,11 @@
 //! that no term has seen (P and K by leave-one-out, the others by three-fold cross-fitting).
 
 use super::classifier::{PoolClassifier, PoolFacts};
+use super::gaps::{Gain, Gaps, Telling, blanked_like, indicated, telling_columns, without_gaps};
 use super::params::{Effort, PoolParams};
 use super::points::prototypes::require_groups;
 use super::points::{Encoding, Transform, too_fine};
-use super::rows::{ColumnFacts, FeatureType, Labelled, put_rows, random_subset};
+use super::rows::{ColumnFacts, FeatureType, Labelled, put_rows, random_subset, repeated};
 use super::terms::averaged::Averaged;
 use super::terms::density::search::{DensityChoice, DensitySearch};
 use super::terms::gaussian::{self, Gaussian};
@@ -42,17 +43,47 @@ pub fn fit(rows: &Rows, params: &PoolParams, instead: StandIns, control: &Contro
     params.masks.check(rows.features().n_columns())?;
     let training = Labelled::new(rows)?;
     params.group.map_or(Ok(()), |group| require_groups(&training, group))?;
-    let fit = Fit { training: &training, params, effort: params.effort(), instead, control };
-    let (terms, facts) = fit.run()?;
-    Ok(PoolClassifier { terms, facts, present: rows.present(), n_classes: rows.n_classes() })
+    let pool = |terms: Terms, facts: PoolFacts| PoolClassifier {
+        terms: Arc::new(terms),
+        facts,
+        present: rows.present(),
+        n_classes: rows.n_classes(),
+        telling: None,
+        gaps: Gaps::default(),
+    };
+    let plain =
+        Fit { training: &training, indicators: &[], params, effort: params.effort(), instead, control };
+    let (terms, facts, without) = plain.run()?;
+    let mut fitted = pool(terms, facts);
+    let columns = telling_columns(&training);
+    if !columns.is_empty() && !without.loss.is_empty() {
+        let training = Labelled { features: indicated(&training.features, &columns)?, ..training.clone() };
+        // what there is to warn of has been said
+        let silent = control.clone().on_warning(|_| {});
+        let telling = Fit { training: &training, indicators: &columns, control: &silent, ..plain };
+        let (terms, facts, with) = telling.run()?;
+        let gain = Gain::new(&without.loss, &with.loss, &with.weight).filter(Gain::is_clear);
+        fitted.telling = gain.map(|gain| Arc::new(Telling { columns, gain, pool: pool(terms, facts) }));
+    }
+    Ok(fitted)
 }
 
 struct Fit<'a> {
     training: &'a Labelled,
+    /// Columns that have an indicator among the last columns of the training rows.
+    indicators: &'a [usize],
     params: &'a PoolParams,
     effort: Effort,
     instead: StandIns<'a>,
     control: &'a Control,
+}
+
+/// Log-losses and weights of training rows as they are, predicted by terms that have not seen them; empty if there were too
+/// few.
+#[derive(Default)]
+struct LeftOutLosses {
+    loss: Vec<f64>,
+    weight: Vec<f64>,
 }
 
 /// The fitted terms and their weights.
@@ -71,7 +102,7 @@ pub(crate) struct Terms {
 type CrossFitted<'r> = (&'r TermRecipe<'r>, Arc<dyn TermModel>);
 
 impl Fit<'_> {
-    fn run(&self) -> Result<(Terms, PoolFacts)> {
+    fn run(&self) -> Result<(Terms, PoolFacts, LeftOutLosses)> {
         self.stage("averaged network", 0)?;
         let averaged = Arc::new(Averaged::fit(self.training, self.control)?);
         if !averaged.stars.has_pairs() {
@@ -122,7 +153,7 @@ impl Fit<'_> {
         };
         let others = [Some(term_a), self.term_g(&own_gaussian)?];
         self.stage("pool weights", 4)?;
-        let (weights, pool_report) = self.weights(&kernels, &without, &own, &others)?;
+        let (weights, pool_report, losses) = self.weights(&kernels, &without, &own, &others)?;
         let kernels = match self.params.group {
             None => kernels,
             Some(group) => {
@@ -143,11 +174,14 @@ impl Fit<'_> {
             rows: self.training.len(),
             information,
         };
-        Ok((Terms { kernels, averaged, others, weights }, facts))
+        Ok((Terms { kernels, averaged, others, weights }, facts, losses))
     }
 
     fn stage(&self, name: &str, done: usize) -> Result<()> {
-        self.control.progress(name, done, STAGES)
+        match self.indicators {
+            [] => self.control.progress(name, done, STAGES),
+            _ => self.control.progress(&format!("{name}, gaps as evidence"), done, STAGES),
+        }
     }
 
     fn random(&self, stream: u64) -> Random {
@@ -236,24 +270,26 @@ impl Fit<'_> {
         without: &Without,
         own: &[Own],
         others: &[Option<CrossFitted>; 2],
-    ) -> Result<(PoolWeights, Option<SolverReport>)> {
+    ) -> Result<(PoolWeights, Option<SolverReport>, LeftOutLosses)> {
         let training = self.training;
         let smallest = training.class_ranges().iter().map(Range::len).min().unwrap_or(0);
-        let (mut weights, report) = if training.len() < FEWEST_ROWS || smallest < CLASS_ROWS {
+        let (mut weights, report, losses) = if training.len() < FEWEST_ROWS || smallest < CLASS_ROWS {
             self.control.warn(&format!(
                 "{} different rows, {smallest} in the smallest class: too few to learn the weights of the terms, all count alike",
                 training.len()
             ));
-            (PoolWeights::EQUAL, None)
+            (PoolWeights::EQUAL, None, LeftOutLosses::default())
         } else {
             let cases = self.cases(kernels, without, own, others)?;
             let (weights, report) = cases.fit(self.control)?;
-            (weights, Some(report))
+            // the first copies are the rows themselves
+            let (loss, weight) = (cases.losses(&weights, own.len()), cases.weight[..own.len()].to_vec());
+            (weights, Some(report), LeftOutLosses { loss, weight })
         };
         for (weights, _) in weights.0[1..].iter_mut().zip(others).filter(|(_, term)| term.is_none()) {
             *weights = [0.0; 4];
         }
-        Ok((weights, report))
+        Ok((weights, report, losses))
     }
 
     /// Blanked copies of the `chosen` training rows with the terms' posteriors.
@@ -267,7 +303,7 @@ impl Fit<'_> {
         let training = self.training;
         let originals: Vec<usize> = chosen.iter().map(|o| o.machine).collect();
         let complete = training.features.rows(&originals);
-        let rows = self.params.masks.copies(&complete, self.effort.rates, &mut self.random(4));
+        let rows = self.copies(&complete)?;
         let own = chosen.repeat(self.effort.rates.len());
         let closed_form;
         let decision: &dyn Decision = match without {
@@ -294,6 +330,17 @@ impl Fit<'_> {
             weight: own.iter().map(|o| training.weight[o.machine]).collect(),
             copies: self.effort.rates.len() as f64,
         })
+    }
+
+    /// One copy of the rows for each rate of blanked cells, below each other.
+    fn copies(&self, rows: &Table) -> Result<Table> {
+        let (masks, rates, random) = (&self.params.masks, self.effort.rates, &mut self.random(4));
+        if self.indicators.is_empty() {
+            return Ok(masks.copies(rows, rates, random));
+        }
+        let whole = without_gaps(rows.n_rows(), rows.n_columns() - self.indicators.len())?;
+        let pattern = masks.copies(&whole, rates, random);
+        Ok(blanked_like(repeated(rows, rates.len()), &pattern, self.indicators))
     }
 
     /// Scores of rows by models of one term that have not seen the rows' fold; everything but the settled

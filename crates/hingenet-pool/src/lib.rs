@@ -15,6 +15,7 @@
 
 mod classifier;
 mod fit;
+mod gaps;
 mod masks;
 mod params;
 mod parts;
@@ -29,13 +30,14 @@ mod weights;
 
 pub use classifier::{PoolClassifier, PoolFacts, TermPosteriors};
 pub use fit::fit;
+pub use gaps::{Gain, Gaps, indicated};
 pub use masks::MaskSampler;
 pub use params::PoolParams;
-pub use parts::{PoolHeader, PoolParts, PrototypeHeader};
+pub use parts::{GapParts, PoolHeader, PoolParts, PrototypeHeader};
 pub use pieces::{PoolSums, PoolTask};
 pub use points::{Scale, Transform};
 pub use rows::{CellsSeen, ColumnFacts, FeatureType, Labelled};
-pub use summary::{PoolSummary, PrototypeSummary, TermSummary};
+pub use summary::{GapSummary, PoolSummary, PrototypeSummary, TermSummary};
 pub use terms::averaged::States;
 pub use terms::density::search::DensityChoice;
 pub use terms::gaussian::GaussianChoice;

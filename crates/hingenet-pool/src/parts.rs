@@ -3,6 +3,7 @@
 
 use super::classifier::{PoolClassifier, PoolFacts};
 use super::fit::{Terms, gaussian_of};
+use super::gaps::{Gain, Gaps, Telling, indicated};
 use super::points::completion::Completion;
 use super::points::prototypes::Prototypes;
 use super::points::{Encoding, Scale, types_fit};
@@ -86,6 +87,19 @@ pub struct PoolParts {
     pub class: Vec<u32>,
     /// Everything else, by the names in [`PoolParts::DOUBLES`].
     pub doubles: BTreeMap<&'static str, Vec<f64>>,
+    /// The pool that reads gaps, where they tell the class.
+    pub gaps: Option<Box<GapParts>>,
+}
+
+/// A pool that reads gaps as plain data. Its training rows are those of the pool beside it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GapParts {
+    /// Names of the columns that have an indicator, in the order of the columns.
+    pub columns: Vec<String>,
+    /// What the indicators are worth.
+    pub gain: Gain,
+    /// The pool, its features with the indicators behind them, without training rows.
+    pub pool: PoolParts,
 }
 
 impl PoolParts {
@@ -113,6 +127,17 @@ impl PoolParts {
     fn take(&mut self, name: &str) -> Vec<f64> {
         self.doubles.remove(name).unwrap_or_default()
     }
+
+    /// Leaves the training rows out; prototypes stay.
+    fn without_rows(mut self) -> Self {
+        if self.header.prototypes.is_none() {
+            (self.levels, self.class) = (Vec::new(), Vec::new());
+            ["training_numbers", "weight"]
+                .iter()
+                .for_each(|name| drop(self.doubles.insert(name, Vec::new())));
+        }
+        self
+    }
 }
 
 impl PartialEq for PoolClassifier {
@@ -127,6 +152,7 @@ impl PartialEq for PoolClassifier {
             (a, b) => a.is_none() && b.is_none(),
         };
         self.term_models().into_iter().zip(other.term_models()).all(same)
+            && self.telling == other.telling
             && bits(&mut a) == bits(&mut b)
             && a == b
     }
@@ -135,7 +161,7 @@ impl PartialEq for PoolClassifier {
 impl PoolClassifier {
     /// The fitted pool as plain data.
     pub fn to_parts(&self) -> PoolParts {
-        let Terms { kernels, averaged, others, weights } = &self.terms;
+        let Terms { kernels, averaged, others, weights } = self.terms.as_ref();
         let (mut numbers, mut levels, mut means, mut variances) = (vec![], vec![], vec![], vec![]);
         let (class, weight, prototypes) = match &kernels.kept {
             Kept::Rows(rows) => {
@@ -196,13 +222,33 @@ impl PoolClassifier {
             ("weight", weight.clone()),
         ];
         let class = class.iter().map(|c| *c as u32).collect();
-        PoolParts { header, levels, class, doubles: BTreeMap::from(doubles) }
+        let gap_parts = |telling: &Telling| GapParts {
+            columns: telling.columns.iter().map(|&j| kernels.columns[j].name.clone()).collect(),
+            gain: telling.gain,
+            pool: telling.pool.to_parts().without_rows(),
+        };
+        let gaps = self.telling.as_deref().map(|telling| Box::new(gap_parts(telling)));
+        PoolParts { header, levels, class, doubles: BTreeMap::from(doubles), gaps }
     }
 
     /// The pool of parts read from a file; checks everything it relies on.
     pub fn from_parts(mut parts: PoolParts) -> Result<Self> {
+        let gaps = parts.gaps.take();
+        let mut pool = Self::assembled(parts, None)?;
+        pool.telling = gaps.map(|gaps| telling(*gaps, &pool)).transpose()?.map(Arc::new);
+        Ok(pool)
+    }
+
+    /// The pool of parts, on training rows that are given if they are not among them.
+    fn assembled(mut parts: PoolParts, rows: Option<Labelled>) -> Result<Self> {
         let header = parts.header.clone();
-        let (kept, columns) = kept(&mut parts)?;
+        let (kept, columns) = match rows {
+            Some(rows) => {
+                let columns = ColumnFacts::of(&rows.features);
+                (Kept::Rows(rows), columns)
+            }
+            None => kept(&mut parts)?,
+        };
         let n_classes = header.present.len();
         check(header.weights.0.iter().flatten().all(|w| is_count(*w)), "pool weights")?;
         let averaged = Arc::new(averaged(&mut parts, n_classes)?);
@@ -210,10 +256,37 @@ impl PoolClassifier {
             gaussian(&mut parts, &averaged.counts.class)?.map(|g| Arc::new(g) as Arc<dyn TermModel>);
         let kernels = kernels(parts, kept, columns)?;
         let others = [Some(averaged.clone() as Arc<dyn TermModel>), gaussian];
-        let terms = Terms { kernels, averaged, others, weights: header.weights };
+        let terms = Arc::new(Terms { kernels, averaged, others, weights: header.weights });
         let PoolHeader { facts, present, n_classes, .. } = header;
-        Ok(PoolClassifier { terms, facts, present, n_classes })
+        Ok(PoolClassifier { terms, facts, present, n_classes, telling: None, gaps: Gaps::default() })
     }
+}
+
+/// The pool that reads gaps beside another one.
+fn telling(parts: GapParts, beside: &PoolClassifier) -> Result<Telling> {
+    let GapParts { columns, gain, pool } = parts;
+    let known = &beside.terms.kernels.columns;
+    let find = |name: &String| known.iter().position(|c| c.name == *name);
+    let columns: Vec<usize> =
+        columns.iter().map(find).collect::<Option<_>>().ok_or_else(|| unusable("gaps"))?;
+    check(!columns.is_empty() && columns.windows(2).all(|w| w[0] < w[1]) && gain.error >= 0.0, "gaps")?;
+    let types = known.iter().map(|c| c.kind).chain(columns.iter().map(|_| FeatureType::Levels(2)));
+    let header = &pool.header;
+    check(pool.gaps.is_none() && types.eq(header.types.iter().copied()), "columns with gaps")?;
+    check(header.names.len() == header.types.len(), "columns with gaps")?;
+    check(header.n_classes == beside.n_classes && header.present == beside.present, "classes with gaps")?;
+    let rows = match &beside.terms.kernels.kept {
+        Kept::Rows(rows) => {
+            check(header.prototypes.is_none() && header.n_rows == rows.len(), "rows with gaps")?;
+            check(pool.levels.is_empty() && pool.class.is_empty(), "rows with gaps")?;
+            Some(Labelled { features: indicated(&rows.features, &columns)?, ..rows.clone() })
+        }
+        Kept::Prototypes(..) => {
+            check(header.prototypes.is_some(), "prototypes with gaps")?;
+            None
+        }
+    };
+    Ok(Telling { columns, gain, pool: PoolClassifier::assembled(pool, rows)? })
 }
 
 impl PoolHeader {

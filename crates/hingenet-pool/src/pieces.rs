@@ -149,16 +149,16 @@ impl PoolClassifier {
         checked.merge(sums)?;
         let averaged = Arc::new(Averaged::from_counts(task.states.clone(), checked.counts));
         self.facts.information = averaged.information();
-        if self.is_own_average() {
-            self.terms.others[0] = Some(averaged.clone());
+        let is_own_average = self.is_own_average();
+        let terms = Arc::make_mut(&mut self.terms);
+        if is_own_average {
+            terms.others[0] = Some(averaged.clone());
         }
-        self.terms.averaged = averaged;
-        if let (Some(layout), Some(choice)) =
-            (task.layout(), gaussian_of(&self.terms.others).map(|g| g.choice))
-        {
+        terms.averaged = averaged;
+        if let (Some(layout), Some(choice)) = (task.layout(), gaussian_of(&terms.others).map(|g| g.choice)) {
             let moments = ClassMoments::from_sums(&layout, &sums.classes)?;
             let gaussian = Gaussian::shrunk(layout.encoding, &moments, choice)?;
-            self.terms.others[1] = Some(Arc::new(gaussian) as Arc<dyn TermModel>);
+            terms.others[1] = Some(Arc::new(gaussian) as Arc<dyn TermModel>);
         }
         Ok(self)
     }

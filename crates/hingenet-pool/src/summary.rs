@@ -2,6 +2,7 @@
 //! missing features, what was chosen, how many training rows are kept.
 
 use super::classifier::{PoolClassifier, PoolFacts};
+use super::gaps::{Gain, Telling};
 use super::terms::TermModel;
 use super::terms::kernels::Kept;
 use super::weights::{KNOTS, LETTERS};
@@ -21,8 +22,22 @@ pub struct PoolSummary {
     /// What is kept in place of rows: prototypes, and the fewest rows one stands for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prototypes: Option<PrototypeSummary>,
+    /// Which gaps tell the class; `None` if they do not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gaps: Option<GapSummary>,
     /// What the fit chose and how its solvers ended.
     pub facts: PoolFacts,
+}
+
+/// Gaps that tell the class.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GapSummary {
+    /// Columns whose gaps count; of columns that were always missing together, the first.
+    pub columns: Vec<String>,
+    /// How much better training rows that were left out are predicted with them.
+    pub gain: Gain,
+    /// The terms that know of gaps.
+    pub terms: Vec<TermSummary>,
 }
 
 /// Prototypes in place of training rows.
@@ -48,13 +63,6 @@ pub struct TermSummary {
 impl PoolClassifier {
     /// The pool in a few numbers.
     pub fn summary(&self) -> PoolSummary {
-        let [a, g] = self.term_models().map(|model| model.map(TermModel::name).unwrap_or_default());
-        let models = ["kernel density".into(), a, g, "margin kernel machine".into()];
-        let term = |f: usize| TermSummary {
-            name: LETTERS[f],
-            model: models[f].clone(),
-            weights: self.terms.weights.0[f],
-        };
         let kernels = &self.terms.kernels;
         let (kept_rows, support_rows, prototypes) = match &kernels.kept {
             Kept::Rows(rows) => (rows.len(), kernels.machine.points.len(), None),
@@ -63,13 +71,30 @@ impl PoolClassifier {
                 (0, 0, Some(PrototypeSummary { count: prototypes.len(), least_rows }))
             }
         };
+        let of_gaps = |telling: &Telling| GapSummary {
+            columns: telling.columns.iter().map(|&j| kernels.columns[j].name.clone()).collect(),
+            gain: telling.gain,
+            terms: telling.pool.term_summaries(),
+        };
         PoolSummary {
             missing: KNOTS,
-            terms: self.listed_terms().map(term).collect(),
+            terms: self.term_summaries(),
             kept_rows,
             support_rows,
             prototypes,
+            gaps: self.telling.as_deref().map(of_gaps),
             facts: self.facts.clone(),
         }
+    }
+
+    fn term_summaries(&self) -> Vec<TermSummary> {
+        let [a, g] = self.term_models().map(|model| model.map(TermModel::name).unwrap_or_default());
+        let models = ["kernel density".into(), a, g, "margin kernel machine".into()];
+        let term = |f: usize| TermSummary {
+            name: LETTERS[f],
+            model: models[f].clone(),
+            weights: self.terms.weights.0[f],
+        };
+        self.listed_terms().map(term).collect()
     }
 }

@@ -219,7 +219,10 @@ fn the_kernel_machine_has_the_check_values() {
     let beta = [solutions[0].beta.clone()];
     let machine = Machine::new(kernel, &encoding.groups, &encoded.values, &beta, scale);
     let decide = |points: &Matrix| {
-        Decision::values(&machine, &Panel { points: points.data(), shared: None, own: None })
+        Decision::values(
+            &machine,
+            &Panel { points: points.data(), count: points.rows(), shared: None, own: None },
+        )
     };
     let third = encoding.encode(&queries()).values.select(&[2], &[0, 1, 2, 3]);
     close(decide(&third).data(), &[-0.9736133098]);
@@ -533,7 +536,8 @@ fn panels_have_the_values_of_the_kernel_matrix() {
                     asked[(l, a)] = asked[(0, a)];
                 }
             }
-            let panel = Panel { points: asked.data(), shared: shared.as_ref().map(|s| &s[..]), own: None };
+            let shared = shared.as_ref().map(|s| &s[..]);
+            let panel = Panel { points: asked.data(), count: asked.rows(), shared, own: None };
             let found = Decision::values(&machine, &panel);
             let matrix = kernel.left(&asked).block(&kernel.right(&points));
             for (m, beta) in beta.iter().enumerate() {

@@ -99,6 +99,12 @@ impl Cases {
         Ok((PoolWeights(weights), report))
     }
 
+    /// `−ln P(y|x_o)` of the first cases.
+    pub(crate) fn losses(&self, weights: &PoolWeights, count: usize) -> Vec<f64> {
+        let w = weights.0.concat();
+        (0..count).map(|i| -self.posterior(i, &w)[self.class[i]]).collect()
+    }
+
     /// The objective at given weights.
     #[cfg(test)]
     pub(crate) fn value(&self, weights: &PoolWeights) -> f64 {
@@ -139,6 +145,20 @@ impl Cases {
         Objective { value: sums[0], gradient: sums[1..=SIZE].to_vec(), hessian }
     }
 
+    /// Log posterior of one case.
+    fn posterior(&self, i: usize, w: &[f64]) -> Vec<f64> {
+        let k = self.n_classes;
+        let (knot, share) = hat(self.missing[i]);
+        let mut p = vec![0.0; k];
+        for (f, term) in self.terms[i * TERMS * k..(i + 1) * TERMS * k].chunks_exact(k).enumerate() {
+            let at = f * KNOTS.len() + knot;
+            let weight = (1.0 - share) * w[at] + share * w[at + 1];
+            p.iter_mut().zip(term).for_each(|(p, l)| *p += weight * l);
+        }
+        log_normalise(&mut p);
+        p
+    }
+
     /// Adds value, gradient and Hessian of one case.
     fn add_case(&self, i: usize, w: &[f64], sums: &mut [f64]) {
         let k = self.n_classes;
@@ -146,12 +166,7 @@ impl Cases {
         let (knot, share) = hat(self.missing[i]);
         let hats = [1.0 - share, share];
         let at = |f: usize, h: usize| f * KNOTS.len() + knot + h;
-        let mut p = vec![0.0; k];
-        for (f, term) in terms.chunks_exact(k).enumerate() {
-            let weight = hats[0] * w[at(f, 0)] + hats[1] * w[at(f, 1)];
-            p.iter_mut().zip(term).for_each(|(p, l)| *p += weight * l);
-        }
-        log_normalise(&mut p);
+        let mut p = self.posterior(i, w);
         let s = self.weight[i];
         sums[0] -= s * p[self.class[i]];
         p.iter_mut().for_each(|v| *v = v.exp());

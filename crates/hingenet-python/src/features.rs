@@ -25,6 +25,8 @@ pub enum ColumnInput<'py> {
     /// Codes, the text of each code, and whether these are all categories in their declared order; else the categories
     /// are the texts that occur, in the order every reader gives them.
     Categories(CodeArray<'py>, Vec<String>, bool),
+    /// So many rows of a column that a frame has not got.
+    Absent(usize),
 }
 
 /// Codes in whichever whole numbers a frame has them: they are read where they lie.
@@ -60,7 +62,7 @@ impl Features<'_> {
         }
     }
 
-    /// The table with these column names: a copy.
+    /// The table with these column names, without those that are absent: a copy.
     pub fn table<'a>(&self, names: impl ExactSizeIterator<Item = &'a str>) -> PyResult<Table> {
         let (n_rows, n_columns) = self.shape();
         if names.len() != n_columns {
@@ -79,9 +81,12 @@ impl Features<'_> {
                 names.enumerate().map(column).collect::<PyResult<_>>()?
             }
             Features::Columns(columns) => {
-                columns.iter().zip(names).map(|(c, name)| c.column(name)).collect::<PyResult<_>>()?
+                columns.iter().zip(names).filter_map(|(c, name)| c.column(name)).collect::<PyResult<_>>()?
             }
         };
+        if columns.is_empty() {
+            return Ok(Table::without_columns(n_rows));
+        }
         Table::new(columns).map_err(to_python)
     }
 }
@@ -90,6 +95,7 @@ impl ColumnInput<'_> {
     fn len(&self) -> usize {
         match self {
             ColumnInput::Numbers(x) => x.len(),
+            ColumnInput::Absent(n_rows) => *n_rows,
             ColumnInput::Categories(codes, ..) => match codes {
                 CodeArray::I8(codes) => codes.len(),
                 CodeArray::I16(codes) => codes.len(),
@@ -99,8 +105,10 @@ impl ColumnInput<'_> {
         }
     }
 
-    fn column(&self, name: &str) -> PyResult<Column> {
-        match self {
+    /// The column; `None` if it is absent.
+    fn column(&self, name: &str) -> Option<PyResult<Column>> {
+        Some(match self {
+            ColumnInput::Absent(_) => return None,
             ColumnInput::Numbers(x) => numbers(name, x.as_array().to_vec()),
             ColumnInput::Categories(codes, texts, declared) => match codes {
                 CodeArray::I8(codes) => match codes.as_slice() {
@@ -114,7 +122,7 @@ impl ColumnInput<'_> {
                 CodeArray::I32(codes) => categories(name, codes, texts, *declared),
                 CodeArray::I64(codes) => categories(name, codes, texts, *declared),
             },
-        }
+        })
     }
 }
 

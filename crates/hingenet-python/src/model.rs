@@ -4,7 +4,7 @@ use crate::error::{for_python, to_python};
 use crate::features::{Features, codes};
 use crate::work;
 use hingenet::model::{
-    self, Dataset, FitOptions, ModelInfo, ModelSpec, NumberData, OptionDefault, OptionInfo, OptionKind,
+    self, Dataset, FitOptions, Gaps, ModelInfo, ModelSpec, NumberData, OptionDefault, OptionInfo, OptionKind,
     Predictions,
 };
 use hingenet::table::{AlignReport, Column, Table, UnseenPolicy};
@@ -256,6 +256,19 @@ impl Model {
     #[pyo3(signature = (other, threads=1))]
     fn merge(&self, py: Python<'_>, other: &Model, threads: usize) -> PyResult<Self> {
         work::run(py, threads, None, |control| self.0.merge(&other.0, control)).map(Model)
+    }
+
+    /// The same model, which reads missing cells as in training or as not known.
+    fn reading_gaps(&self, as_in_training: bool) -> Self {
+        let mut model = self.0.clone();
+        model.read_gaps(if as_in_training { Gaps::AsInTraining } else { Gaps::Unknown });
+        Model(model)
+    }
+
+    /// Columns whose gaps tell the class, with the gain in log-loss and its standard error.
+    fn telling_gaps(&self) -> Option<(Vec<String>, f64, f64)> {
+        let gaps = self.0.pool_summary()?.gaps?;
+        Some((gaps.columns, gaps.gain.mean, gaps.gain.error))
     }
 
     /// `log P(class | observed cells)` (or the probability itself), one row per sample, and the columns with

@@ -83,6 +83,22 @@ fn a_saved_model_comes_back_bit_by_bit() {
     assert_eq!(left.len(), 1, "temporary files are left: {left:?}");
 }
 
+/// A column of names takes no part in discrete networks, nor in those that come from a file.
+#[test]
+fn names_of_rows_take_no_part_in_a_model_that_comes_back() {
+    let plain = table(60, 0.0);
+    let names = (0..60).map(|m| format!("row {m}")).collect();
+    let names = Column::categorical("name", names, Codes::from_options(60, (0..60).map(Some)));
+    let columns: Vec<Column> = plain.columns().iter().cloned().chain([names]).collect();
+    let table = Table::new(columns).unwrap();
+    for name in ["nb:ml", "tan:ml", "aode:ml"] {
+        let model = fitted(name, &table);
+        let bytes = model.to_bytes().unwrap();
+        assert!(Container::from_bytes(&bytes).unwrap().has("left_out"), "{name}: the names take part");
+        assert_eq!(Model::from_bytes(&bytes).unwrap(), model, "{name}");
+    }
+}
+
 /// Every name of the registry with its default options, so that searches and folds run too.
 #[test]
 fn no_model_depends_on_the_number_of_threads() {
@@ -401,6 +417,8 @@ fn hostile_sections_are_refused() {
     };
     refused("majority", "unknown section `more`", &|c| c.put("more", &[1.0]));
     refused("majority", "section `log_prior` is absent", &|c| drop(c.take::<f64>("log_prior")));
+    refused("nb:ml", "section `cut_counts` is not of type u32", &|c| c.put("cut_counts", &[1.0, 2.0]));
+    refused("nb:ml", "section `w` is not of type f64", &|c| c.put::<u32>("w", &[0; 8]));
     let third = (1.0_f64 / 3.0).ln();
     for bad in
         [vec![third; 2], vec![0.0; 3], vec![f64::NAN; 3], vec![1.0, f64::NEG_INFINITY, f64::NEG_INFINITY]]

@@ -322,6 +322,21 @@ fn values_out_of_all_proportion_stay_finite() {
     assert!(model.log_proba(&test.table()).unwrap().iter().all(|p| p.is_finite()));
 }
 
+/// A column of no states has no coordinates: points without any are points all the same.
+#[test]
+fn a_category_that_is_always_missing_tells_nothing() {
+    let gaps = |n: usize| {
+        let codes = Codes::from_options(0, std::iter::repeat_n(None, n));
+        Table::new(vec![Column::categorical("x", Vec::new(), codes)]).unwrap()
+    };
+    let class = Codes::from_options(3, (0..30).map(|m| Some(m % 3)));
+    let rows = Rows::new(&gaps(30), &class, &["r", "s", "t"].map(String::from), None).unwrap();
+    let params = PoolParams::default();
+    let model = hingenet_pool::fit(&rows, &params, [None, None], &Control::default()).unwrap();
+    let proba = model.log_proba(&gaps(5)).unwrap();
+    assert!(proba.len() == 15 && proba.iter().all(|p| (p.exp() - 1.0 / 3.0).abs() < 1e-6), "{proba:?}");
+}
+
 #[test]
 fn bad_input_is_refused_with_a_reason() {
     let control = Control::default();

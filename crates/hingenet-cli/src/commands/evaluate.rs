@@ -1,6 +1,7 @@
 //! `hingenet evaluate`
 
 use super::Run;
+use super::predict::Gaps;
 use crate::options::seconds;
 use crate::output::{self, Files};
 use crate::page;
@@ -51,6 +52,10 @@ pub struct Evaluate {
     /// Also blank this share of the test cells at random
     #[arg(long, value_name = "0,0.1,...", value_delimiter = ',')]
     missing: Vec<f64>,
+    /// What missing cells of test rows mean, to a pool that has learnt that gaps tell the class; where cells are blanked too
+    /// (--missing above 0), all are unknown
+    #[arg(long, value_enum, default_value_t = Gaps::AsInTraining)]
+    gaps: Gaps,
     /// Learning curve: fit on so many rows of each training part (of DATA, with --test), drawn at random in the proportions of
     /// the classes, the fewer among the more; all other figures are those of the last number
     #[arg(long, value_name = "100,200,...", value_delimiter = ',')]
@@ -130,8 +135,15 @@ impl Evaluate {
         // a report is worth little without its robustness curve
         let is_default = self.missing.is_empty() && self.report.is_some();
         let missing = if is_default { page::RATES.to_vec() } else { self.missing.clone() };
-        let rows = self.rows.clone();
-        Protocol { folds: self.folds, repeats: self.repeats, seed, missing, rows, max_time: self.max_time }
+        Protocol {
+            folds: self.folds,
+            repeats: self.repeats,
+            seed,
+            missing,
+            rows: self.rows.clone(),
+            max_time: self.max_time,
+            gaps: self.gaps.into(),
+        }
     }
 
     fn evaluate(

@@ -1,7 +1,7 @@
 //! `hingenet explain`
 
 use super::Run;
-use super::predict::Unseen;
+use super::predict::{Gaps, Unseen};
 use crate::failure::usage;
 use crate::output::{self, Files};
 use crate::page;
@@ -63,6 +63,9 @@ pub struct Explain {
     /// What to do with categories that training has not seen
     #[arg(long, value_enum, default_value_t = Unseen::Missing)]
     unseen: Unseen,
+    /// What a missing cell means, to a pool that has learnt that gaps tell the class
+    #[arg(long, value_enum, default_value_t = Gaps::AsInTraining)]
+    gaps: Gaps,
     #[command(flatten)]
     reader: Reader,
 }
@@ -73,7 +76,8 @@ impl Run for Explain {
     }
 
     fn run(&self, session: &Session) -> Result<()> {
-        let model = Model::load(&self.model)?;
+        let mut model = Model::load(&self.model)?;
+        model.read_gaps(self.gaps.into());
         let (rows, places) = self.reader.for_model(&self.data, &model, session)?;
         if self.row == 0 || self.row > rows.n_rows() {
             return Err(usage(

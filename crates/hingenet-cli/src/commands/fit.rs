@@ -12,9 +12,13 @@ use clap::Args;
 use hingenet::Error;
 use hingenet::model::{ClassWeight, DEFAULT_MODEL, Dataset, FitOptions, Model, ModelSpec, PieceFit, fit};
 use hingenet::report::choice_words;
+use hingenet::table::Table;
 use hingenet_data::pieces::piece;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// What a fit to rows at hand takes, in tables: they are sorted, coded and counted.
+const FIT_BYTES: f64 = 4.0;
 
 #[derive(Args)]
 pub struct Fit {
@@ -81,6 +85,11 @@ impl Run for Fit {
             return self.write(&model, session);
         }
         let model = match self.reader.labelled(&self.data, &self.target, session) {
+            Ok(rows) if self.needs_too_much(&spec, &rows.0, session) => {
+                drop(rows);
+                session.detail("a fit to all rows at once would take too much memory");
+                self.in_pieces(&spec, session)?
+            }
             Ok(rows) => self.in_memory(&spec, rows, class_weight.as_ref(), session)?,
             Err(error) if is_too_large(&error, &self.data) => self.in_pieces(&spec, session)?,
             Err(error) => return Err(error),
@@ -96,6 +105,22 @@ impl Fit {
         output::write(Some(&self.output), &model.to_bytes()?)?;
         session.wrote(&self.output, &format!(": {}", summary(model)));
         Ok(())
+    }
+
+    /// Whether a fit to the rows at hand would take more memory than is allowed, where pieces give the same model.
+    fn needs_too_much(&self, spec: &ModelSpec, rows: &Table, session: &Session) -> bool {
+        let can_be_read_again = self.data != Path::new("-");
+        // pieces take neither these nor weights that are no whole numbers
+        let is_plain = !self.semi_supervised
+            && self.class_weight.is_none()
+            && self.calibrate_sets.is_none()
+            && self.weights.is_none();
+        let is_same = PieceFit::counts_all(spec) && rows.n_missing() == 0;
+        let bytes = FIT_BYTES * rows.bytes() as f64;
+        can_be_read_again
+            && is_plain
+            && is_same
+            && session.control.memory().is_some_and(|most| bytes > most as f64)
     }
 
     /// Fits another model to the rows.

@@ -212,6 +212,13 @@ fn pool_lines(pool: &PoolSummary) -> Vec<String> {
         let weights: Vec<String> = t.weights.iter().map(|w| format!("{w:.2}")).collect();
         format!("  {}: {}  {}", t.name, weights.join(" "), t.model)
     }));
+    lines.extend(pool.gaps.iter().map(|gaps| {
+        let (columns, gain) = (gaps.columns.join(", "), gaps.gain);
+        format!(
+            "gaps        tell the class in {columns}: log-loss {:.4} lower (standard error {:.4})",
+            gain.mean, gain.error
+        )
+    }));
     lines
 }
 

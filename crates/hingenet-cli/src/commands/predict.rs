@@ -44,6 +44,9 @@ pub struct Predict {
     /// What to do with categories that training has not seen
     #[arg(long, value_enum, default_value_t = Unseen::Missing)]
     unseen: Unseen,
+    /// What a missing cell means, to a pool that has learnt that gaps tell the class
+    #[arg(long, value_enum, default_value_t = Gaps::AsInTraining)]
+    gaps: Gaps,
     /// Rows that are read, classified and written at a time; if not given, as many as fit some ten megabytes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     batch_rows: Option<u16>,
@@ -68,13 +71,33 @@ impl From<Unseen> for UnseenPolicy {
     }
 }
 
+/// What a missing cell means.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Gaps {
+    // plain comments, since help for each value would make that of all options long
+    // it is missing for the reasons for which cells of its column were missing in training: what was learnt of gaps counts
+    AsInTraining,
+    // it is not known, and nothing follows from that
+    Unknown,
+}
+
+impl From<Gaps> for hingenet::model::Gaps {
+    fn from(gaps: Gaps) -> Self {
+        match gaps {
+            Gaps::AsInTraining => hingenet::model::Gaps::AsInTraining,
+            Gaps::Unknown => hingenet::model::Gaps::Unknown,
+        }
+    }
+}
+
 impl Run for Predict {
     fn files(&self) -> Result<Files> {
         Ok(Files::default().reads([&self.model, &self.data]).writes_result(self.output.as_ref()))
     }
 
     fn run(&self, session: &Session) -> Result<()> {
-        let model = Model::load(&self.model)?;
+        let mut model = Model::load(&self.model)?;
+        model.read_gaps(self.gaps.into());
         let mut output = TableWriter::create(self.output.as_ref())?;
         let (mut unlike, mut n_rows) = (model.unlike(), 0);
         self.reader.batches_for_model(&self.data, &model, self.batch_rows(&model), session, &mut |rows| {

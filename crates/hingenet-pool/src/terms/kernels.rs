@@ -135,7 +135,8 @@ impl Kernels {
         for rows in complete.chunks(if own.is_empty() { PANEL } else { 1 }) {
             let points = encoded.values.select_rows(&rows.iter().map(|&r| block[r]).collect::<Vec<_>>());
             let own = own.get(block[rows[0]]).map(|o| o.machine);
-            let values = decision.values(&Panel { points: points.data(), shared: None, own });
+            let panel = Panel { points: points.data(), count: rows.len(), shared: None, own };
+            let values = decision.values(&panel);
             for (l, &r) in rows.iter().enumerate() {
                 probabilities(values.row(l), self.machine.scale, &mut machine[r * k..(r + 1) * k]);
             }
@@ -159,7 +160,8 @@ impl Kernels {
         for rows in drawn.chunks(PANEL) {
             points.clear();
             rows.iter().for_each(|(row, _)| self.completion.complete(conditional, x, *row, &mut points));
-            let panel = Panel { points: &points, shared: Some(&conditional.pattern), own };
+            let shared = Some(&conditional.pattern[..]);
+            let panel = Panel { points: &points, count: rows.len(), shared, own };
             let values = decision.values(&panel);
             for (l, (_, times)) in rows.iter().enumerate() {
                 probabilities(values.row(l), self.machine.scale, &mut p);

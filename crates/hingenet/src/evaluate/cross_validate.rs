@@ -3,7 +3,7 @@
 
 use super::metrics::{self, Predicted};
 use super::{Plan, TestRows, TrainingPieces, classes, curve, folds, interval, missing};
-use crate::model::{Dataset, FitOptions, Model, ModelSpec, Predictions, RowLikelihood, fit};
+use crate::model::{Dataset, FitOptions, Gaps, Model, ModelSpec, Predictions, RowLikelihood, fit};
 use crate::report::{BalancedError, FoldAccuracy, MissingPoint, ModelResult, RowPrediction, TermResult};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require, require_len};
@@ -36,11 +36,21 @@ pub struct Protocol {
     pub rows: Vec<usize>,
     /// Time of each fit ([`FitOptions::max_time`]).
     pub max_time: Option<Duration>,
+    /// What missing cells of test rows mean. Where cells are blanked too, they mean nothing.
+    pub gaps: Gaps,
 }
 
 impl Default for Protocol {
     fn default() -> Self {
-        Protocol { folds: 5, repeats: 1, seed: 0, missing: Vec::new(), rows: Vec::new(), max_time: None }
+        Protocol {
+            folds: 5,
+            repeats: 1,
+            seed: 0,
+            missing: Vec::new(),
+            rows: Vec::new(),
+            max_time: None,
+            gaps: Gaps::default(),
+        }
     }
 }
 
@@ -407,11 +417,12 @@ impl<'a> Splits<'a> {
         let start = Instant::now();
         let max_time = self.protocol.max_time;
         let options = FitOptions { seed: self.protocol.seed, max_time, ..FitOptions::default() };
-        let model = match self.pieces {
+        let mut model = match self.pieces {
             Some(pieces) => pieces.table.fit(spec, options, pieces.without, control)?,
             None => fit(spec, train, options, control)?,
         };
         let fit_seconds = start.elapsed().as_secs_f64();
+        model.read_gaps(self.protocol.gaps);
         let start = Instant::now();
         let log_proba = model.predict_watched(&test.features, UnseenPolicy::Missing, control)?.log_proba;
         let predict_seconds = start.elapsed().as_secs_f64();
@@ -419,6 +430,8 @@ impl<'a> Splits<'a> {
         let mut terms_at: Vec<(&'static str, Vec<f64>)> = Vec::new();
         for &rate in rates {
             let blanked = missing::blank(&test.features, tested.ids, rate, seed)?;
+            // what is blanked is missing for no reason of the table's own
+            model.read_gaps(if rate > 0.0 { Gaps::Unknown } else { self.protocol.gaps });
             let (whole, terms) = model.predict_terms(&blanked, UnseenPolicy::Missing, control)?;
             let accuracy =
                 |p: &Predictions| metrics::accuracy(&test.predicted(&p.log_proba, n_classes).confusion());
@@ -429,6 +442,7 @@ impl<'a> Splits<'a> {
                 slot.1.push(accuracy(predictions));
             }
         }
+        model.read_gaps(self.protocol.gaps);
         let predicted = test.predicted(&log_proba, n_classes);
         let part = Part {
             confusion: predicted.confusion(),

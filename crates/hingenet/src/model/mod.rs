@@ -61,6 +61,7 @@ use hingenet_data::table::{AlignReport, Schema, Table, UnseenPolicy};
 use hingenet_density::DensityClassifier;
 use hingenet_discrete::{AveragedClassifier, DiscreteClassifier};
 use hingenet_gaussian::GaussianClassifier;
+pub use hingenet_pool::Gaps;
 use hingenet_pool::{PoolClassifier, PoolSummary};
 
 /// A fitted classifier with the names it needs to read any table.
@@ -202,6 +203,14 @@ impl Model {
         })?;
         let missing = rows.missing_in_rows();
         Ok(Predictions { log_proba: log_proba.concat(), n_classes: self.classes.len(), missing, report })
+    }
+
+    /// Says what missing cells of the rows to come mean, [`Gaps::AsInTraining`] if nothing is said. It matters to a pool that has
+    /// learnt that gaps tell the class ([`Self::pool_summary`]); other models read every missing cell as not known.
+    pub fn read_gaps(&mut self, gaps: Gaps) {
+        if let Fitted::Pool(pool) = &mut self.fitted {
+            pool.read_gaps(gaps);
+        }
     }
 
     /// Class probabilities of the model and, for a pool, of each of its terms alone, by the term's name.

@@ -27,6 +27,11 @@ pub(super) fn describe(report: &mut ModelReport, model: &Model, fitted: &PoolCla
             format!("none; {} prototypes of at least {} rows each", of.count, of.least_rows),
         ),
     }
+    if let Some(gaps) = &summary.gaps {
+        let (columns, gain) = (gaps.columns.join(", "), gaps.gain);
+        let worth = format!("log-loss {:.4} lower (standard error {:.4})", gain.mean, gain.error);
+        add("gaps that tell the class", format!("{columns}; {worth}"));
+    }
     let d = &facts.density;
     add(
         "kernel density",

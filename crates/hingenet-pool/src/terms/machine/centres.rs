@@ -25,6 +25,8 @@ const MOST_ENTRIES: usize = 512;
 pub(crate) struct Panel<'a> {
     /// At most [`PANEL`] points, one after the other.
     pub(crate) points: &'a [f64],
+    /// Their number, which no coordinates tell where there are none: a category that is always missing has no state.
+    pub(crate) count: usize,
     /// Features that have the same cells in all points; `None`: there need not be any.
     pub(crate) shared: Option<&'a [bool]>,
     /// The training row that all points come from and that must not have been used.
@@ -105,29 +107,22 @@ impl Centres {
     /// `f` of the points of a panel, one row per point and one column per machine; `correction` may change the values by
     /// way of the kernels.
     pub(crate) fn values(&self, kernel: &Kernel, panel: &Panel, correction: &impl Correct) -> Matrix {
-        let count = panel.points.len() / kernel.roots.len().max(1);
-        match count {
-            ..=1 => self.lanes::<1>(kernel, panel, count, correction),
-            2..=4 => self.lanes::<4>(kernel, panel, count, correction),
-            5..=8 => self.lanes::<8>(kernel, panel, count, correction),
-            _ => self.lanes::<PANEL>(kernel, panel, count, correction),
+        match panel.count {
+            ..=1 => self.lanes::<1>(kernel, panel, correction),
+            2..=4 => self.lanes::<4>(kernel, panel, correction),
+            5..=8 => self.lanes::<8>(kernel, panel, correction),
+            _ => self.lanes::<PANEL>(kernel, panel, correction),
         }
     }
 
-    fn lanes<const L: usize>(
-        &self,
-        kernel: &Kernel,
-        panel: &Panel,
-        count: usize,
-        correction: &impl Correct,
-    ) -> Matrix {
+    fn lanes<const L: usize>(&self, kernel: &Kernel, panel: &Panel, correction: &impl Correct) -> Matrix {
         let mut work = PanelKernels { kernels: Vec::new(), values: vec![[0.0; L]; self.n_machines] };
         let keep = panel.own.is_some_and(|own| correction.concerns(own));
-        self.add_up(&Factors::<L>::new(self, kernel, panel, count), keep, &mut work);
+        self.add_up(&Factors::<L>::new(self, kernel, panel), keep, &mut work);
         if let Some(own) = panel.own.filter(|_| keep) {
             correction.correct(own, &mut work);
         }
-        Matrix::from_fn(count, self.n_machines, |l, m| self.totals[m] + work.values[m][l])
+        Matrix::from_fn(panel.count, self.n_machines, |l, m| self.totals[m] + work.values[m][l])
     }
 
     /// Kernels of all support rows times their coefficients.
@@ -234,11 +229,12 @@ impl<'a, const L: usize> Lookup<'a, L> {
 }
 
 impl<'a, const L: usize> Factors<'a, L> {
-    fn new(centres: &'a Centres, kernel: &Kernel, panel: &Panel, count: usize) -> Self {
+    fn new(centres: &'a Centres, kernel: &Kernel, panel: &Panel) -> Self {
         let p = kernel.roots.len();
         let point = |l: usize, a: usize| kernel.roots[a] * panel.points[l * p + a];
         // lanes without a point repeat the last one
-        let lanes = |a: usize| -> [f64; L] { std::array::from_fn(|l| point(l.min(count.max(1) - 1), a)) };
+        let lanes =
+            |a: usize| -> [f64; L] { std::array::from_fn(|l| point(l.min(panel.count.max(1) - 1), a)) };
         let (mut lookups, mut shared_lookups) = (Vec::new(), Vec::new());
         let (mut plain, mut shared_plain) = (Vec::new(), Vec::new());
         for Feature { number, columns, cells } in &centres.features {

@@ -83,7 +83,8 @@ impl Machine {
     pub(crate) fn values_at(&self, points: &Matrix, rows: &[usize]) -> Matrix {
         let parts = ordered_chunks(rows.len(), PANEL, |range| {
             let points = points.select_rows(&rows[range]);
-            self.values(&Panel { points: points.data(), shared: None, own: None }).data().to_vec()
+            let panel = Panel { points: points.data(), count: points.rows(), shared: None, own: None };
+            self.values(&panel).data().to_vec()
         });
         let mut values = Matrix::zeros(rows.len(), self.coefficients.cols());
         values.data_mut().copy_from_slice(&parts.concat());

@@ -5,8 +5,7 @@ use crate::model::{Fitted, Model};
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::log::{log_sum_exp, mutual_information, softmax};
 use hingenet_data::belief::Belief;
-use hingenet_data::classifier::Classifier;
-use hingenet_data::table::Codes;
+use hingenet_data::table::{Codes, Table};
 use hingenet_density::DensityClassifier;
 use hingenet_discrete::Network;
 use hingenet_discrete::inference::{Beliefs, Columns};
@@ -109,7 +108,7 @@ impl Model {
             return Ok(ClassScores { calibrated, joint: Some(scaled(joint)) });
         }
         let rows = self.cells(sets)?;
-        let calibrated = self.posteriors(self.fitted.classifier().log_proba(&rows))?;
+        let calibrated = self.posteriors(self.log_proba_of_known(&rows))?;
         let joint = match &self.fitted {
             Fitted::Gaussian(m) => {
                 let density = m.log_density(&rows)?;
@@ -316,18 +315,26 @@ impl Model {
         self.coders().is_some() || matches!(self.fitted, Fitted::Gaussian(_) | Fitted::Density(_))
     }
 
+    /// `log P(c | known cells)`: that a question leaves a column open is no evidence.
+    fn log_proba_of_known(&self, rows: &Table) -> Result<Vec<f64>> {
+        match &self.fitted {
+            Fitted::Pool(pool) => pool.log_proba_of_known(rows),
+            other => other.classifier().log_proba(rows),
+        }
+    }
+
     /// Models that know the class only: its probabilities, and what to measure next where they can say.
     fn believe_class(&self, given: &Given, about: usize) -> Result<Believed> {
         if !given.unsure().is_empty() {
             return Err(self.takes_values_only(given));
         }
         let row = self.cells(&[given])?;
-        let classifier: &dyn Classifier = self.fitted.classifier();
-        let mut classes = with_logs(&classifier.log_proba(&row)?, &given.of_class(self.classes.len()), 1.0);
+        let mut classes =
+            with_logs(&self.log_proba_of_known(&row)?, &given.of_class(self.classes.len()), 1.0);
         require_possible(softmax(&mut classes))?;
         let mut next = vec![None; given.numbers.len()];
         if about == 0 {
-            let gains = classifier.next_measurements(&row)?.unwrap_or_default();
+            let gains = self.fitted.classifier().next_measurements(&row)?.unwrap_or_default();
             gains.into_iter().for_each(|(j, nats)| next[j + 1] = Some(nats));
         }
         let columns = vec![None; given.numbers.len()];
