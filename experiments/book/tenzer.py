@@ -41,11 +41,10 @@ SIZES = [200, 400, 600, 800, 1000]
 REPLICATES = 100
 TEST_ROWS = 500
 # Setting: (generator, recipe of its rows). A generator that changes gets a new recipe, and its lines alone are made again.
-# The generator of mixtures with shared parents does not exist yet.
 SETTINGS = {
     "forest;normal": ("forest", 1), "forest;complex": ("forest-complex", 1),
     "bn;normal;none": ("bn", 1), "bn;normal;third-shared": ("bn-shared", 1),
-    "bn;complex;none": ("bn-complex", 1), "bn;complex;third-shared": (None, 1),
+    "bn;complex;none": ("bn-complex", 1), "bn;complex;third-shared": ("bn-complex-shared", 1),
 }  # fmt: skip
 BALANCES = {"balanced": 0.5, "imbalanced": 0.75}
 
@@ -105,7 +104,7 @@ def pieces() -> list[Piece]:
                 rank = 0 if repeat == 0 else 3
                 found.append(Piece(f"tenzer/table-1/{file}/{repeat}/{method}", RECIPE, work, run, seed=repeat, rank=rank))
     for setting, (generator, recipe) in SETTINGS.items():
-        for balance in BALANCES if generator else ():
+        for balance in BALANCES:
             for number in range(REPLICATES):
                 for group, methods in (("product", PRODUCT), ("others", OTHERS)):
                     run = lambda c, g=generator, b=balance, k=number, m=methods: replicate(c, g, b, k, m)  # noqa: E731
