@@ -8,10 +8,12 @@
 //! | TAN, averages | pairs of features |
 //! | k-tree | pairs, then its tables |
 //! | any with missing cells (EM) or a margin | distinct rows, at most [`MOST_ROWS`] |
+//! | one with a margin, of more distinct rows that can come past again | those, pairs, tables, and one for each step |
 
 use crate::averaged::{Stars, fit_averaged_rows};
 use crate::counts::{self, available_counts, raw_counts};
-use crate::fit::{fit_prepared, given, learnt_from, naming_rows, prepared};
+use crate::fit::{Prepared, fit_prepared, fit_streamed, given, learnt_from, naming_rows, prepared};
+use crate::margin::CodedPieces;
 use crate::params::{DiscreteParams, Learning, MemberRule, StructureKind};
 use crate::samples::code_columns;
 use crate::structure::{PairStatistics, PairTable, count, is_wide};
@@ -31,6 +33,12 @@ use std::collections::{BTreeMap, HashMap};
 /// Most distinct coded rows that are kept, chosen by their content: with what a margin program needs beside them, 30 columns
 /// take half a gigabyte.
 pub const MOST_ROWS: usize = 1 << 21;
+/// Share of the memory that distinct rows may take where all rows can come past again, and fewest that are kept all the same.
+/// What a choice of options takes beside them is about ten times as much.
+const ROWS_SHARE: f64 = 1.0 / 32.0;
+const FEWEST_ROWS: usize = 10_000;
+/// Bytes of an entry of a map beside its key.
+const ENTRY: usize = 64;
 /// Distinct rows that every class keeps, if there are so many: chance must not leave a rare class out.
 const LEAST_ROWS: usize = 100;
 
@@ -209,7 +217,7 @@ impl Counted {
 
     /// Leaves the rows with the smallest hashes, so many of all, and some of each class. What is left out of a piece would be
     /// left out of the whole, so counts that stay are complete.
-    fn keep_smallest(&mut self, most: usize) {
+    pub fn keep_smallest(&mut self, most: usize) {
         if self.sparse.len() <= most {
             return;
         }
@@ -234,7 +242,6 @@ impl Counted {
 
     /// Memory, about.
     pub fn bytes(&self) -> usize {
-        const ENTRY: usize = 64;
         let key = self.sparse.keys().next().map_or(0, |key| key.len());
         8 * self.dense.len() + (ENTRY + key) * self.sparse.len()
     }
@@ -326,6 +333,69 @@ impl PassFit {
         &self.coding
     }
 
+    /// Whether the parameters can be learnt from rows that come past.
+    pub fn can_pass(&self) -> bool {
+        matches!(self.aim, Aim::Network { learning: Some(_), .. }) && !self.has_gaps
+    }
+
+    /// Distinct rows that need to be kept where all rows can come past again.
+    pub fn enough_rows(&self, control: &Control) -> usize {
+        let row = (ENTRY + self.coding.coders.len()) as f64;
+        let rows = |bytes: u64| (ROWS_SHARE * bytes as f64 / row) as usize;
+        control.memory().map_or(MOST_ROWS, |bytes| rows(bytes).clamp(FEWEST_ROWS, MOST_ROWS))
+    }
+
+    /// Whether some rows were not kept.
+    pub fn is_part(&self, counted: &Counted) -> bool {
+        counted.is_of_rows && counted.sparse.values().sum::<f64>() < self.total as f64
+    }
+
+    /// The model of rows that come past, some of which were kept: options are chosen on these, everything else is learnt
+    /// from all.
+    pub fn passing(&self, kept: Counted, pieces: &dyn CodedPieces, control: &Control) -> Result<Made> {
+        let Aim::Network { params, learning: Some(learning) } = &self.aim else {
+            return Err(Error::model_file(
+                "only parameters with a margin are learnt from rows that come past",
+            ));
+        };
+        control.tell(&format!(
+            "there are more than {} distinct rows: each step passes over all {} rows",
+            kept.sparse.len(),
+            self.rows
+        ));
+        let samples = rows_of(self.coding.card(), kept.sorted())?;
+        let likely = self.likely_from(params, pieces, control)?;
+        let (structure, coders) = (likely.network().structure().clone(), self.coding.coders.clone());
+        let support = likely.support().unwrap_or_default().to_vec();
+        let prepared = Prepared { coders, samples, structure, support };
+        fit_streamed(prepared, params, learning, pieces, control).map(Made::Network)
+    }
+
+    /// Graph and counts of rows that come past.
+    fn likely_from(
+        &self,
+        params: &DiscreteParams,
+        pieces: &dyn CodedPieces,
+        control: &Control,
+    ) -> Result<DiscreteClassifier> {
+        let likely = PassFit { aim: Aim::Network { params: params.clone(), learning: None }, ..self.clone() };
+        let mut pass = likely.first()?;
+        loop {
+            let mut all = Counted::default();
+            pieces.for_each(&mut |piece| {
+                control.check()?;
+                all.merge(likely.coding.count_kept(&pass, piece, control)?)
+            })?;
+            match likely.counted(&pass, all, control)? {
+                Next::Pass(next) => pass = next,
+                Next::Made(made) => match *made {
+                    Made::Network(fit) => return Ok(fit.model),
+                    Made::Average(_) => return Err(Error::model_file("a network was asked for")),
+                },
+            }
+        }
+    }
+
     fn first(&self) -> Result<Pass> {
         match &self.aim {
             Aim::Network { params, learning: None } if !self.has_gaps => match &params.structure {
@@ -386,8 +456,8 @@ impl PassFit {
 
     /// Tells if there were more distinct rows than are kept.
     fn warn_of_part(&self, counted: &Counted, control: &Control) {
-        let kept: f64 = counted.sparse.values().sum();
-        if kept < self.total as f64 {
+        if self.is_part(counted) {
+            let kept: f64 = counted.sparse.values().sum();
             control.warn(&format!(
                 "there are too many distinct rows to keep them all: the model is learnt from {} of them, which stand for {kept} of {}",
                 counted.sparse.len(),

@@ -3,11 +3,13 @@
 mod oracles;
 
 use hingenet_base::control::Control;
+use hingenet_base::error::{Error, Result};
 use hingenet_base::graph::Dag;
 use hingenet_base::numeric::linalg::dot;
 use hingenet_base::numeric::log::{log_sum_exp, softmax};
 use hingenet_base::numeric::random::Random;
 use hingenet_data::classifier::Classifier;
+use hingenet_data::pieces::CodedPiece;
 use hingenet_data::rows::Rows;
 use hingenet_data::select::folds::{Order, split, stratified};
 use hingenet_data::table::{Codes, Column, Table};
@@ -15,12 +17,14 @@ use hingenet_discrete::averaged::{Stars, fit_shared_tables, one_dependence};
 use hingenet_discrete::fit::margin_search::select_margin;
 use hingenet_discrete::fit::select::{calibrate, select_iterations};
 use hingenet_discrete::inference::log_joint_rows;
-use hingenet_discrete::margin::bn_svm::{Norm, fit_bn_svm};
+use hingenet_discrete::margin::bn_svm::{Norm, fit_bn_svm, fit_bn_svm_streamed};
 use hingenet_discrete::margin::completion::{CompletionParams, fit_incomplete};
-use hingenet_discrete::margin::conditional::{ConditionalParams, Form, Objective, fit_conditional};
+use hingenet_discrete::margin::conditional::{
+    ConditionalParams, Form, Objective, fit_conditional, fit_conditional_streamed,
+};
 use hingenet_discrete::margin::{
-    Likelihood, MarginLoss, MarginParams, MarginRows, Problem, Smoothing, SoftHinge, SolveSettings, Solver,
-    fit_margin, solve,
+    CodedPieces, Likelihood, MarginLoss, MarginParams, MarginRows, Problem, Smoothing, SoftHinge,
+    SolveSettings, Solver, StreamedRows, fit_margin, fit_margin_streamed, solve,
 };
 use hingenet_discrete::structure::Root;
 use hingenet_discrete::{
@@ -30,6 +34,8 @@ use oracles::conic::minimise as conic;
 use oracles::projected::{ProjectedSettings, minimise as projected};
 use oracles::projection::project_sub_normalised;
 use proptest::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// A C1 graph over five variables: naive Bayes, TAN, a 2-tree, a diagnostic class, features beside the class.
 fn graph(kind: usize) -> Dag {
@@ -819,4 +825,109 @@ fn a_dense_solver_is_refused_where_its_matrix_would_fill_the_memory() {
         let error = solve(&problem, None, &settings(solver, 1e-3), &Control::default()).err();
         assert!(matches!(error, Some(hingenet_base::error::Error::TooLarge { .. })), "{error:?}");
     }
+}
+
+/// Rows in three pieces, which come past so many times before they fail.
+struct Passing {
+    pieces: Vec<CodedPiece>,
+    left: AtomicUsize,
+}
+
+impl Passing {
+    fn new(samples: &Samples, passes: usize) -> Self {
+        let rows: Vec<usize> = (0..samples.n_rows()).collect();
+        let piece = |rows: &[usize]| {
+            let part = samples.rows(rows).unwrap();
+            (part.columns().to_vec(), part.weights().map(<[f64]>::to_vec))
+        };
+        let pieces = rows.chunks(samples.n_rows().div_ceil(3)).map(piece).collect();
+        Passing { pieces, left: AtomicUsize::new(passes) }
+    }
+}
+
+impl CodedPieces for Passing {
+    fn for_each(&self, each: &mut dyn FnMut(CodedPiece) -> Result<()>) -> Result<()> {
+        for piece in &self.pieces {
+            each(piece.clone())?;
+        }
+        match self.left.fetch_sub(1, Relaxed) {
+            0 => Err(Error::data("the disk is gone", "mount it")),
+            _ => Ok(()),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Sums, products and proofs are those of the rows at hand, but for rounding.
+    #[test]
+    fn rows_that_come_past_are_rows_at_hand(seed in any::<u64>(), lambda in 0.1f64..50.0, gamma in 0.2f64..5.0) {
+        let mut case = case(seed);
+        let at_hand = problem(&case, lambda, gamma, SOFT);
+        let (pieces, control) = (Passing::new(&case.samples, usize::MAX), Control::default());
+        let total = case.samples.total_weight();
+        let rows = StreamedRows::new(&case.structure, &pieces, total, &control);
+        let passing = Problem { likelihood: at_hand.likelihood.clone(), rows, loss: at_hand.loss.clone() };
+        let mut w = noise(&at_hand.likelihood.ml_parameters(), 0.7, &mut case.random);
+        Normaliser::new(&case.structure).unwrap().normalise(&mut w).unwrap();
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + a.abs());
+        let same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| close(*a, *b));
+        let (a, b) = (at_hand.unconstrained(&w), passing.unconstrained(&w));
+        prop_assert!(close(a.value, b.value) && same(&a.gradient, &b.gradient));
+        let direction = noise(&vec![0.0; w.len()], 1.0, &mut case.random);
+        prop_assert!(same(&at_hand.hessian_product(&a, &direction), &passing.hessian_product(&b, &direction)));
+        let (a, b) = (at_hand.certificate(&w), passing.certificate(&w));
+        prop_assert!(close(a.upper10, b.upper10) && close(a.upper11, b.upper11));
+        prop_assert!(close(a.lower10, b.lower10) && close(a.lower11, b.lower11), "{a:?} and {b:?}");
+        let made = passing.rows.checked(Ok(()));
+        prop_assert!(made.is_ok());
+    }
+
+    /// Programs with a margin have one optimum, wherever the rows are.
+    #[test]
+    fn rows_that_come_past_give_the_same_optimum(seed in any::<u64>(), lambda in 0.1f64..20.0, gamma in 0.2f64..5.0) {
+        let case = case(seed);
+        let (control, total) = (Control::default(), case.samples.total_weight());
+        let counted = counts::raw_counts(&case.structure, &case.samples).unwrap();
+        let pieces = Passing::new(&case.samples, usize::MAX);
+        let rows = StreamedRows::new(&case.structure, &pieces, total, &control);
+        let params = MarginParams { lambda, gamma, tolerance: 1e-4, large_tolerance: 1e-4, ..MarginParams::default() };
+        let whole = fit_margin(&case.samples, &case.structure, &params, &control).unwrap();
+        let passed = fit_margin_streamed(rows.clone(), &case.structure, &counted, &params, None, &control).unwrap();
+        prop_assert!(passed.report.converged, "{:?}", passed.report);
+        let (a, b) = (whole.certificate, passed.certificate);
+        prop_assert!(b.upper11 >= a.lower11 - 1e-9 && a.upper11 >= b.lower11 - 1e-9, "{a:?} and {b:?}");
+        for norm in [Norm::Squared, Norm::Absolute] {
+            let whole = fit_bn_svm(&case.samples, &case.structure, norm, &params, &control).unwrap().report;
+            let passed = fit_bn_svm_streamed(rows.clone(), &case.structure, norm, &params, &control).unwrap().report;
+            let gap = whole.gap.unwrap() + passed.gap.unwrap() + 1e-9;
+            prop_assert!((whole.objective - passed.objective).abs() <= gap * whole.objective.abs());
+        }
+        for form in [Form::Exact, Form::Tables] {
+            let params = ConditionalParams { form, max_iterations: 5, ..ConditionalParams::default() };
+            let whole = fit_conditional(&case.samples, &case.structure, &params, &control).unwrap();
+            let passed = fit_conditional_streamed(&rows, &case.structure, &counted, &params, &control).unwrap();
+            prop_assert!((whole.report.objective - passed.report.objective).abs() <= 1e-6 * total);
+        }
+    }
+}
+
+/// A pass that fails ends the fit with its reason, whenever it happens, and so does an interruption.
+#[test]
+fn rows_that_stop_coming_past_are_an_error() {
+    let case = case(5);
+    let counted = counts::raw_counts(&case.structure, &case.samples).unwrap();
+    let params = MarginParams { lambda: 5.0, gamma: 2.0, ..MarginParams::default() };
+    for passes in [0, 1, 7, 12] {
+        let (pieces, control) = (Passing::new(&case.samples, passes), Control::default());
+        let rows = StreamedRows::new(&case.structure, &pieces, case.samples.total_weight(), &control);
+        let error =
+            fit_margin_streamed(rows, &case.structure, &counted, &params, None, &control).unwrap_err();
+        assert_eq!(error.to_string(), "the disk is gone", "after {passes} passes");
+    }
+    let (pieces, control) = (Passing::new(&case.samples, 100), Control::new(Arc::new(AtomicBool::new(true))));
+    let rows = StreamedRows::new(&case.structure, &pieces, case.samples.total_weight(), &control);
+    let error = fit_margin_streamed(rows, &case.structure, &counted, &params, None, &control).unwrap_err();
+    assert!(matches!(error, Error::Interrupted), "{error}");
 }

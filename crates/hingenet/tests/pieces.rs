@@ -10,6 +10,7 @@ use hingenet_data::pieces::Draw;
 use hingenet_gaussian::StructureMethod;
 use hingenet_gaussian::structure::{Constraints, SearchParams, TestLearner};
 use hingenet_gaussian::study::{StudyParams, study_moments, study_networks};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How a table is made.
@@ -389,6 +390,67 @@ fn hand_on(table: &Table, rows: usize) -> impl Fn(&ReadOptions, Take<'_>) -> Res
     let places: Vec<usize> = (0..table.n_rows()).collect();
     let pieces: Vec<Table> = places.chunks(rows).map(|rows| piece(table, rows)).collect();
     move |_, hand_on| pieces.iter().try_for_each(|piece| hand_on((piece.clone(), Places::default())))
+}
+
+/// Nearly all of 12 000 rows are distinct, more than a small memory keeps: options are chosen on those that it keeps, and the
+/// parameters come from all, to the objective that they have in memory; pieces of the same size give the same bytes.
+#[test]
+fn margins_of_more_rows_than_fit_are_learnt_as_the_rows_come_past() {
+    let mut random = Random::new(3);
+    let n = 12_000;
+    let class: Vec<usize> = (0..n).map(|_| random.below(3)).collect();
+    let names = |r: usize| (0..r).map(|k| format!("s{k}")).collect::<Vec<_>>();
+    let mut columns: Vec<Column> = (0..9)
+        .map(|j| {
+            let cell = |&c: &usize, random: &mut Random| match random.below(3 + j) {
+                0 => (c + j) % 5,
+                _ => random.below(5),
+            };
+            let cells: Vec<usize> = class.iter().map(|c| cell(c, &mut random)).collect();
+            Column::categorical(
+                format!("x{j}"),
+                names(5),
+                Codes::from_options(5, cells.into_iter().map(Some)),
+            )
+        })
+        .collect();
+    let class = Codes::from_options(3, class.into_iter().map(Some));
+    columns.push(Column::categorical("class", names(3), class));
+    let table = Table::new(columns).unwrap();
+    let options = ReadOptions::default();
+    let fit_pieces = |spec: &str, rows: usize| {
+        let told = Arc::new(AtomicUsize::new(0));
+        let heard = told.clone();
+        let control = Control::default().within_memory(8 << 20).on_news(move |news| {
+            heard.fetch_add(
+                usize::from(news.contains("each step passes over all 12000 rows")),
+                Ordering::Relaxed,
+            );
+        });
+        let fit = PieceFit::new(&spec.parse().unwrap(), "class", None, FitOptions::default()).unwrap();
+        let model = fit.fit(&options, &control, &hand_on(&table, rows)).unwrap();
+        assert_eq!(told.load(Ordering::Relaxed), 1, "{spec}");
+        model
+    };
+    let solver = |model: &Model| model.facts.solver.clone().unwrap();
+    for (spec, gap) in [
+        ("tan:ml-bn-svm,lambda=4,gamma=2", 1e-3),
+        ("nb:ml-bn-svm,lambda=0.5,gamma=1", 1e-3),
+        ("kdb2:bn-svm,lambda=0.1", 1e-3),
+        ("tan:mcl,iterations=30", 1e-4),
+    ] {
+        let pieces = fit_pieces(spec, 1000);
+        assert!(fit_pieces(spec, 1000).to_bytes().unwrap() == pieces.to_bytes().unwrap(), "{spec}");
+        let (whole, other) = (in_memory(spec, &table, None), fit_pieces(spec, 777));
+        let want = solver(&whole);
+        for model in [&pieces, &other] {
+            let found = solver(model);
+            let apart = (found.objective - want.objective).abs() / want.objective.abs();
+            assert!(apart <= gap, "{spec}: {found:?} and {want:?}");
+        }
+    }
+    let open = fit_pieces("tan:ml-bn-svm", 1000);
+    assert!(open.facts.chosen.contains_key("lambda"), "{:?}", open.facts.chosen);
 }
 
 /// The rows that are drawn are those of their numbers in pieces of any size, and models are fitted to all others.

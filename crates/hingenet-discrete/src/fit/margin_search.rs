@@ -96,7 +96,7 @@ pub fn select_margin(
 
 /// `n` rows, drawn at equal distances of weight from rows sorted by class and content, so that every region keeps its
 /// share and the choice does not depend on chance; rows keep their mean weight.
-fn sample(samples: &Samples, n: usize) -> Result<Samples> {
+pub(super) fn sample(samples: &Samples, n: usize) -> Result<Samples> {
     let all = samples.n_rows();
     if n >= all {
         return Ok(samples.clone());

@@ -10,9 +10,10 @@ pub mod select;
 pub use prepare::{Prepared, prepare};
 pub(crate) use prepare::{given, learnt_from, naming_rows, prepared};
 
-use crate::margin::bn_svm::fit_bn_svm;
+use crate::margin::bn_svm::{fit_bn_svm, fit_bn_svm_streamed};
 use crate::margin::completion::{CompletionParams, completed, fit_incomplete};
-use crate::margin::conditional::fit_conditional;
+use crate::margin::conditional::{fit_conditional, fit_conditional_streamed};
+use crate::margin::{CodedPieces, StreamedRows, fit_margin, fit_margin_streamed};
 use crate::params::{DiscreteParams, Learning};
 use crate::{DiscreteClassifier, Network, Samples, Structure};
 use hingenet_base::control::Control;
@@ -20,9 +21,12 @@ use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
 use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
-use margin_search::select_margin;
+use margin_search::{sample, select_margin};
 use select::{FOLDS, calibrated, select_iterations, select_point};
 use std::collections::BTreeMap;
+
+/// Rows at hand whose solution all rows start from: a look at a million costs as much as a whole fit to so many.
+const START_ROWS: usize = 100_000;
 
 /// Learns states, graph and parameters, by maximum likelihood unless another rule is given; cells may be missing,
 /// and classes where the rule allows it. The
@@ -52,8 +56,55 @@ pub(crate) fn fit_prepared(
         let model = DiscreteClassifier::new(prepared.coders, network, 1.0)?.with_support(prepared.support)?;
         return Ok(Fit { model, reports: report.into_iter().collect(), chosen: Chosen::new() });
     };
-    let Choice { learning, chosen, temperature } = choose(&prepared, params, learning, control)?;
-    let (network, report) = fit_once(&prepared.samples, &prepared.structure, &learning, control)?;
+    let learn = |rule: &Learning| fit_once(&prepared.samples, &prepared.structure, rule, control);
+    let learnt = chosen_and_learnt(&prepared, params, learning, &learn, control)?;
+    learnt.finish(prepared)
+}
+
+/// The same where only some of the rows are at hand, with the graph and the counts of all, and all come past: options and
+/// temperature are chosen on those at hand, the parameters are learnt from all.
+pub(crate) fn fit_streamed(
+    prepared: Prepared,
+    params: &DiscreteParams,
+    learning: &Learning,
+    pieces: &dyn CodedPieces,
+    control: &Control,
+) -> Result<Fit<DiscreteClassifier>> {
+    let Prepared { samples, structure, support, .. } = &prepared;
+    let total = support[structure.table(0)].iter().sum();
+    let rows = StreamedRows::new(structure, pieces, total, control);
+    let learn = |rule: &Learning| fit_passing(samples, &rows, structure, support, rule, control);
+    let learnt = chosen_and_learnt(&prepared, params, learning, &learn, control)?;
+    learnt.finish(prepared)
+}
+
+/// A network with what was chosen for it.
+struct Learnt {
+    network: Network,
+    report: SolverReport,
+    chosen: Chosen,
+    temperature: f64,
+}
+
+impl Learnt {
+    fn finish(self, prepared: Prepared) -> Result<Fit<DiscreteClassifier>> {
+        let Learnt { network, report, chosen, temperature } = self;
+        let model =
+            DiscreteClassifier::new(prepared.coders, network, temperature)?.with_support(prepared.support)?;
+        Ok(Fit { model, reports: vec![report], chosen })
+    }
+}
+
+/// Chooses what is open, learns the parameters, calibrates.
+fn chosen_and_learnt(
+    prepared: &Prepared,
+    params: &DiscreteParams,
+    learning: &Learning,
+    learn: &dyn Fn(&Learning) -> Result<(Network, SolverReport)>,
+    control: &Control,
+) -> Result<Learnt> {
+    let Choice { learning, chosen, temperature } = choose(prepared, params, learning, control)?;
+    let (network, report) = learn(&learning)?;
     let temperature = if let Some(temperature) = temperature {
         temperature
     } else if learning.is_calibrated() {
@@ -68,9 +119,7 @@ pub(crate) fn fit_prepared(
     } else {
         1.0
     };
-    let model =
-        DiscreteClassifier::new(prepared.coders, network, temperature)?.with_support(prepared.support)?;
-    Ok(Fit { model, reports: vec![report], chosen })
+    Ok(Learnt { network, report, chosen, temperature })
 }
 
 /// Values chosen by inner folds, by name.
@@ -154,6 +203,34 @@ fn fit_once(
         }
         Learning::Conditional { params, .. } => {
             let fit = fit_conditional(&filled(params.alpha)?, structure, params, control)?;
+            Ok((fit.network, fit.report))
+        }
+    }
+}
+
+/// One fit to rows that come past, of which `samples` are some. A solution for these is where a convex program starts.
+fn fit_passing(
+    samples: &Samples,
+    rows: &StreamedRows<'_>,
+    structure: &Structure,
+    counts: &[f64],
+    learning: &Learning,
+    control: &Control,
+) -> Result<(Network, SolverReport)> {
+    match learning {
+        Learning::MlBnSvm { params, .. } => {
+            let some = sample(samples, START_ROWS.min(samples.n_rows()))?;
+            let start = fit_margin(&some, structure, &params.for_search(), &control.quiet())?;
+            let start = Some(start.network.w());
+            let fit = fit_margin_streamed(rows.clone(), structure, counts, params, start, control)?;
+            Ok((fit.network, fit.report))
+        }
+        Learning::BnSvm { norm, params, .. } => {
+            let fit = fit_bn_svm_streamed(rows.clone(), structure, *norm, params, control)?;
+            Ok((fit.network, fit.report))
+        }
+        Learning::Conditional { params, .. } => {
+            let fit = fit_conditional_streamed(rows, structure, counts, params, control)?;
             Ok((fit.network, fit.report))
         }
     }

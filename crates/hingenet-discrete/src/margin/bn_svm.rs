@@ -7,7 +7,7 @@
 //! ```
 
 use super::ml_bn_svm::{MarginParams, margin_problem, require_two_classes};
-use super::problem::Problem;
+use super::problem::{Likelihood, LossRows, Problem, StreamedRows};
 use crate::{Network, Samples, Structure, counts};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
@@ -49,13 +49,37 @@ pub fn fit_bn_svm(
     require_two_classes(samples)?;
     // The counts play no part in (9); they only make the problem's layout.
     let n = counts::smoothed_counts(structure, samples, 1.0)?;
-    let problem = margin_problem(samples, structure, n, &params)?;
+    fit_problem(&margin_problem(samples, structure, n, &params)?, structure, norm, &params, control)
+}
+
+/// The same from rows that come past.
+pub fn fit_bn_svm_streamed(
+    rows: StreamedRows<'_>,
+    structure: &Structure,
+    norm: Norm,
+    params: &MarginParams,
+    control: &Control,
+) -> Result<BnSvmFit> {
+    let params = MarginParams { smooth: true, ..params.clone() };
+    params.check()?;
+    let likelihood = Likelihood::new(structure, vec![1.0; structure.n_entries()])?;
+    let problem = Problem { likelihood, rows, loss: params.loss(structure.n_classes()) };
+    problem.rows.checked(fit_problem(&problem, structure, norm, &params, control))
+}
+
+fn fit_problem<R: LossRows>(
+    problem: &Problem<R>,
+    structure: &Structure,
+    norm: Norm,
+    params: &MarginParams,
+    control: &Control,
+) -> Result<BnSvmFit> {
     let (v, iterations, gap, objective) = match norm {
-        Norm::Squared => squared(&problem, &params, control)?,
-        Norm::Absolute => absolute(&problem, &params, control)?,
+        Norm::Squared => squared(problem, params, control)?,
+        Norm::Absolute => absolute(problem, params, control)?,
     };
     let mut weights = vec![0.0; structure.n_entries()];
-    problem.rows.scatter_add(&v, &mut weights);
+    problem.rows.layout().scatter_add(&v, &mut weights);
     let mut w = weights.clone();
     problem.likelihood.normaliser().normalise(&mut w)?;
     let method = match norm {
@@ -75,7 +99,7 @@ pub fn fit_bn_svm(
 
 type Outcome = (Vec<f64>, usize, f64, f64);
 
-fn squared(problem: &Problem, params: &MarginParams, control: &Control) -> Result<Outcome> {
+fn squared<R: LossRows>(problem: &Problem<R>, params: &MarginParams, control: &Control) -> Result<Outcome> {
     let settings = LbfgsSettings {
         memory: 30,
         max_iterations: params.max_iterations,
@@ -86,12 +110,12 @@ fn squared(problem: &Problem, params: &MarginParams, control: &Control) -> Resul
         problem.rows.loss_and_gradient(v, &problem.loss, gradient) + 0.5 * dot(v, v)
     };
     let gap = |v: &[f64], value: f64| {
-        let a = problem.multipliers_of_cells(v);
-        let tilt = problem.tilt(&a);
+        let a = problem.rows.multipliers(&problem.loss, v);
+        let tilt = problem.rows.tilt(&a);
         let dual = problem.row_dual(&a, 1.0) - 0.5 * dot(&tilt, &tilt);
         (value - dual).max(0.0) / value.abs().max(f64::MIN_POSITIVE)
     };
-    let start = vec![0.0; problem.rows.n_cells()];
+    let start = vec![0.0; problem.rows.layout().n_cells()];
     let mut next_check = 10;
     let found = lbfgs(start, None, &settings, value, |at: Iterate<'_>| {
         control.progress("BN-SVM", at.iteration, params.max_iterations)?;
@@ -106,13 +130,13 @@ fn squared(problem: &Problem, params: &MarginParams, control: &Control) -> Resul
 }
 
 /// FISTA with backtracking and restart.
-fn absolute(problem: &Problem, params: &MarginParams, control: &Control) -> Result<Outcome> {
+fn absolute<R: LossRows>(problem: &Problem<R>, params: &MarginParams, control: &Control) -> Result<Outcome> {
     let loss = |v: &[f64], gradient: &mut [f64]| {
         gradient.fill(0.0);
         problem.rows.loss_and_gradient(v, &problem.loss, gradient)
     };
     let norm = |v: &[f64]| v.iter().map(|x| x.abs()).sum::<f64>();
-    let mut v = vec![0.0; problem.rows.n_cells()];
+    let mut v = vec![0.0; problem.rows.layout().n_cells()];
     let mut gradient = v.clone();
     let mut value = loss(&v, &mut gradient);
     let mut best = (f64::INFINITY, 0.0f64);
@@ -149,8 +173,8 @@ fn absolute(problem: &Problem, params: &MarginParams, control: &Control) -> Resu
         point = next.iter().zip(&v).map(|(x, old)| x + weight * (x - old)).collect();
         (v, value, momentum) = (next, next_value, ahead);
         if iterations % 10 == 0 || iterations == params.max_iterations {
-            let a = problem.multipliers_of_cells(&v);
-            let theta = 1.0 / largest(&problem.tilt(&a)).max(1.0);
+            let a = problem.rows.multipliers(&problem.loss, &v);
+            let theta = 1.0 / largest(&problem.rows.tilt(&a)).max(1.0);
             best.1 = best.1.max(problem.row_dual(&a, theta));
             best.0 = (value - best.1).max(0.0) / value.abs().max(f64::MIN_POSITIVE);
             if best.0 <= params.tolerance {

@@ -6,7 +6,7 @@
 //! Tschiatschek, IEEE TPAMI 34, 2012 (capped log margins; the soft maximum has η = 10).
 
 use super::ml_bn_svm::require_two_classes;
-use super::problem::{MarginRows, RowLoss};
+use super::problem::{LossRows, MarginRows, RowLoss, StreamedRows};
 use crate::{Network, Normaliser, Samples, Structure, counts};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
@@ -108,11 +108,35 @@ pub fn fit_watched(
     mut watch: impl FnMut(usize, &[f64]) -> Result<()>,
 ) -> Result<ConditionalFit> {
     params.check()?;
-    let finish = Finish::new(params.form, structure)?;
     require_two_classes(samples)?;
     let n = counts::smoothed_counts(structure, samples, params.alpha)?;
-    let start = counts::ml_parameters(structure, &n)?;
-    let rows = MarginRows::new(structure, samples)?;
+    fit_rows(&MarginRows::new(structure, samples)?, structure, &n, params, control, &mut watch)
+}
+
+/// The same from rows that come past, whose raw counts are known.
+pub fn fit_conditional_streamed(
+    rows: &StreamedRows<'_>,
+    structure: &Structure,
+    raw_counts: &[f64],
+    params: &ConditionalParams,
+    control: &Control,
+) -> Result<ConditionalFit> {
+    params.check()?;
+    let mut n = raw_counts.to_vec();
+    counts::smooth(structure, &mut n, params.alpha);
+    rows.checked(fit_rows(rows, structure, &n, params, control, &mut |_, _| Ok(())))
+}
+
+fn fit_rows<R: LossRows>(
+    rows: &R,
+    structure: &Structure,
+    n: &[f64],
+    params: &ConditionalParams,
+    control: &Control,
+    watch: &mut impl FnMut(usize, &[f64]) -> Result<()>,
+) -> Result<ConditionalFit> {
+    let finish = Finish::new(params.form, structure)?;
+    let start = counts::ml_parameters(structure, n)?;
     let mut see = |at: Iterate<'_>| {
         control.progress("discriminative fit", at.iteration, params.max_iterations)?;
         watch(at.iteration, at.x)?;
@@ -121,11 +145,11 @@ pub fn fit_watched(
     let total = rows.total_weight();
     let (found, free) = match params.objective {
         Objective::ConditionalLikelihood => {
-            run(structure, &rows, &ConditionalLoss, params, start, total, &mut see)?
+            run(structure, rows, &ConditionalLoss, params, start, total, &mut see)?
         }
         Objective::Margin { lambda, kappa } => {
             let loss = CappedMargin { lambda, kappa, eta: 10.0 };
-            run(structure, &rows, &loss, params, start, total, &mut see)?
+            run(structure, rows, &loss, params, start, total, &mut see)?
         }
     };
     let w = finish.weights(free)?;
@@ -169,9 +193,9 @@ impl<'a> Finish<'a> {
     }
 }
 
-fn run(
+fn run<R: LossRows>(
     structure: &Structure,
-    rows: &MarginRows,
+    rows: &R,
     loss: &impl RowLoss,
     params: &ConditionalParams,
     start: Vec<f64>,
@@ -215,11 +239,12 @@ fn run(
 }
 
 /// Loss of the rows at w and its gradient.
-fn loss_gradient(rows: &MarginRows, loss: &impl RowLoss, w: &[f64], gradient: &mut [f64]) -> f64 {
-    let mut part = vec![0.0; rows.n_cells()];
-    let value = rows.loss_and_gradient(&rows.gather(w), loss, &mut part);
+fn loss_gradient<R: LossRows>(rows: &R, loss: &impl RowLoss, w: &[f64], gradient: &mut [f64]) -> f64 {
+    let layout = rows.layout();
+    let mut part = vec![0.0; layout.n_cells()];
+    let value = rows.loss_and_gradient(&layout.gather(w), loss, &mut part);
     gradient.fill(0.0);
-    rows.scatter_add(&part, gradient);
+    layout.scatter_add(&part, gradient);
     value
 }
 

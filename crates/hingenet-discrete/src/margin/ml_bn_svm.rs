@@ -1,8 +1,10 @@
 //! ML-BN-SVM: the entry point. From coded rows and a C1 structure to a proper network that is as likely as
 //! the required margins allow, with a proof of how close to optimal it is.
 
-use super::problem::{Certificate, Likelihood, MarginLoss, MarginRows, Problem, Smoothing};
-use super::solve::{Solution, SolveSettings, Solver, default_smoothing, solve};
+use super::problem::{
+    Certificate, Likelihood, LossRows, MarginLoss, MarginRows, Problem, Smoothing, StreamedRows,
+};
+use super::solve::{Solution, SolveSettings, Solver, default_smoothing, solve, solve_streamed};
 use crate::{Network, Samples, Structure, counts};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require};
@@ -148,6 +150,28 @@ pub fn fit_margin(
     finish(structure, &problem, solution)
 }
 
+/// The same from rows that come past, whose raw counts are known: `start` is a solution for some of them.
+pub fn fit_margin_streamed(
+    rows: StreamedRows<'_>,
+    structure: &Structure,
+    raw_counts: &[f64],
+    params: &MarginParams,
+    start: Option<&[f64]>,
+    control: &Control,
+) -> Result<MarginFit> {
+    params.check()?;
+    let mut n = raw_counts.to_vec();
+    counts::smooth(structure, &mut n, params.alpha);
+    if params.lambda == 0.0 && params.alpha == 0.0 {
+        return unsmoothed(structure, &n);
+    }
+    let likelihood = Likelihood::new(structure, n)?;
+    let problem = Problem { likelihood, rows, loss: params.loss(structure.n_classes()) };
+    let fitted = solve_streamed(&problem, start, &params.settings(), control)
+        .and_then(|solution| finish(structure, &problem, solution));
+    problem.rows.checked(fitted)
+}
+
 /// The problem of one fit from rows and counts.
 pub fn margin_problem(
     samples: &Samples,
@@ -161,7 +185,11 @@ pub fn margin_problem(
 }
 
 /// Turns a solution into a fit.
-pub fn finish(structure: &Structure, problem: &Problem, solution: Solution) -> Result<MarginFit> {
+pub fn finish<R: LossRows>(
+    structure: &Structure,
+    problem: &Problem<R>,
+    solution: Solution<R::Multipliers>,
+) -> Result<MarginFit> {
     let smooth = problem.loss.is_smooth();
     let certificate = solution.certificate;
     let report = SolverReport {

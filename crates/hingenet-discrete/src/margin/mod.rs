@@ -16,11 +16,11 @@ mod problem;
 pub mod semi_supervised;
 mod solve;
 
-pub use ml_bn_svm::{MarginFit, MarginParams, fit_margin};
+pub use ml_bn_svm::{MarginFit, MarginParams, fit_margin, fit_margin_streamed};
 pub(crate) use ml_bn_svm::{margin_problem, require_two_classes};
 pub(crate) use problem::ANY;
 pub use problem::{
-    Certificate, DualPoint, Expansion, Likelihood, MarginLoss, MarginRows, Point, Problem, RowLoss,
-    ScoreBlock, Smoothing, SoftHinge,
+    Certificate, CodedPieces, DualPoint, Expansion, Layout, Likelihood, LossRows, MarginLoss, MarginRows,
+    Point, Problem, RowLoss, ScoreBlock, Smoothing, SoftHinge, StreamedRows,
 };
 pub use solve::{Solution, SolveSettings, Solver, Start, default_smoothing, solve};

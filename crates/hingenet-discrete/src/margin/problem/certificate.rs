@@ -11,9 +11,8 @@
 //! At the optimum w is the maximum-likelihood estimate of q and both gaps close.
 
 use super::Problem;
-use super::rows::{spread_groups, sum_groups};
-use hingenet_base::numeric::sum::{add_into, ordered_chunks};
-use rayon::prelude::*;
+use super::loss_rows::LossRows;
+use super::rows::sum_groups;
 
 /// Repair rounds before the rest is scaled.
 const REPAIRS: usize = 20;
@@ -76,13 +75,13 @@ impl Certificate {
 
 /// What a set of multipliers proves.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DualPoint {
+pub struct DualPoint<M = Vec<f64>> {
     /// Lower bound on the optimum of (10).
     pub lower10: f64,
     /// Lower bound on the optimum of (11).
     pub lower11: f64,
     /// The multipliers, made feasible; they stay feasible when λ grows.
-    pub multipliers: Vec<f64>,
+    pub multipliers: M,
 }
 
 /// Rounding can put the lower bound above the upper one by some 1e-15; the gap is then 0.
@@ -94,117 +93,62 @@ fn relative(upper: f64, lower: f64) -> f64 {
     }
 }
 
-impl Problem {
+impl<R: LossRows> Problem<R> {
     /// Bounds at the normalised parameters `w`, with the multipliers of the loss there.
     pub fn certificate(&self, w: &[f64]) -> Certificate {
         self.bounds(w, &self.dual_point(self.multipliers(w)))
     }
 
     /// Bounds at the normalised parameters `w`, with what other multipliers prove.
-    pub fn bounds(&self, w: &[f64], dual: &DualPoint) -> Certificate {
+    pub fn bounds(&self, w: &[f64], dual: &DualPoint<R::Multipliers>) -> Certificate {
         let DualPoint { lower10, lower11, .. } = *dual;
         Certificate { upper10: self.hard_objective(w), lower10, upper11: self.objective(w), lower11 }
     }
 
     /// Both dual values of multipliers laid out as [`Problem::multipliers`], which are first made feasible.
-    pub fn dual_point(&self, mut a: Vec<f64>) -> DualPoint {
-        let n = self.rows.gather(self.likelihood.counts());
-        let mut tilt = self.tilt(&a);
+    pub fn dual_point(&self, mut a: R::Multipliers) -> DualPoint<R::Multipliers> {
+        let n = self.rows.layout().gather(self.likelihood.counts());
+        let mut tilt = self.rows.tilt(&a);
         for _ in 0..REPAIRS {
             let q: Vec<f64> = n.iter().zip(&tilt).map(|(n, t)| n + t).collect();
             if q.iter().all(|q| *q >= 0.0) {
                 break;
             }
             self.repair(&q, &mut a);
-            tilt = self.tilt(&a);
+            tilt = self.rows.tilt(&a);
         }
         let fits = |(n, t): (&f64, &f64)| if *t < 0.0 { -n / t } else { 1.0 };
         let theta = n.iter().zip(&tilt).map(fits).fold(1.0, f64::min);
         tilt.iter_mut().for_each(|t| *t *= theta);
         let mut q = self.likelihood.counts().to_vec();
-        self.rows.scatter_add(&tilt, &mut q);
+        self.rows.layout().scatter_add(&tilt, &mut q);
         let entropy = self.likelihood.entropy(&q);
-        let (linear, smooth) = self.dual_terms(&a, theta);
+        let (linear, smooth) = self.rows.dual_terms(&self.loss, &a, theta);
+        if theta < 1.0 {
+            self.rows.scale(theta, &mut a);
+        }
         // A bound that is not a number proves nothing.
         let proven = |d: f64| if d.is_finite() { d } else { f64::NEG_INFINITY };
-        if theta < 1.0 {
-            a.iter_mut().for_each(|a| *a *= theta);
-        }
         let (lower10, lower11) = (proven(linear + entropy), proven(linear + smooth + entropy));
         DualPoint { lower10, lower11, multipliers: a }
     }
 
-    /// `Σ a_{mc} (φ_{c_m} − φ_c)` on the class-dependent cells.
-    pub fn tilt(&self, a: &[f64]) -> Vec<f64> {
-        let k = self.rows.n_classes();
-        let parts = ordered_chunks(self.rows.len(), self.rows.chunk(), |range| {
-            let mut tilt = vec![0.0; self.rows.n_cells()];
-            let mut coefficient = vec![0.0; k];
-            for m in range {
-                let row = &a[m * k..(m + 1) * k];
-                if row.iter().any(|a| *a != 0.0) {
-                    coefficient.iter_mut().zip(row).for_each(|(x, a)| *x = -a);
-                    coefficient[self.rows.class(m)] = row.iter().sum();
-                    spread_groups(self.rows.groups(m), k, &coefficient, &mut tilt);
-                }
-            }
-            tilt
-        });
-        sum_parts(parts, self.rows.n_cells())
-    }
-
     /// Shrinks the multipliers of the competitors whose cells went below zero: each such cell allows the
     /// share `(q + U)/U` of the weight U that was taken from it.
-    fn repair(&self, q: &[f64], a: &mut [f64]) {
-        let k = self.rows.n_classes();
-        let parts = ordered_chunks(self.rows.len(), self.rows.chunk(), |range| {
-            let mut taken = vec![0.0; q.len()];
-            for m in range {
-                spread_groups(self.rows.groups(m), k, &a[m * k..(m + 1) * k], &mut taken);
-            }
-            taken
-        });
-        let taken = sum_parts(parts, q.len());
-        let share = |(q, u): (&f64, &f64)| if *q < 0.0 { ((q + u) / u).max(0.0) } else { 1.0 };
-        let allowed: Vec<f64> = q.iter().zip(&taken).map(share).collect();
-        a.par_chunks_mut(k).enumerate().with_min_len(1024).for_each(|(m, row)| {
-            for (c, x) in row.iter_mut().enumerate().filter(|(_, x)| **x > 0.0) {
-                let cells = self.rows.groups(m).iter().map(|&g| allowed[g as usize * k + c]);
-                *x *= cells.fold(1.0, f64::min);
-            }
-        });
+    fn repair(&self, q: &[f64], a: &mut R::Multipliers) {
+        let share = |(q, u): (&f64, f64)| if *q < 0.0 { ((q + u) / u).max(0.0) } else { 1.0 };
+        let allowed: Vec<f64> = q.iter().zip(self.rows.taken(a)).map(share).collect();
+        self.rows.shrink(&allowed, a);
     }
 
     /// Row terms of the dual of (11) for θ a.
-    pub(in crate::margin) fn row_dual(&self, a: &[f64], theta: f64) -> f64 {
-        let (linear, smooth) = self.dual_terms(a, theta);
+    pub(in crate::margin) fn row_dual(&self, a: &R::Multipliers, theta: f64) -> f64 {
+        let (linear, smooth) = self.rows.dual_terms(&self.loss, a, theta);
         linear + smooth
     }
+}
 
-    /// `Σ γ a` and the two smoothing terms of d11, for θ a.
-    fn dual_terms(&self, a: &[f64], theta: f64) -> (f64, f64) {
-        let k = self.rows.n_classes();
-        let eta = self.loss.eta();
-        let parts = ordered_chunks(self.rows.len(), self.rows.chunk(), |range| {
-            let (mut linear, mut smooth) = (0.0, 0.0);
-            for m in range {
-                let row = &a[m * k..(m + 1) * k];
-                let b = theta * row.iter().sum::<f64>();
-                if b > 0.0 {
-                    linear += self.loss.gamma() * b;
-                    if eta.is_finite() {
-                        let shares = row.iter().map(|x| theta * x).filter(|x| *x > 0.0);
-                        smooth += shares.map(|x| x * (b.ln() - x.ln())).sum::<f64>() / eta;
-                    }
-                    let cap = self.loss.lambda() * self.rows.weight(m);
-                    smooth -= cap * self.loss.hinge().conjugate((b / cap).min(1.0));
-                }
-            }
-            (linear, smooth)
-        });
-        parts.into_iter().fold((0.0, 0.0), |(l, s), (x, y)| (l + x, s + y))
-    }
-
+impl Problem {
     /// Margins `S_{c_m} − S_c` of row `m` for a vector over the class-dependent cells.
     #[inline]
     pub fn margins(&self, m: usize, v: &[f64], out: &mut [f64]) {
@@ -212,10 +156,4 @@ impl Problem {
         let own = out[self.rows.class(m)];
         out.iter_mut().for_each(|s| *s = own - *s);
     }
-}
-
-fn sum_parts(parts: Vec<Vec<f64>>, len: usize) -> Vec<f64> {
-    let mut total = vec![0.0; len];
-    parts.iter().for_each(|part| add_into(&mut total, part));
-    total
 }

@@ -4,30 +4,35 @@
 mod block;
 mod certificate;
 mod hinge;
+mod layout;
 mod likelihood;
 mod loss;
+mod loss_rows;
 mod rows;
+mod streamed;
 
 pub use block::ScoreBlock;
 pub use certificate::{Certificate, DualPoint};
 pub use hinge::SoftHinge;
+pub use layout::Layout;
 pub use likelihood::{Expansion, Likelihood};
 pub use loss::{MarginLoss, Smoothing};
+pub use loss_rows::LossRows;
 pub(crate) use rows::ANY;
 pub(super) use rows::spread_groups;
 pub use rows::{MarginRows, RowLoss};
+pub use streamed::{CodedPieces, StreamedRows};
 
 use hingenet_base::numeric::linalg::dot;
 use hingenet_base::numeric::sum::ordered_chunks;
-use rayon::prelude::*;
 
 /// Counts, rows and loss of one fit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Problem {
+pub struct Problem<R = MarginRows> {
     /// Counts and Algorithm 1.
     pub likelihood: Likelihood,
     /// Merged rows.
-    pub rows: MarginRows,
+    pub rows: R,
     /// The margin loss.
     pub loss: MarginLoss,
 }
@@ -45,16 +50,16 @@ pub struct Point {
     pub v: Vec<f64>,
 }
 
-impl Problem {
+impl<R: LossRows> Problem<R> {
     /// Problem (11): `F(w) = −nᵀw + λ Σ_m s_m h_R(t_m(w))`, to be minimised over sub-normalised w.
     pub fn objective(&self, w: &[f64]) -> f64 {
-        -dot(self.likelihood.counts(), w) + self.rows.loss(&self.rows.gather(w), &self.loss)
+        -dot(self.likelihood.counts(), w) + self.rows.loss(&self.rows.layout().gather(w), &self.loss)
     }
 
     /// F and its gradient.
     pub fn objective_and_gradient(&self, w: &[f64], gradient: &mut [f64]) -> f64 {
         gradient.iter_mut().zip(self.likelihood.counts()).for_each(|(g, n)| *g = -n);
-        self.add_loss_gradient(&self.rows.gather(w), gradient) - dot(self.likelihood.counts(), w)
+        self.add_loss_gradient(&self.rows.layout().gather(w), gradient) - dot(self.likelihood.counts(), w)
     }
 
     /// Problem (10) at w: `−nᵀw + λ Σ_m s_m max(0, γ − log d_m)`.
@@ -65,17 +70,17 @@ impl Problem {
     /// Slack sum `Σ_m s_m ξ_m` of problem (10) at w.
     pub fn slack_sum(&self, w: &[f64]) -> f64 {
         let hard = self.loss.with_lambda(1.0).with_smoothing(Smoothing::NONE);
-        self.rows.loss(&self.rows.gather(w), &hard)
+        self.rows.loss(&self.rows.layout().gather(w), &hard)
     }
 
     fn hard_loss(&self, w: &[f64]) -> f64 {
-        self.rows.loss(&self.rows.gather(w), &self.loss.with_smoothing(Smoothing::NONE))
+        self.rows.loss(&self.rows.layout().gather(w), &self.loss.with_smoothing(Smoothing::NONE))
     }
 
     /// The unconstrained form `G(w) = F(A1(w))` with its gradient.
     pub fn unconstrained(&self, w: &[f64]) -> Point {
         let expansion = self.likelihood.expand(w);
-        let v = self.rows.gather(w);
+        let v = self.rows.layout().gather(w);
         let mut gradient = vec![0.0; w.len()];
         let value = expansion.value + self.add_loss_gradient(&v, &mut gradient);
         self.likelihood.add_gradient(&expansion, &mut gradient);
@@ -84,10 +89,10 @@ impl Problem {
 
     /// Hessian of G at `at` times `direction`.
     pub fn hessian_product(&self, at: &Point, direction: &[f64]) -> Vec<f64> {
-        let mut product = vec![0.0; self.rows.n_cells()];
-        self.rows.hessian_product(&at.v, &self.rows.gather(direction), &self.loss, &mut product);
+        let mut product = vec![0.0; self.rows.layout().n_cells()];
+        self.rows.hessian_product(&at.v, &self.rows.layout().gather(direction), &self.loss, &mut product);
         let mut out = vec![0.0; direction.len()];
-        self.rows.scatter_add(&product, &mut out);
+        self.rows.layout().scatter_add(&product, &mut out);
         self.likelihood.add_hessian_product(&at.expansion, direction, &mut out);
         out
     }
@@ -95,19 +100,20 @@ impl Problem {
     fn add_loss_gradient(&self, v: &[f64], gradient: &mut [f64]) -> f64 {
         let mut part = vec![0.0; v.len()];
         let value = self.rows.loss_and_gradient(v, &self.loss, &mut part);
-        self.rows.scatter_add(&part, gradient);
+        self.rows.layout().scatter_add(&part, gradient);
         value
     }
 
-    /// Multipliers a_{mc} of the loss at w: for each row K values, `λ s_m h_R'(t_m) π_{mc}`, and 0 at its
-    /// own class.
-    pub fn multipliers(&self, w: &[f64]) -> Vec<f64> {
-        self.multipliers_of_cells(&self.rows.gather(w))
+    /// Multipliers a_{mc} of the loss at w.
+    pub fn multipliers(&self, w: &[f64]) -> R::Multipliers {
+        self.rows.multipliers(&self.loss, &self.rows.layout().gather(w))
     }
+}
 
+impl Problem {
     /// Rows that at w are not beyond their required margins by more than `ahead`, in ascending order.
     pub fn rows_within(&self, w: &[f64], ahead: f64) -> Vec<usize> {
-        let v = self.rows.gather(w);
+        let v = self.rows.layout().gather(w);
         let parts = ordered_chunks(self.rows.len(), self.rows.chunk(), |range| {
             let mut margins = vec![0.0; self.rows.n_classes()];
             let within = |&m: &usize| {
@@ -118,27 +124,5 @@ impl Problem {
             range.filter(within).collect::<Vec<usize>>()
         });
         parts.into_iter().flatten().collect()
-    }
-
-    /// The same for the class-dependent cells alone.
-    pub fn multipliers_of_cells(&self, v: &[f64]) -> Vec<f64> {
-        self.multipliers_of(&self.loss, v)
-    }
-
-    /// The same for another loss of the rows.
-    pub(in crate::margin) fn multipliers_of(&self, loss: &MarginLoss, v: &[f64]) -> Vec<f64> {
-        let k = self.rows.n_classes();
-        let mut a = vec![0.0; self.rows.len() * k];
-        a.par_chunks_mut(k * self.rows.chunk()).enumerate().for_each(|(chunk, part)| {
-            for (at, a) in part.chunks_exact_mut(k).enumerate() {
-                let m = chunk * self.rows.chunk() + at;
-                self.rows.scores(m, v, a);
-                if loss.first(self.rows.class(m), self.rows.weight(m), a).is_none() {
-                    a.fill(0.0);
-                }
-                a[self.rows.class(m)] = 0.0;
-            }
-        });
-        a
     }
 }

@@ -4,6 +4,7 @@
 //! scores of all classes are sums of short contiguous pieces.
 
 use super::block::ScoreBlock;
+use super::layout::Layout;
 use super::loss::MarginLoss;
 use crate::tally::Digit;
 use crate::{Samples, Structure};
@@ -12,6 +13,7 @@ use hingenet_base::numeric::simd::vectorised;
 use hingenet_base::numeric::sum::{add_into, ordered_chunks};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Fewest rows of a parallel chunk, and most chunks: both fixed, so that sums keep their bits.
 const CHUNK: usize = 512;
@@ -48,6 +50,7 @@ pub trait RowLoss: Sync {
 /// Merged rows, sorted by class and cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MarginRows {
+    layout: Arc<Layout>,
     n_classes: usize,
     /// Class-dependent nodes: the class first, then its children.
     slots: usize,
@@ -55,63 +58,49 @@ pub struct MarginRows {
     groups: Vec<u32>,
     class: Vec<u32>,
     weight: Vec<f64>,
-    /// Entry in w of `group * K + c`.
-    entry: Vec<u32>,
-    /// First group of each slot; one more entry at the end.
-    slot_groups: Vec<usize>,
 }
 
 impl MarginRows {
     /// Takes the class-dependent cells of complete rows and merges equal rows; rows of weight 0 vanish.
     pub fn new(structure: &Structure, samples: &Samples) -> Result<Self> {
-        if samples.has_missing() {
-            return Err(Error::data(
-                "rows with missing cells cannot be used in a margin",
-                "complete them first (completion-EM), or remove them",
-            ));
-        }
-        let k = structure.n_classes();
-        let nodes: Vec<usize> =
-            (0..structure.n_nodes()).filter(|&i| i == 0 || structure.is_class_child(i)).collect();
-        let mut entry = Vec::new();
-        let mut first_group = Vec::with_capacity(nodes.len());
-        for &i in &nodes {
-            first_group.push((entry.len() / k) as u32);
-            let table = structure.table(i);
-            // The class has number 0: as a parent it is the most significant digit of the row number.
-            let per_class = table.len() / k;
-            let (step, count) = if i == 0 { (1, per_class) } else { (per_class, per_class) };
-            for g in 0..count {
-                let base = table.start + if i == 0 { g * k } else { g };
-                entry.extend((0..k).map(|c| (base + c * step) as u32));
-            }
-        }
-        let cells = group_rows(structure, samples, &nodes, &first_group);
-        let slot_groups =
-            first_group.iter().map(|&g| g as usize).chain(std::iter::once(entry.len() / k)).collect();
-        let mut rows = MarginRows {
-            n_classes: k,
-            slots: nodes.len(),
-            groups: vec![],
-            class: vec![],
-            weight: vec![],
-            entry,
-            slot_groups,
-        };
-        rows.merge(&cells, &sorted_rows(structure, samples, &nodes, &cells), samples);
+        require_complete(samples)?;
+        let layout = Arc::new(Layout::new(structure));
+        let cells = group_rows(structure, samples, &layout);
+        let mut rows = MarginRows::empty(layout);
+        rows.merge(&cells, &sorted_rows(structure, samples, &rows.layout, &cells), samples);
         Ok(rows)
+    }
+
+    /// Complete rows as they are, but sorted by class: for a look at some rows, where merging them costs more than it saves.
+    pub(super) fn unmerged(structure: &Structure, layout: &Arc<Layout>, samples: &Samples) -> Result<Self> {
+        require_complete(samples)?;
+        let groups = group_rows(structure, samples, layout);
+        let mut by_class: Vec<(u32, u32)> =
+            samples.column(0).iter().zip(0..).map(|(c, m)| (c.unwrap_or(0) as u32, m)).collect();
+        by_class.sort_unstable();
+        let mut rows = MarginRows::empty(layout.clone());
+        rows.groups.reserve_exact(groups.len());
+        for &(_, m) in &by_class {
+            let at = m as usize * rows.slots;
+            rows.groups.extend_from_slice(&groups[at..at + rows.slots]);
+        }
+        rows.class = by_class.iter().map(|(c, _)| *c).collect();
+        rows.weight = by_class.iter().map(|(_, m)| samples.weight(*m as usize)).collect();
+        Ok(rows)
+    }
+
+    fn empty(layout: Arc<Layout>) -> Self {
+        let (n_classes, slots) = (layout.n_classes(), layout.n_slots());
+        MarginRows { layout, n_classes, slots, groups: vec![], class: vec![], weight: vec![] }
     }
 
     /// The given rows, in ascending order; cells and groups stay.
     pub fn subset(&self, kept: &[usize]) -> MarginRows {
         MarginRows {
-            n_classes: self.n_classes,
-            slots: self.slots,
             groups: kept.iter().flat_map(|&m| self.groups(m)).copied().collect(),
             class: kept.iter().map(|&m| self.class[m]).collect(),
             weight: kept.iter().map(|&m| self.weight[m]).collect(),
-            entry: self.entry.clone(),
-            slot_groups: self.slot_groups.clone(),
+            ..MarginRows::empty(self.layout.clone())
         }
     }
 
@@ -132,12 +121,17 @@ impl MarginRows {
 
     /// Length of `v`: all class-dependent entries.
     pub fn n_cells(&self) -> usize {
-        self.entry.len()
+        self.layout.n_cells()
+    }
+
+    /// Where the cells stand.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     /// Entry in w of each cell of `v`.
     pub fn entries(&self) -> &[u32] {
-        &self.entry
+        self.layout.entries()
     }
 
     /// Number of class-dependent nodes.
@@ -147,7 +141,7 @@ impl MarginRows {
 
     /// First group of each class-dependent node, and the number of groups at the end.
     pub fn slot_groups(&self) -> &[usize] {
-        &self.slot_groups
+        self.layout.slot_groups()
     }
 
     /// Groups of row `m`, one per class-dependent node.
@@ -175,14 +169,12 @@ impl MarginRows {
 
     /// The class-dependent entries of a vector laid out as w.
     pub fn gather(&self, w: &[f64]) -> Vec<f64> {
-        self.entry.iter().map(|&e| w[e as usize]).collect()
+        self.layout.gather(w)
     }
 
     /// Adds `v` to the class-dependent entries of a vector laid out as w.
     pub fn scatter_add(&self, v: &[f64], w: &mut [f64]) {
-        for (&e, x) in self.entry.iter().zip(v) {
-            w[e as usize] += x;
-        }
+        self.layout.scatter_add(v, w);
     }
 
     /// Rows of a parallel chunk: enough that summing the gradients of the chunks costs less than making them.
@@ -310,6 +302,17 @@ impl MarginRows {
     }
 }
 
+/// Refuses rows with missing cells.
+fn require_complete(samples: &Samples) -> Result<()> {
+    match samples.has_missing() {
+        false => Ok(()),
+        true => Err(Error::data(
+            "rows with missing cells cannot be used in a margin",
+            "complete them first (completion-EM), or remove them",
+        )),
+    }
+}
+
 fn add_parts(parts: Vec<(f64, Vec<f64>)>, gradient: &mut [f64]) -> f64 {
     let mut total = 0.0;
     for (value, part) in parts {
@@ -383,14 +386,14 @@ fn spread_panel<const N: usize>(c: usize, groups: &[u32], k: usize, coefficients
 const BLOCK: usize = 1024;
 
 /// Groups of all rows, row by row: position in the table with class state 0, plus the slot's first group.
-fn group_rows(structure: &Structure, samples: &Samples, nodes: &[usize], first_group: &[u32]) -> Vec<u32> {
-    let slots = nodes.len();
+fn group_rows(structure: &Structure, samples: &Samples, layout: &Layout) -> Vec<u32> {
+    let slots = layout.n_slots();
     let mut groups = vec![0; samples.n_rows() * slots];
     groups.par_chunks_mut(BLOCK * slots).enumerate().for_each(|(block, rows)| {
         let range = block * BLOCK..block * BLOCK + rows.len() / slots;
         let mut column = vec![0u32; range.len()];
-        for (slot, (&i, &first)) in nodes.iter().zip(first_group).enumerate() {
-            column.fill(first);
+        for (slot, (&i, &first)) in layout.nodes().iter().zip(layout.slot_groups()).enumerate() {
+            column.fill(first as u32);
             let r = if i == 0 { 1 } else { structure.card()[i] };
             let parents = structure.dag().parents(i).iter().zip(structure.strides(i));
             let digits = parents.map(|(&p, stride)| (p, stride * r)).chain([(i, 1)]);
@@ -426,7 +429,8 @@ impl MarginRows {
 
 /// Rows of positive weight ordered by their states and weight, equal ones side by side, so that the result
 /// does not depend on the order they came in.
-fn sorted_rows(structure: &Structure, samples: &Samples, nodes: &[usize], cells: &[u32]) -> Vec<u32> {
+fn sorted_rows(structure: &Structure, samples: &Samples, layout: &Layout, cells: &[u32]) -> Vec<u32> {
+    let nodes = layout.nodes();
     let kept = |m: &usize| samples.weight(*m) > 0.0;
     let parents = nodes.iter().flat_map(|&i| structure.dag().parents(i));
     let used: std::collections::BTreeSet<usize> = nodes.iter().chain(parents).copied().collect();

@@ -19,7 +19,7 @@
 use super::Solution;
 use super::interior_rows::{Direction, Linear, Multipliers, RowSystem, Target};
 use super::interior_system::{Factor, Systems};
-use crate::margin::problem::{Certificate, DualPoint, Expansion, Problem};
+use crate::margin::problem::{Certificate, DualPoint, Expansion, LossRows, Problem};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::dot;
@@ -187,7 +187,7 @@ impl Solver<'_> {
 
     fn tilted(&self, x: &Multipliers) -> Vec<f64> {
         let mut q = self.problem.likelihood.counts().to_vec();
-        self.problem.rows.scatter_add(&self.problem.tilt(&x.a), &mut q);
+        self.problem.rows.scatter_add(&self.problem.rows.tilt(&x.a), &mut q);
         q
     }
 

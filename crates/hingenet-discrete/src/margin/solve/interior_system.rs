@@ -8,7 +8,7 @@
 //! H⁺ inverts ∇²L on consistent changes of the counts and is simple: `dw_{j|h} = g_{j|h}/e_{j|h} − Σ_j g_{j|h}/e_h`.
 
 use super::interior_rows::{Linear, row_couplings};
-use crate::margin::problem::{Expansion, MarginRows, Problem};
+use crate::margin::problem::{Expansion, LossRows, MarginRows, Problem};
 use hingenet_base::numeric::linalg::{Cholesky, Matrix};
 use hingenet_base::numeric::sum::add_into;
 use rayon::prelude::*;
@@ -105,7 +105,7 @@ impl<'a> Systems<'a> {
                         spread[m * k + c] = next.next().copied().unwrap_or(0.0);
                     }
                 }
-                let back = self.problem.tilt(&spread);
+                let back = self.problem.rows.tilt(&spread);
                 g.iter_mut().zip(&back).for_each(|(g, b)| *g -= b);
                 self.inverse(cells, table_rows, g);
             }

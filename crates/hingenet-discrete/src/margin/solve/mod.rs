@@ -7,7 +7,7 @@ mod interior_system;
 mod newton;
 mod smoothed;
 
-use super::problem::{Certificate, DualPoint, Problem, Smoothing};
+use super::problem::{Certificate, DualPoint, LossRows, Problem, Smoothing};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use interior_system::step_work;
@@ -85,11 +85,11 @@ impl<'a> From<&'a Solution> for Start<'a> {
 
 /// Where a solver ended.
 #[derive(Debug, Clone)]
-pub struct Solution {
+pub struct Solution<M = Vec<f64>> {
     /// Normalised parameters.
     pub w: Vec<f64>,
     /// Feasible multipliers of the lower bound, laid out as [`Problem::multipliers`].
-    pub multipliers: Vec<f64>,
+    pub multipliers: M,
     /// Proven bounds.
     pub certificate: Certificate,
     /// Iterations of all stages.
@@ -147,6 +147,23 @@ pub fn solve(
     }
 }
 
+/// The same for rows that come past: first-order steps need nothing but sums over them.
+pub fn solve_streamed<R: LossRows>(
+    problem: &Problem<R>,
+    start: Option<&[f64]>,
+    settings: &SolveSettings,
+    control: &Control,
+) -> Result<Solution<R::Multipliers>> {
+    let settings =
+        &SolveSettings { tolerance: settings.tolerance.max(settings.large_tolerance), ..*settings };
+    let ml = problem.likelihood.ml_parameters();
+    if problem.loss.lambda() == 0.0 {
+        let dual = problem.dual_point(problem.multipliers(&ml));
+        return Ok(proven(problem, ml, dual, "closed form"));
+    }
+    smoothed::minimise(problem, start.unwrap_or(&ml), settings, control)
+}
+
 /// Refuses a dense system that would not fit into memory, for a solver that was asked for by name.
 fn require_dense(problem: &Problem, solver: Solver) -> Result<()> {
     let cells = problem.rows.n_cells();
@@ -164,7 +181,12 @@ fn require_dense(problem: &Problem, solver: Solver) -> Result<()> {
 }
 
 /// A point that needs no iterations.
-fn proven(problem: &Problem, w: Vec<f64>, dual: DualPoint, method: &'static str) -> Solution {
+fn proven<R: LossRows>(
+    problem: &Problem<R>,
+    w: Vec<f64>,
+    dual: DualPoint<R::Multipliers>,
+    method: &'static str,
+) -> Solution<R::Multipliers> {
     let certificate = problem.bounds(&w, &dual);
     Solution { w, multipliers: dual.multipliers, certificate, iterations: 0, converged: true, method }
 }

@@ -5,7 +5,9 @@
 use super::interior::LONGEST_STEP;
 use super::interior_system::Systems;
 use super::{Solution, default_smoothing};
-use crate::margin::problem::{Certificate, DualPoint, Expansion, MarginLoss, Problem, spread_groups};
+use crate::margin::problem::{
+    Certificate, DualPoint, Expansion, LossRows, MarginLoss, Problem, spread_groups,
+};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::dot;
@@ -151,7 +153,7 @@ impl Point {
     }
 
     fn certify(&self, problem: &Problem, loss: &MarginLoss) -> (Certificate, Vec<f64>) {
-        let dual = problem.dual_point(problem.multipliers_of(loss, &problem.rows.gather(&self.w)));
+        let dual = problem.dual_point(problem.rows.multipliers(loss, &problem.rows.gather(&self.w)));
         let certificate = problem.bounds(&self.w, &dual);
         let DualPoint { multipliers, .. } = dual;
         (certificate, multipliers)

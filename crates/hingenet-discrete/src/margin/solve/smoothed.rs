@@ -1,7 +1,7 @@
 //! Scaled L-BFGS and Newton-CG on the unconstrained form, for problems whose dense systems are too large.
 
 use super::{Solution, SolveSettings, default_smoothing};
-use crate::margin::problem::{Certificate, Point, Problem};
+use crate::margin::problem::{Certificate, LossRows, Point, Problem};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::optimise::lbfgs::{Iterate, LbfgsSettings, lbfgs};
@@ -9,12 +9,12 @@ use hingenet_base::optimise::newton_cg::{Curved, NewtonSettings, newton_cg};
 
 /// Continuation: a smooth problem is first solved smoothed further where λ γ is large; the plain hinge is
 /// approached by smoothing 4 times less at each stage until the proven gap is small enough.
-pub(super) fn minimise(
-    problem: &Problem,
+pub(super) fn minimise<R: LossRows>(
+    problem: &Problem<R>,
     start: &[f64],
     settings: &SolveSettings,
     control: &Control,
-) -> Result<Solution> {
+) -> Result<Solution<R::Multipliers>> {
     let smooth = problem.loss.is_smooth();
     let gamma = problem.loss.gamma();
     let base = if smooth { problem.loss.smoothing() } else { default_smoothing(gamma) };
@@ -30,7 +30,7 @@ pub(super) fn minimise(
     let mut state = Stage {
         w: start.to_vec(),
         certificate: Certificate::OPEN,
-        multipliers: vec![],
+        multipliers: None,
         best: None,
         iterations: 0,
     };
@@ -52,11 +52,14 @@ pub(super) fn minimise(
     let mut w = state.best.map_or(state.w, |(_, w)| w);
     problem.likelihood.normaliser().normalise(&mut w)?;
     let mut certificate = state.certificate;
+    // Where no bound was proven, what the last point proves.
+    let multipliers =
+        state.multipliers.unwrap_or_else(|| problem.dual_point(problem.multipliers(&w)).multipliers);
     certificate.upper10 = problem.hard_objective(&w);
     certificate.upper11 = problem.objective(&w);
     Ok(Solution {
         w,
-        multipliers: state.multipliers,
+        multipliers,
         certificate,
         iterations: state.iterations,
         converged: certificate.gap(smooth) <= settings.tolerance,
@@ -77,10 +80,10 @@ const LOSS_CURVATURE: f64 = 1e-4;
 
 /// About the inverse diagonal of the Hessian: the likelihood bends a cell by its count, the loss by the rows of all
 /// classes that have its states. It matters for cells that other classes have much more often.
-fn inverse_curvature(problem: &Problem) -> Vec<f64> {
-    let (counts, k) = (problem.likelihood.counts(), problem.rows.n_classes());
+fn inverse_curvature<R: LossRows>(problem: &Problem<R>) -> Vec<f64> {
+    let (counts, k) = (problem.likelihood.counts(), problem.rows.layout().n_classes());
     let mut curvature = counts.to_vec();
-    for classes in problem.rows.entries().chunks_exact(k) {
+    for classes in problem.rows.layout().entries().chunks_exact(k) {
         let all: f64 = classes.iter().map(|&e| counts[e as usize]).sum();
         let bent = LOSS_CURVATURE * problem.loss.lambda() * all / k as f64;
         classes.iter().for_each(|&e| curvature[e as usize] += bent);
@@ -89,25 +92,30 @@ fn inverse_curvature(problem: &Problem) -> Vec<f64> {
 }
 
 /// State of the continuation; bounds always belong to the problem itself.
-struct Stage {
+struct Stage<M> {
     w: Vec<f64>,
     certificate: Certificate,
     /// Multipliers of the best lower bound.
-    multipliers: Vec<f64>,
+    multipliers: Option<M>,
     /// Best objective and its parameters.
     best: Option<(f64, Vec<f64>)>,
     iterations: usize,
 }
 
-impl Stage {
+impl<M: Clone> Stage<M> {
     /// Bounds of `problem` at `w`, with multipliers of the smoothed `stage`.
-    fn certify(&mut self, problem: &Problem, stage: &Problem, w: &[f64]) -> f64 {
+    fn certify<R: LossRows<Multipliers = M>>(
+        &mut self,
+        problem: &Problem<R>,
+        stage: &Problem<R>,
+        w: &[f64],
+    ) -> f64 {
         let w = problem.likelihood.expand(w).normalised;
         let smooth = problem.loss.is_smooth();
         let dual = problem.dual_point(stage.multipliers(&w));
         let now = problem.bounds(&w, &dual);
         if now.lower(smooth) > self.certificate.lower(smooth) {
-            self.multipliers = dual.multipliers;
+            self.multipliers = Some(dual.multipliers);
         }
         self.certificate = self.certificate.join(&now);
         let value = now.upper(smooth);
@@ -119,10 +127,10 @@ impl Stage {
 
     /// L-BFGS, then Newton-CG, on one stage. `target` stages run to the tolerance, the others until the
     /// next one starts well.
-    fn descend(
+    fn descend<R: LossRows<Multipliers = M>>(
         &mut self,
-        problem: &Problem,
-        stage: &Problem,
+        problem: &Problem<R>,
+        stage: &Problem<R>,
         target: bool,
         settings: &SolveSettings,
         control: &Control,
@@ -181,10 +189,10 @@ impl Stage {
         self.polish(problem, stage, settings, control)
     }
 
-    fn polish(
+    fn polish<R: LossRows<Multipliers = M>>(
         &mut self,
-        problem: &Problem,
-        stage: &Problem,
+        problem: &Problem<R>,
+        stage: &Problem<R>,
         settings: &SolveSettings,
         control: &Control,
     ) -> Result<()> {
@@ -211,7 +219,7 @@ impl Stage {
     }
 }
 
-impl Curved for Problem {
+impl<R: LossRows> Curved for Problem<R> {
     type Point = Point;
 
     fn evaluate(&self, x: &[f64]) -> Point {

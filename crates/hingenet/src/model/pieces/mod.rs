@@ -402,12 +402,15 @@ impl PieceFit {
                 return Ok(None);
             }
         };
+        Ok(Some(Model { kept, ..self.of_counts(whole, made) }))
+    }
+
+    fn of_counts(&self, whole: &Whole, made: Made) -> Model {
         let fit = match made {
             Made::Network(fit) => fit.map(Fitted::Discrete),
             Made::Average(fit) => fit.map(Fitted::Averaged),
         };
-        let model = finished(&self.spec, whole.clone(), fit, self.options, &self.warnings);
-        Ok(Some(Model { kept, ..model }))
+        finished(&self.spec, whole.clone(), fit, self.options, &self.warnings)
     }
 
     fn moments(

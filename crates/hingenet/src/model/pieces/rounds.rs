@@ -1,6 +1,6 @@
 //! All rounds of a fit on this machine. One thread reads pieces while the others gather from those that are there.
 
-use super::{Findings, Gathered, PieceFit, Task, Work, added};
+use super::{Findings, Gathered, Known, PieceFit, Plan, Task, Work};
 use crate::model::registry::{Recipe, Rule};
 use crate::model::{Model, ModelSpec};
 use hingenet_base::control::Control;
@@ -8,6 +8,7 @@ use hingenet_base::error::{Error, Result};
 use hingenet_data::pieces::{CodedRows, CodedTable};
 use hingenet_data::table::{Places, ReadOptions, Table};
 use hingenet_discrete::{Coding, Counted, Pass};
+use std::sync::Mutex;
 use std::sync::mpsc::sync_channel;
 
 /// Pieces that wait: one is read while one is looked at.
@@ -41,11 +42,47 @@ impl PieceFit {
                     Err(reason) => control.warn(&format!("every round reads the table again: {reason}")),
                 }
             }
-            gathered = match (&self.task.work, &mut coded) {
-                (Work::Count { coding, pass, .. }, Some(table)) => count_kept(coding, pass, table, control)?,
+            gathered = match (&self.task.work, coded.take()) {
+                (Work::Count { coding, pass, .. }, Some(mut table)) => {
+                    let counted = count_kept(coding, pass, &mut table, self.rows_to_count(control), control)?;
+                    if self.can_pass(&counted) {
+                        return self.passing(counted, &Mutex::new(table), control);
+                    }
+                    coded = Some(table);
+                    Gathered(Findings::Count(counted))
+                }
                 _ => round(&self.task, None, &options, control, read)?,
             };
         }
+    }
+
+    /// Distinct rows to keep where all rows can come past again.
+    fn rows_to_count(&self, control: &Control) -> usize {
+        match &self.known {
+            Some(Known { plan: Plan::Passes(passes), .. }) if passes.can_pass() => {
+                passes.enough_rows(control)
+            }
+            _ => usize::MAX,
+        }
+    }
+
+    /// Whether there are more distinct rows than were kept, and the model can be learnt from all of them as they come past.
+    fn can_pass(&self, counted: &Counted) -> bool {
+        match &self.known {
+            Some(Known { plan: Plan::Passes(passes), .. }) => {
+                self.task.least < 2 && passes.can_pass() && passes.is_part(counted)
+            }
+            _ => false,
+        }
+    }
+
+    /// The model of coded rows that come past.
+    fn passing(&self, kept: Counted, table: &Mutex<CodedTable>, control: &Control) -> Result<Model> {
+        let control = &control.keeping_warnings(&self.warnings);
+        let Known { whole, plan: Plan::Passes(passes), .. } = self.known()? else {
+            return Err(Error::model_file("there is nothing to count"));
+        };
+        Ok(self.of_counts(whole, passes.passing(kept, table, control)?))
     }
 
     /// Whether the named model is made of counts of all rows, if no cell is missing: pieces give the model that the table
@@ -65,23 +102,27 @@ fn rows_to_keep(control: &Control) -> CodedRows {
 }
 
 /// A round of counting on rows that are kept as codes.
-fn count_kept(coding: &Coding, pass: &Pass, table: &mut CodedTable, control: &Control) -> Result<Gathered> {
-    let (sender, pieces) = sync_channel(WAITING);
-    std::thread::scope(|scope| {
-        let reader = scope
-            .spawn(move || table.for_each(&mut |piece| sender.send(piece).map_err(|_| Error::Interrupted)));
-        let mut all = None;
-        let found = pieces.into_iter().try_for_each(|piece| {
-            control.check()?;
-            added(&mut all, Gathered(Findings::Count(coding.count_kept(pass, piece, control)?)))?;
-            reserve(&all, control)
-        });
-        let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        found?;
-        read?;
-        // rows of weight 0 are not kept
-        Ok(all.unwrap_or(Gathered(Findings::Count(Counted::default()))))
-    })
+fn count_kept(
+    coding: &Coding,
+    pass: &Pass,
+    table: &mut CodedTable,
+    most_rows: usize,
+    control: &Control,
+) -> Result<Counted> {
+    // rows of weight 0 are not kept
+    let mut all = Counted::default();
+    table.read_ahead(&mut |piece| {
+        control.check()?;
+        all.merge(coding.count_kept(pass, piece, control)?)?;
+        if all.is_of_rows && all.sparse.len() / 2 > most_rows {
+            all.keep_smallest(most_rows);
+        }
+        reserve(all.bytes(), control)
+    })?;
+    if all.is_of_rows {
+        all.keep_smallest(most_rows);
+    }
+    Ok(all)
 }
 
 /// The first round, and the options that say which columns are categories in all pieces.
@@ -128,7 +169,7 @@ pub(super) fn round(
         let mut all: Option<Gathered> = None;
         let found = pieces.into_iter().try_for_each(|(piece, places): Piece| {
             places.locate(task.gather_into(&mut all, piece, kept.as_deref_mut(), control))?;
-            reserve(&all, control)
+            reserve(all.as_ref().map_or(0, Gathered::size), control)
         });
         let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         found?;
@@ -138,8 +179,7 @@ pub(super) fn round(
 }
 
 /// Asks for the memory of what was gathered.
-fn reserve(all: &Option<Gathered>, control: &Control) -> Result<()> {
-    let bytes = all.as_ref().map_or(0, Gathered::size);
+fn reserve(bytes: usize, control: &Control) -> Result<()> {
     let hint = "leave out columns with very many values, use nb:ml, or allow more (`--max-memory`)";
     control.reserve(bytes as f64, "what is counted in the table", hint)
 }
