@@ -343,7 +343,8 @@ def _answer(X: Any, model: EngineClassifier, method: str) -> Any:
 class HingenetClassifier(_Distributed, _pool.HingenetClassifier):
     """The pool of :class:`hingenet.HingenetClassifier` for tables that are spread over many machines.
 
-    It learns from at most 20 000 distinct rows, chosen by their content, and warns if there are more.
+    Of more than 20 000 distinct rows, its kernel terms and the weights of its terms come from so many, chosen by their content, and its
+    network and Gaussians from all rows; a warning tells it.
 
     {parameters}
 
@@ -370,7 +371,7 @@ class BayesNetClassifier(_Distributed, _bayes_net.BayesNetClassifier):
     """The networks of :class:`hingenet.BayesNetClassifier` for tables that are spread over many machines.
 
     By maximum likelihood the model is that of the whole table in memory, bit by bit, however its rows are dealt. Rules with margins
-    learn from the distinct coded rows.
+    learn from the distinct coded rows, up to 2 097 152 of them.
 
     {parameters}
 
@@ -414,7 +415,8 @@ class GaussianNetworkClassifier(_Distributed, _gaussian.GaussianNetworkClassifie
 class LogDensityClassifier(_Distributed, _density.LogDensityClassifier):
     """The densities of :class:`hingenet.LogDensityClassifier` for tables that are spread over many machines.
 
-    They are estimated from at most 20 000 distinct rows, chosen by their content, with a warning if there are more.
+    Of more than 20 000 distinct rows, pairs, bandwidths and weights come from so many, chosen by their content, and the densities from bins
+    of all rows; a warning tells it.
 
     {parameters}
 

@@ -127,7 +127,8 @@ class PieceFit:
 
     Naive Bayes, trees, k-trees, given graphs and averages of one-dependence networks by maximum likelihood are those of the whole
     table, bit by bit, and so are Gaussian networks without a margin if no cell is missing. Discrete rules with margins learn from the
-    distinct coded rows; other models from at most 20 000 distinct rows, chosen by their content, and warn if there are more.
+    distinct coded rows; other models from at most 20 000 distinct rows, chosen by their content, and warn if there are more. The pool has its
+    network and Gaussians, and density models their densities, from all rows all the same.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ impl DensityClassifier {
 
 impl Unit {
     /// Whether a column of this type can have this unit.
-    fn fits(&self, kind: &FeatureKind) -> bool {
+    pub(crate) fn fits(&self, kind: &FeatureKind) -> bool {
         match (self, kind) {
             (Unit::Dropped, _) => true,
             (Unit::Standard(standard), FeatureKind::Numeric) => {

@@ -198,6 +198,44 @@ fn other_models_learn_from_the_same_rows_however_they_come() {
     }
 }
 
+/// Density models of more rows than a sample has: their densities are those of all rows, however they come.
+#[test]
+fn densities_of_all_rows_do_not_depend_on_the_pieces() {
+    let mut random = Random::new(5);
+    let n = 21_500;
+    let class: Vec<usize> = (0..n).map(|_| random.below(3)).collect();
+    let x: Vec<f64> = class.iter().map(|c| *c as f64 + random.normal()).collect();
+    let y: Vec<f64> = x.iter().zip(&class).map(|(x, c)| x * (*c as f64 - 1.0) + random.normal()).collect();
+    let names = |r: usize| (0..r).map(|k| format!("s{k}")).collect::<Vec<_>>();
+    let levels: Vec<Option<usize>> =
+        y.iter().map(|y| Some(usize::from(*y > 0.0) + random.below(2))).collect();
+    let class = Codes::from_options(4, class.into_iter().map(Some));
+    let columns = vec![
+        Column::numeric("x", x),
+        Column::numeric("y", y),
+        Column::categorical("l", names(3), Codes::from_options(3, levels.into_iter())),
+        // the fourth class has no rows
+        Column::categorical("class", names(4), class),
+    ];
+    let table = Table::new(columns).unwrap();
+    for spec in ["kde-tan,bandwidth=normal", "slb,fraction=0.5,class_weights=none,bandwidth=normal"] {
+        let first = in_pieces(spec, &dealt(&table, 2), None).unwrap();
+        let other = in_pieces(spec, &dealt(&table, 7), None).unwrap();
+        assert!(first.to_bytes().unwrap() == other.to_bytes().unwrap(), "{spec}");
+        assert_eq!(first.facts.rows, n);
+        let warning = &first.facts.warnings[0];
+        assert!(warning.contains("its densities are those of all rows"), "{warning}");
+        let read = Model::from_bytes(&first.to_bytes().unwrap()).unwrap();
+        let right = |model: &Model| {
+            let found = model.predict(&table, Default::default()).unwrap();
+            let want = table.column(3).as_categorical().unwrap().codes();
+            (0..n).filter(|&m| Some(found.class(m)) == want.get(m)).count() as f64 / n as f64
+        };
+        let whole = in_memory(spec, &table, None);
+        assert!((right(&read) - right(&whole)).abs() < 0.003, "{} and {}", right(&read), right(&whole));
+    }
+}
+
 /// A pool of more rows than a sample has: its kernel terms are those of the sample, the others those of all rows, however they
 /// come. (That these are the counts and moments of all rows is shown beside them.)
 #[test]

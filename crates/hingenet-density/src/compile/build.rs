@@ -4,7 +4,7 @@
 use super::{Axis, Group, Layer, LineTable, PairTable, Scratch};
 use crate::columns::{Columns, Kind};
 use crate::estimate::kernel::Floor;
-use crate::estimate::{FINE_COLUMNS, Joint};
+use crate::estimate::{FINE_COLUMNS, Joint, Marginal};
 use crate::fit::ExactModel;
 use crate::terms::PerTerm;
 use crate::terms::raw::{Product, RawTerm, Weighted};
@@ -71,7 +71,8 @@ pub fn compile(
     let spread = output_spread(&model.scores.evaluate(&features), model.scores.base.len());
     let stride = columns.n_rows().div_ceil(PROBES).max(1);
     let probes = (0..columns.n_rows()).step_by(stride).collect();
-    let builder = Builder { model, columns, features: &features, probes, reach: reach(floor, columns), seed };
+    let builder =
+        Builder { model, columns, features: &features, probes, reach: reach(floor, model, columns), seed };
     let pairs = pair_uses(model, &features);
     let rows = builder.probe_rows();
     let exact = model.outputs(&rows, control)?;
@@ -90,8 +91,14 @@ pub fn compile(
 }
 
 /// Distance in bandwidths beyond which every floored density is at its floor.
-fn reach(floor: Floor, columns: &Columns) -> f64 {
-    let m = columns.class_totals().iter().copied().fold(1.0, f64::max);
+fn reach(floor: Floor, model: &ExactModel, columns: &Columns) -> f64 {
+    // densities may be those of more rows
+    let behind = |marginal: &Marginal| match marginal {
+        Marginal::Kernel { kde, .. } => kde.total,
+        Marginal::Frequencies(_) => 0.0,
+    };
+    let totals = model.densities.classes.iter().flat_map(|c| c.marginals.iter().map(behind));
+    let m = totals.chain(columns.class_totals()).fold(1.0, f64::max);
     match floor {
         Floor::Bandwidths(r) => (r * r + 2.0 * m.ln()).sqrt() + 0.1,
         // The floor in bandwidths depends on the bandwidth; 12 leave nothing above e^-72 of a kernel.

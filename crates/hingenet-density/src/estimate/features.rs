@@ -62,38 +62,41 @@ impl Densities {
     /// kernel is left out. Its share of a count is not: all rows with a value have the same count, so one less in the
     /// own class would tell a machine the class of the row, upside down.
     pub fn features(&self, queries: &[Vec<f64>], leave_one_out: bool, control: &Control) -> Result<PerTerm> {
-        self.evaluate(queries, |q| leave_one_out.then_some(q), |_| None, control)
+        self.evaluate(queries, |_, q| leave_one_out.then_some(q), |_, _| None, control)
     }
 
     /// Feature values of the training rows, each left out of kernels and counts: what a score that was not trained on them
     /// would be for new rows.
     pub fn held_out_features(&self, rows: &[Vec<f64>], control: &Control) -> Result<PerTerm> {
-        self.evaluate(rows, Some, Some, control)
+        self.evaluate(rows, |_, q| Some(q), |_, q| Some(q), control)
     }
 
-    fn evaluate(
+    /// The same, where `own_kernel` and `own_count` tell which training row of a density a query is: of features (i, j), with
+    /// j = i for one alone, query q.
+    pub(crate) fn evaluate(
         &self,
         queries: &[Vec<f64>],
-        own_kernel: impl Fn(usize) -> Option<usize> + Sync,
-        own_count: impl Fn(usize) -> Option<usize> + Sync,
+        own_kernel: impl Fn((usize, usize), usize) -> Option<usize> + Sync,
+        own_count: impl Fn((usize, usize), usize) -> Option<usize> + Sync,
         control: &Control,
     ) -> Result<PerTerm> {
-        let single = |(p, x): (&Marginal, &Vec<f64>)| match p {
-            Marginal::Kernel { .. } => p.features(x, &own_kernel),
-            Marginal::Frequencies(_) => p.features(x, &own_count),
+        let single = |(i, (p, x)): (usize, (&Marginal, &Vec<f64>))| match p {
+            Marginal::Kernel { .. } => p.features(x, |q| own_kernel((i, i), q)),
+            Marginal::Frequencies(_) => p.features(x, |q| own_count((i, i), q)),
         };
         let classes = self
             .classes
             .iter()
             .map(|class| {
-                let marginals: Vec<Vec<f64>> = class.marginals.par_iter().zip(queries).map(single).collect();
+                let marginals: Vec<Vec<f64>> =
+                    class.marginals.par_iter().zip(queries).enumerate().map(single).collect();
                 let value = |(&(i, j), joint): (&(usize, usize), &Joint)| {
                     control.check()?;
                     let (at, alone) =
                         ((&queries[i][..], &queries[j][..]), (&marginals[i][..], &marginals[j][..]));
                     Ok(match joint {
-                        Joint::Table { .. } => joint.features(at, alone, &own_count),
-                        _ => joint.features(at, alone, &own_kernel),
+                        Joint::Table { .. } => joint.features(at, alone, |q| own_count((i, j), q)),
+                        _ => joint.features(at, alone, |q| own_kernel((i, j), q)),
                     })
                 };
                 let pairs =

@@ -52,6 +52,33 @@ impl Joint {
         params: &Params,
         control: &Control,
     ) -> Result<Self> {
+        Self::like(None, columns, (i, j), class_rows, params, control)
+    }
+
+    /// The same pair's density from more rows than this one has.
+    pub(crate) fn of_more_rows(
+        &self,
+        columns: &Columns,
+        (i, j): (usize, usize),
+        class_rows: &[usize],
+        params: &Params,
+        control: &Control,
+    ) -> Result<Self> {
+        match self {
+            Joint::Independent => Ok(Joint::Independent),
+            some => Self::like(Some(some), columns, (i, j), class_rows, params, control),
+        }
+    }
+
+    /// Bandwidths are those of a sample, if there is one, narrowed.
+    fn like(
+        sampled: Option<&Joint>,
+        columns: &Columns,
+        (i, j): (usize, usize),
+        class_rows: &[usize],
+        params: &Params,
+        control: &Control,
+    ) -> Result<Self> {
         let (x, y) = (&columns.values[i], &columns.values[j]);
         let complete = |r: &usize| !x[*r].is_nan() && !y[*r].is_nan();
         let rows: Vec<usize> = class_rows.iter().copied().filter(complete).collect();
@@ -61,7 +88,13 @@ impl Joint {
         }
         Ok(match (columns.kinds[i], columns.kinds[j]) {
             (Kind::Continuous, Kind::Continuous) => {
-                let h = plane_bandwidth(&sample, params, columns.least_bandwidth, control);
+                let least = columns.least_bandwidth;
+                let h = match sampled {
+                    Some(Joint::Plane { h, kde, .. }) => {
+                        h.narrowed(kde.total, sample.total()).with_eigenvalues_at_least(least * least)
+                    }
+                    _ => plane_bandwidth(&sample, params, least, control),
+                };
                 let kde = PlaneKde::new(&sample, h)?;
                 let floor = params.floor.log_value(kde.log_peak, kde.total);
                 Joint::Plane { kde, h, floor, rows }
@@ -75,10 +108,10 @@ impl Joint {
                 Joint::Table { counts, columns: b }
             }
             (Kind::Discrete(levels), Kind::Continuous) => {
-                Joint::Mixed(Mixed::estimate(columns, (i, levels), j, rows, params)?)
+                Joint::Mixed(Mixed::like(mixed(sampled), columns, (i, levels), j, rows, params)?)
             }
             (Kind::Continuous, Kind::Discrete(levels)) => {
-                Joint::Mixed(Mixed::estimate(columns, (j, levels), i, rows, params)?)
+                Joint::Mixed(Mixed::like(mixed(sampled), columns, (j, levels), i, rows, params)?)
             }
         })
     }
@@ -127,6 +160,13 @@ impl Joint {
         };
         seen.iter().zip(values).for_each(|(&q, v)| out[q] = v.max(least));
         out
+    }
+}
+
+fn mixed(joint: Option<&Joint>) -> Option<&Mixed> {
+    match joint {
+        Some(Joint::Mixed(mixed)) => Some(mixed),
+        _ => None,
     }
 }
 

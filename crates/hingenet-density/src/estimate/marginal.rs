@@ -32,6 +32,34 @@ impl Marginal {
     /// Estimates the density of feature `i` from the given rows of `columns` (those of one class). Without
     /// an observed row, all rows are used.
     pub fn estimate(columns: &Columns, i: usize, class_rows: &[usize], params: &Params) -> Result<Self> {
+        let rule = |sample: &Sample| line_bandwidth(sample, params, columns.least_bandwidth);
+        Self::with_bandwidth(columns, i, class_rows, params, rule)
+    }
+
+    /// The same feature's density from more rows than this one has.
+    pub(crate) fn of_more_rows(
+        &self,
+        columns: &Columns,
+        i: usize,
+        class_rows: &[usize],
+        params: &Params,
+    ) -> Result<Self> {
+        let narrower = |sample: &Sample| match self {
+            Marginal::Kernel { kde, .. } => {
+                narrowed(kde.h(), kde.total, sample.total).max(columns.least_bandwidth)
+            }
+            Marginal::Frequencies(_) => columns.least_bandwidth,
+        };
+        Self::with_bandwidth(columns, i, class_rows, params, narrower)
+    }
+
+    fn with_bandwidth(
+        columns: &Columns,
+        i: usize,
+        class_rows: &[usize],
+        params: &Params,
+        bandwidth: impl FnOnce(&Sample) -> f64,
+    ) -> Result<Self> {
         let column = &columns.values[i];
         let seen = |r: &usize| !column[*r].is_nan();
         let mut rows: Vec<usize> = class_rows.iter().copied().filter(seen).collect();
@@ -41,7 +69,7 @@ impl Marginal {
         let sample = columns.sample(i, &rows);
         match columns.kinds[i] {
             Kind::Continuous => {
-                let kde = LineKde::new(&sample, line_bandwidth(&sample, params, columns.least_bandwidth))?;
+                let kde = LineKde::new(&sample, bandwidth(&sample))?;
                 let floor = params.floor.log_value(kde.log_peak, kde.total);
                 Ok(Marginal::Kernel { kde, floor, rows })
             }
@@ -95,6 +123,11 @@ impl Marginal {
             Marginal::Frequencies(_) => None,
         }
     }
+}
+
+/// The bandwidth of a sample of `m` rows for all of them: optimal ones fall with the fifth root.
+pub(crate) fn narrowed(h: f64, m: f64, all: f64) -> f64 {
+    h * (m / all).min(1.0).powf(0.2)
 }
 
 /// Bandwidth of one variable, at least `least`. Fewer than four rows say nothing about their spread: the

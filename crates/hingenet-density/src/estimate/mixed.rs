@@ -3,8 +3,7 @@
 
 use super::counts::{Counts, place};
 use super::kernel::LineKde;
-use super::marginal::line_bandwidth;
-use super::sample::Sample;
+use super::marginal::{line_bandwidth, narrowed};
 use crate::columns::Columns;
 use crate::params::Params;
 use hingenet_base::error::Result;
@@ -20,6 +19,8 @@ pub struct Mixed {
     pub(crate) discrete_first: bool,
     cells: Vec<Option<Cell>>,
     whole: LineKde,
+    /// Bandwidth of the values centred within the cells.
+    pooled: f64,
     levels: Counts,
     pub(super) floor: f64,
 }
@@ -34,8 +35,10 @@ struct Cell {
 
 impl Mixed {
     /// Estimates from rows where both features are seen, the discrete one with its number of levels. The bandwidth is that
-    /// of the values centred within the cells, rescaled by `(m/m_a)^(1/5)` for the cell of m_a rows.
-    pub(super) fn estimate(
+    /// of the values centred within the cells, rescaled by `(m/m_a)^(1/5)` for the cell of m_a rows; with the density of a
+    /// sample it is that of the sample, narrowed.
+    pub(super) fn like(
+        sampled: Option<&Mixed>,
         columns: &Columns,
         (discrete, levels): (usize, usize),
         continuous: usize,
@@ -51,9 +54,14 @@ impl Mixed {
             let mean = all.part(ks).mean();
             ks.iter().for_each(|&k| pooled.values[k] -= mean);
         }
-        let bandwidth = |sample: &Sample| line_bandwidth(sample, params, columns.least_bandwidth);
-        let h = bandwidth(&pooled);
-        let whole = LineKde::new(&all, bandwidth(&all))?;
+        let least = columns.least_bandwidth;
+        let [h, h_whole] = match sampled {
+            Some(mixed) => {
+                [mixed.pooled, mixed.whole.h()].map(|h| narrowed(h, mixed.whole.total, all.total).max(least))
+            }
+            None => [&pooled, &all].map(|sample| line_bandwidth(sample, params, least)),
+        };
+        let whole = LineKde::new(&all, h_whole)?;
         let cell = |ks: &Vec<usize>| {
             let sample = all.part(ks);
             let widened = h * (pooled.total / sample.total).powf(0.2);
@@ -63,7 +71,7 @@ impl Mixed {
         let cells = cells.collect::<Result<Vec<Option<Cell>>>>()?;
         let floor = params.floor.log_value(LineKde::new(&pooled, h)?.log_peak, pooled.total);
         let levels = Counts::new(levels, rows, all.weights, code);
-        Ok(Mixed { discrete_first: discrete < continuous, cells, whole, levels, floor })
+        Ok(Mixed { discrete_first: discrete < continuous, cells, whole, pooled: h, levels, floor })
     }
 
     /// Log densities at complete queries, in the order of the pair. Only kernels are left out, the counts stay (see
@@ -87,6 +95,11 @@ impl Mixed {
                 - (count + SHRINKAGE).ln()
         };
         (0..codes.len()).map(log_density).collect()
+    }
+
+    /// Total weight of the rows behind the density.
+    pub(crate) fn total(&self) -> f64 {
+        self.whole.total
     }
 
     /// Smallest bandwidth of the continuous feature.

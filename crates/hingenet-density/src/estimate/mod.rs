@@ -14,3 +14,4 @@ pub mod sample;
 pub(crate) use joint::FINE_COLUMNS;
 pub use joint::Joint;
 pub use marginal::Marginal;
+pub(crate) use marginal::narrowed;

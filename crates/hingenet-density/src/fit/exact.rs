@@ -11,8 +11,8 @@ use crate::estimate::features::Densities;
 use crate::params::{ClassWeights, Params, Threshold, Variant};
 use crate::structure::Kept;
 use crate::structure::trees::{forests, trees};
-use crate::terms::Scores;
 use crate::terms::raw::{RawTerm, Weighted};
+use crate::terms::{PerTerm, Scores};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::solver::SolverReport;
@@ -51,67 +51,104 @@ impl ExactModel {
 
 /// Fits the variant that the parameters name, as exact densities and scores.
 pub fn fit_exact(columns: &Columns, params: &Params, control: &Control) -> Result<ExactModel> {
-    params.check(columns.n_classes)?;
-    if params.variant.is_generative() {
-        fit_densities(columns, params, control)
-    } else {
-        fit_machines(columns, params, control)
-    }
-}
-
-fn fit_machines(columns: &Columns, params: &Params, control: &Control) -> Result<ExactModel> {
-    control.progress("choosing the pairs", 0, 3)?;
-    let ((threshold, rule), mut outputs) = choose(columns, params, control)?;
+    let choice = Choice::of(columns, params, control)?;
     control.progress("estimating densities", 1, 3)?;
-    let (mut kept, anchor) = select(columns, &[threshold], params, control)?;
-    let kept = kept.swap_remove(0);
-    let set = TrainingSet::new(columns, &kept, params, control)?;
-    control.progress("training", 2, 3)?;
-    let machines = Machines {
-        set: &set,
-        columns,
-        rows: &set.rows,
-        available: &kept,
-        kept: &kept,
-        anchor: anchor.as_ref(),
-        class_weights: &class_weights(&rule, columns),
-        params,
-        gap: params.gap,
-        control,
-    };
-    let trained = machines.train(&[])?;
-    if outputs.is_empty() {
-        outputs = out_of_fold(&machines)?;
+    if params.variant.is_generative() {
+        let densities = Densities::estimate(columns, &choice.kept, params, control)?;
+        // Scores without the row itself stand for those of new rows.
+        let held_out = densities.held_out_features(&columns.values, control)?;
+        return Ok(choice.generative(densities, &held_out, columns, params));
     }
-    Ok(ExactModel {
-        calibration: Calibration::fit(&outputs, &columns.class, &columns.weights),
-        densities: set.densities,
-        scores: trained.scores,
-        used: Some((threshold, rule)),
-        reports: trained.reports,
-    })
+    let set = TrainingSet::new(columns, &choice.kept, params, control)?;
+    choice.machines(set, columns, params, control)
 }
 
-fn fit_densities(columns: &Columns, params: &Params, control: &Control) -> Result<ExactModel> {
-    control.progress("learning the structure", 0, 2)?;
-    let kept = match params.variant {
-        Variant::KdeTan => trees(columns, params, control)?,
-        Variant::KdeForest => forests(columns, params, control)?,
-        _ => Kept::none(columns.n_classes),
-    };
-    control.progress("estimating densities", 1, 2)?;
-    let densities = Densities::estimate(columns, &kept, params, control)?;
-    let prior = log_prior(&columns.class_totals(), &class_weights(&params.class_weights, columns));
-    let scores = Scores::of_forests(&prior, columns.n_features(), &kept, &kept);
-    // Scores without the row itself stand for those of new rows.
-    let held_out = scores.evaluate(&densities.held_out_features(&columns.values, control)?);
-    Ok(ExactModel {
-        calibration: Calibration::fit(&held_out, &columns.class, &columns.weights),
-        densities,
-        scores,
-        used: None,
-        reports: Vec::new(),
-    })
+/// What comparing the rows with each other chose.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice {
+    /// Pairs of each class.
+    pub kept: Kept,
+    anchor: Option<Kept>,
+    /// The threshold and the class weights; `None` for generative classifiers.
+    used: Option<(Threshold, ClassWeights)>,
+    /// Outputs of the rows under them while they were held out; empty if there are none.
+    outputs: Vec<Vec<f64>>,
+}
+
+impl Choice {
+    /// The same choice for other densities: the outputs of the search are not theirs.
+    pub fn again(self) -> Self {
+        Choice { outputs: Vec::new(), ..self }
+    }
+
+    pub fn of(columns: &Columns, params: &Params, control: &Control) -> Result<Self> {
+        params.check(columns.n_classes)?;
+        control.progress("choosing the pairs", 0, 3)?;
+        if !params.variant.is_generative() {
+            let ((threshold, rule), outputs) = choose(columns, params, control)?;
+            let (mut kept, anchor) = select(columns, &[threshold], params, control)?;
+            return Ok(Choice { kept: kept.swap_remove(0), anchor, used: Some((threshold, rule)), outputs });
+        }
+        let kept = match params.variant {
+            Variant::KdeTan => trees(columns, params, control)?,
+            Variant::KdeForest => forests(columns, params, control)?,
+            _ => Kept::none(columns.n_classes),
+        };
+        Ok(Choice { kept, anchor: None, used: None, outputs: Vec::new() })
+    }
+
+    /// Machines on the features of the rows.
+    pub fn machines(
+        self,
+        set: TrainingSet,
+        columns: &Columns,
+        params: &Params,
+        control: &Control,
+    ) -> Result<ExactModel> {
+        control.progress("training", 2, 3)?;
+        let rule = self.used.as_ref().map_or(&params.class_weights, |(_, rule)| rule);
+        let machines = Machines {
+            set: &set,
+            columns,
+            rows: &set.rows,
+            available: &self.kept,
+            kept: &self.kept,
+            anchor: self.anchor.as_ref(),
+            class_weights: &class_weights(rule, columns),
+            params,
+            gap: params.gap,
+            control,
+        };
+        let trained = machines.train(&[])?;
+        let outputs = if self.outputs.is_empty() { out_of_fold(&machines)? } else { self.outputs };
+        Ok(ExactModel {
+            calibration: Calibration::fit(&outputs, &columns.class, &columns.weights),
+            densities: set.densities,
+            scores: trained.scores,
+            used: self.used,
+            reports: trained.reports,
+        })
+    }
+
+    /// Log joint densities as scores; `held_out` are the features of the rows, each left out.
+    pub fn generative(
+        self,
+        densities: Densities,
+        held_out: &PerTerm,
+        columns: &Columns,
+        params: &Params,
+    ) -> ExactModel {
+        let prior = log_prior(&columns.class_totals(), &class_weights(&params.class_weights, columns));
+        let scores = Scores::of_forests(&prior, columns.n_features(), &self.kept, &self.kept);
+        let outputs = scores.evaluate(held_out);
+        ExactModel {
+            calibration: Calibration::fit(&outputs, &columns.class, &columns.weights),
+            densities,
+            scores,
+            used: None,
+            reports: Vec::new(),
+        }
+    }
 }
 
 /// Logarithms of the shares of the classes, each class counting by its weight.

@@ -6,7 +6,7 @@ pub mod search;
 mod training;
 
 use crate::classifier::{DensityClassifier, Summary};
-use crate::columns::Columns;
+use crate::columns::{Columns, Units};
 use crate::compile::{Compiled, compile};
 use crate::params::{ClassWeights, Params, Threshold};
 use hingenet_base::control::Control;
@@ -15,6 +15,7 @@ use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
 use std::collections::BTreeMap;
 
+pub(crate) use exact::Choice;
 pub use exact::{ExactModel, fit_exact};
 pub use training::TrainingSet;
 
@@ -25,7 +26,18 @@ pub fn fit(rows: &Rows<'_>, params: &Params, control: &Control) -> Result<Fit<De
     params.check(rows.n_classes())?;
     let (units, columns) = Columns::learn(rows, params, control)?;
     let exact = fit_exact(&columns, params, control)?;
-    let compiled = compile(&exact, &columns, params.floor, params.seed, control)?;
+    classifier(units, exact, &columns, params, control)
+}
+
+/// Compiles a fit; `columns` are rows it was made of.
+pub(crate) fn classifier(
+    units: Units,
+    exact: ExactModel,
+    columns: &Columns,
+    params: &Params,
+    control: &Control,
+) -> Result<Fit<DensityClassifier>> {
+    let compiled = compile(&exact, columns, params.floor, params.seed, control)?;
     if compiled.error > 1e-3 {
         control.warn(&format!(
             "lookup tables differ from exact scores by {:.1e} of their standard deviation",

@@ -8,6 +8,7 @@ use hingenet_data::encode::{ValueArrays, ValueCounts};
 use hingenet_data::pieces::{Cells, ColumnScan, RowSample, TableScan};
 use hingenet_data::rows::Dataset;
 use hingenet_data::table::{Codes, Column, ColumnData, FeatureKind, FeatureSpec, Schema, Table};
+use hingenet_density::{BinCounts, DensitySums};
 use hingenet_discrete::Counted;
 use hingenet_discrete::averaged::Counts;
 use hingenet_gaussian::ExactMoments;
@@ -51,6 +52,10 @@ impl Task {
                 shape.check()?;
                 task.check(&shape.schema, shape.classes.len())?;
             }
+            Work::Density { shape, task } => {
+                shape.check()?;
+                task.check(&shape.schema, shape.classes.len())?;
+            }
         }
         Ok(task)
     }
@@ -90,6 +95,10 @@ enum About {
     Pool {
         states: Vec<usize>,
     },
+    /// Bins of each table.
+    Density {
+        bins: Vec<usize>,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -127,6 +136,7 @@ impl Gathered {
             Findings::Moments(moments, sample) => put_moments(moments, sample.as_ref(), &mut out),
             Findings::Sample(sample) => About::Sample(put_sample(sample, &mut out)),
             Findings::Pool(sums) => put_pool(sums, &mut out),
+            Findings::Density(sums) => put_densities(sums, &mut out),
         };
         let about = serde_json::to_value(about).map_err(|e| Error::model_file(e.to_string()))?;
         out.about = json!({ STATISTICS: about });
@@ -156,6 +166,7 @@ impl Gathered {
             }
             About::Sample(about) => Findings::Sample(take_sample(about, &mut from)?),
             About::Pool { states } => Findings::Pool(take_pool(&states, &mut from)?),
+            About::Density { bins } => Findings::Density(take_densities(&bins, &mut from)?),
         };
         from.require_empty()?;
         Ok(Gathered(findings))
@@ -264,6 +275,26 @@ fn take_pool(states: &[usize], from: &mut Container) -> Result<PoolSums> {
     let (sums, products): (Vec<i128>, Vec<i128>) = (from.take("sums")?, from.take("products")?);
     let columns = sums.len().checked_div(rows.len()).unwrap_or(0);
     Ok(PoolSums { counts, classes: sums_of_classes(rows, columns, &sums, &products)? })
+}
+
+fn put_densities(sums: &DensitySums, out: &mut Container) -> About {
+    out.put("keys", &sums.tables.iter().flat_map(|t| t.keys.iter().copied()).collect::<Vec<u64>>());
+    out.put("rows", &sums.tables.iter().flat_map(|t| t.rows.iter().copied()).collect::<Vec<u64>>());
+    About::Density { bins: sums.tables.iter().map(|t| t.keys.len()).collect() }
+}
+
+/// Whether they fit a task is checked where that is known.
+fn take_densities(bins: &[usize], from: &mut Container) -> Result<DensitySums> {
+    let (keys, rows): (Vec<u64>, Vec<u64>) = (from.take("keys")?, from.take("rows")?);
+    let total = bins.iter().fold(0, |sum: usize, n| sum.saturating_add(*n));
+    require_len("keys of bins", total, keys.len())?;
+    require_len("rows of bins", total, rows.len())?;
+    let (mut keys, mut rows) = (keys.into_iter(), rows.into_iter());
+    let table = |n: &usize| BinCounts {
+        keys: keys.by_ref().take(*n).collect(),
+        rows: rows.by_ref().take(*n).collect(),
+    };
+    Ok(DensitySums { tables: bins.iter().map(table).collect() })
 }
 
 fn take_moments(nodes: usize, from: &mut Container) -> Result<ExactMoments> {

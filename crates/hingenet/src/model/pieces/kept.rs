@@ -27,7 +27,7 @@ impl Kept {
             Work::Count { shape, .. } | Work::Moments { shape, .. } => {
                 (shape, Gathered::from_bytes(&self.gathered)?)
             }
-            Work::Columns | Work::Sample { .. } | Work::Pool { .. } => {
+            Work::Columns | Work::Sample { .. } | Work::Pool { .. } | Work::Density { .. } => {
                 return Err(Error::model_file("these statistics are not kept"));
             }
         };

@@ -22,13 +22,14 @@ pub use table::PieceTable;
 use super::fit::{Whole, finished};
 use super::majority::Majority;
 use super::registry::Recipe;
-use super::{Dataset, FitOptions, Fitted, Model, ModelSpec, discrete, gaussian};
+use super::{Dataset, FitOptions, Fitted, Model, ModelSpec, density, discrete, gaussian};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_data::pieces::{CodedRows, MOST_ROWS, RowSample, TableScan, piece, whole_weights};
 use hingenet_data::rows::Rows;
 use hingenet_data::select::Fit;
 use hingenet_data::table::{Codes, Schema, Table, UnseenPolicy};
+use hingenet_density::{DensityPlan, DensitySums, DensityTask, Variant};
 use hingenet_discrete::{Aim, Coding, Counted, Made, Next, Pass, PassFit};
 use hingenet_gaussian::{
     ExactMoments, GaussianParams, MomentTable, NodeGrids, fit_moments, is_of_moments, needs_rows,
@@ -87,6 +88,8 @@ enum Plan {
     /// A pool, which has some terms from rows and others from sums: what the columns hold, and the pool of a sample once there
     /// is one.
     Pool(Box<TableScan>, Option<Box<Model>>),
+    /// Densities of all rows, of which a sample decides everything else: what it decided, once there is one.
+    Densities(Option<Box<DensityPlan>>),
 }
 
 /// What is to be gathered from every piece of a table.
@@ -114,6 +117,8 @@ enum Work {
     Sample { shape: Shape, most: usize },
     /// Counts and moments for terms of a pool.
     Pool { shape: Shape, task: PoolTask },
+    /// Bins of the densities.
+    Density { shape: Shape, task: DensityTask },
 }
 
 /// Columns and classes of the whole table.
@@ -135,6 +140,7 @@ enum Findings {
     Moments(ExactMoments, Option<RowSample>),
     Sample(RowSample),
     Pool(PoolSums),
+    Density(DensitySums),
 }
 
 impl Task {
@@ -166,6 +172,7 @@ impl Task {
             }
             Work::Sample { shape, most } => Findings::Sample(RowSample::of(&shape.aligned(data)?, *most)?),
             Work::Pool { shape, task } => Findings::Pool(task.gather(&shape.aligned(data)?)?),
+            Work::Density { shape, task } => Findings::Density(task.gather(&shape.aligned(data)?)?),
         }))
     }
 }
@@ -241,6 +248,7 @@ impl Gathered {
             (Findings::Count(a), Findings::Count(b)) => a.merge(b),
             (Findings::Sample(a), Findings::Sample(b)) => a.merge(&b),
             (Findings::Pool(a), Findings::Pool(b)) => a.merge(&b),
+            (Findings::Density(a), Findings::Density(b)) => a.merge(&b),
             (Findings::Moments(a, some), Findings::Moments(b, more)) => {
                 a.merge(&b)?;
                 match (some, more) {
@@ -268,6 +276,7 @@ impl Gathered {
             }
             Findings::Sample(sample) => sample.bytes(),
             Findings::Pool(sums) => sums.bytes(),
+            Findings::Density(sums) => sums.bytes(),
         }
     }
 }
@@ -312,6 +321,9 @@ impl PieceFit {
             }
             (Findings::Sample(sample), Work::Sample { .. }) => self.sampled(sample, control),
             (Findings::Pool(sums), Work::Pool { task, .. }) => self.pooled(&task.clone(), &sums).map(Some),
+            (Findings::Density(sums), Work::Density { task, .. }) => {
+                self.dense(&task.clone(), sums, control).map(Some)
+            }
             _ => Err(Error::model_file("these statistics are of another round")),
         }
     }
@@ -375,8 +387,11 @@ impl PieceFit {
                 return Err(kept::keeps_none(&self.spec, "it is learnt from rows"));
             }
             _ => {
-                let is_pool = matches!(self.spec.info().recipe, Recipe::Pool);
-                let plan = if is_pool { Plan::Pool(Box::new(scan.clone()), None) } else { Plan::Rows };
+                let plan = match self.spec.info().recipe {
+                    Recipe::Pool => Plan::Pool(Box::new(scan.clone()), None),
+                    Recipe::Density(_) => Plan::Densities(None),
+                    _ => Plan::Rows,
+                };
                 (plan, Work::Sample { shape, most: MOST_ROWS })
             }
         };
@@ -441,6 +456,11 @@ impl PieceFit {
         let total: u64 = class_rows.iter().sum();
         let stand_for: f64 = data.weights.iter().flatten().sum();
         let is_part = stand_for < total as f64;
+        if let (Plan::Densities(None), Recipe::Density(variant), true) =
+            (plan, self.spec.info().recipe, is_part)
+        {
+            return self.plan_densities(variant, &data, control);
+        }
         let mut model = super::fit::fit_all(&self.spec, &data, self.options, control)?;
         (model.facts.rows, model.facts.missing_cells) = (whole.rows, whole.missing);
         let has_sums = matches!(&model.fitted, Fitted::Pool(pool) if pool.has_terms_of_sums());
@@ -479,6 +499,50 @@ impl PieceFit {
             *fitted = Some(Box::new(model));
         }
         Ok(None)
+    }
+
+    /// What a sample decides of a density model, and the round that counts all rows.
+    fn plan_densities(
+        &mut self,
+        variant: Variant,
+        data: &Dataset,
+        control: &Control,
+    ) -> Result<Option<Model>> {
+        let Known { whole, class_rows, .. } = self.known()?;
+        control.warn(&format!(
+            "pairs, bandwidths, weights and probabilities of {} are those of {} distinct rows out of {}; its densities are those of \
+             all rows",
+            self.spec.name(),
+            data.n_rows(),
+            whole.rows
+        ));
+        let rows = Rows::of(data)?;
+        let dense = rows.without_empty_classes();
+        let learnt = dense.as_ref().unwrap_or(&rows);
+        let params = density::params(variant, &self.spec, learnt, self.options)?;
+        let planned = DensityPlan::new(learnt, &params, control)?;
+        let present = rows.present();
+        let class_rows: Vec<u64> = present.iter().map(|&c| class_rows[c]).collect();
+        let task = planned.task(present, &class_rows, control)?;
+        if let Work::Sample { shape, .. } = &self.task.work {
+            self.task.work = Work::Density { shape: shape.clone(), task };
+        }
+        if let Some(Known { plan: Plan::Densities(plan), .. }) = &mut self.known {
+            *plan = Some(Box::new(planned));
+        }
+        Ok(None)
+    }
+
+    /// The model that was planned, of the densities of all rows.
+    fn dense(&mut self, task: &DensityTask, sums: DensitySums, control: &Control) -> Result<Model> {
+        let missing = || Error::model_file("no densities are wanted");
+        let Some(Known { whole, plan: Plan::Densities(plan), .. }) = &mut self.known else {
+            return Err(missing());
+        };
+        let fit = plan.take().ok_or_else(missing)?.finish(task, sums, control)?;
+        let n_classes = whole.classes.len();
+        let fit = fit.map(|model| Fitted::Density(model.among(n_classes, task.present())));
+        Ok(finished(&self.spec, whole.clone(), fit, self.options, &self.warnings))
     }
 
     /// The pool of a sample with the terms that all rows give.
