@@ -19,6 +19,8 @@ use std::time::Duration;
 
 /// What a fit to rows at hand takes, in tables: they are sorted, coded and counted.
 const FIT_BYTES: f64 = 4.0;
+/// The same where margins are trained: each row is there a second time, as cells of the network.
+const MARGIN_BYTES: f64 = 6.0;
 
 #[derive(Args)]
 pub struct Fit {
@@ -107,7 +109,8 @@ impl Fit {
         Ok(())
     }
 
-    /// Whether a fit to the rows at hand would take more memory than is allowed, where pieces give the same model.
+    /// Whether a fit to the rows at hand would take more memory than is allowed, where pieces give the same model or solve the
+    /// same program.
     fn needs_too_much(&self, spec: &ModelSpec, rows: &Table, session: &Session) -> bool {
         let can_be_read_again = self.data != Path::new("-");
         // pieces take neither these nor weights that are no whole numbers
@@ -115,11 +118,17 @@ impl Fit {
             && self.class_weight.is_none()
             && self.calibrate_sets.is_none()
             && self.weights.is_none();
-        let is_same = PieceFit::counts_all(spec) && rows.n_missing() == 0;
-        let bytes = FIT_BYTES * rows.bytes() as f64;
+        let tables = if PieceFit::counts_all(spec) {
+            FIT_BYTES
+        } else if PieceFit::passes_over(spec) {
+            MARGIN_BYTES
+        } else {
+            return false;
+        };
+        let bytes = tables * rows.bytes() as f64;
         can_be_read_again
             && is_plain
-            && is_same
+            && rows.n_missing() == 0
             && session.control.memory().is_some_and(|most| bytes > most as f64)
     }
 

@@ -216,3 +216,26 @@ fn a_billion_rows_are_not_drawn_at_once() {
         folder.fails("sample m.hgn -n 18446744073709551615", 3);
     }
 }
+
+/// A table fits where a margin fit to it does not: its rows come past, with the same bytes on one thread and on several, and
+/// the gap that is proven is small.
+#[test]
+fn margins_that_do_not_fit_are_trained_as_the_rows_come_past() {
+    let folder = Folder::new();
+    folder.succeeds("generate waveform -n 12000 -o w.csv");
+    let fit = "fit w.csv --target class --model nb:ml-bn-svm,lambda=1,gamma=1 --max-memory 6M -v";
+    let run = folder.run(&format!("{fit} -o m.hgn"));
+    assert_eq!(run.code, Some(0), "{}", run.show());
+    for told in
+        ["a fit to all rows at once would take too much memory", "each step passes over all 12000 rows"]
+    {
+        assert!(run.stderr.contains(told), "{}", run.show());
+    }
+    let one = folder.command(&format!("{fit} -o one.hgn")).env("RAYON_NUM_THREADS", "1").output().unwrap();
+    assert!(one.status.success());
+    assert!(folder.read("m.hgn") == folder.read("one.hgn"));
+    let about = folder.run("inspect m.hgn --format json").stdout;
+    let about: serde_json::Value = serde_json::from_str(&about).unwrap();
+    let gap = about["facts"]["solver"]["gap"].as_f64().unwrap();
+    assert!((0.0..=1e-3).contains(&gap), "{gap}");
+}

@@ -154,7 +154,7 @@ fn absolute<R: LossRows>(problem: &Problem<R>, params: &MarginParams, control: &
             };
             let trial: Vec<f64> = point.iter().zip(&gradient).map(shrunk).collect();
             let step: Vec<f64> = trial.iter().zip(&point).map(|(a, b)| a - b).collect();
-            let trial_loss = problem.rows.loss(&trial, &problem.loss);
+            let [trial_loss] = problem.rows.losses(&trial, [&problem.loss]);
             let model = at + dot(&gradient, &step) + 0.5 * lipschitz * dot(&step, &step);
             if trial_loss <= model + 1e-12 * at.abs() {
                 let total = trial_loss + norm(&trial);

@@ -102,7 +102,8 @@ impl<R: LossRows> Problem<R> {
     /// Bounds at the normalised parameters `w`, with what other multipliers prove.
     pub fn bounds(&self, w: &[f64], dual: &DualPoint<R::Multipliers>) -> Certificate {
         let DualPoint { lower10, lower11, .. } = *dual;
-        Certificate { upper10: self.hard_objective(w), lower10, upper11: self.objective(w), lower11 }
+        let [upper10, upper11] = self.objectives(w);
+        Certificate { upper10, lower10, upper11, lower11 }
     }
 
     /// Both dual values of multipliers laid out as [`Problem::multipliers`], which are first made feasible.

@@ -18,8 +18,8 @@ pub trait LossRows: Clone + Sync {
     /// Σ s_m.
     fn total_weight(&self) -> f64;
 
-    /// Σ of a loss over the rows.
-    fn loss(&self, v: &[f64], loss: &impl RowLoss) -> f64;
+    /// Σ of some losses over the rows.
+    fn losses<const N: usize>(&self, v: &[f64], losses: [&MarginLoss; N]) -> [f64; N];
 
     /// Σ of a loss over the rows; its gradient with respect to `v` is added to `gradient`.
     fn loss_and_gradient(&self, v: &[f64], loss: &impl RowLoss, gradient: &mut [f64]) -> f64;
@@ -58,8 +58,8 @@ impl LossRows for MarginRows {
         self.total_weight()
     }
 
-    fn loss(&self, v: &[f64], loss: &impl RowLoss) -> f64 {
-        self.loss(v, loss)
+    fn losses<const N: usize>(&self, v: &[f64], losses: [&MarginLoss; N]) -> [f64; N] {
+        losses.map(|loss| self.loss(v, loss))
     }
 
     fn loss_and_gradient(&self, v: &[f64], loss: &impl RowLoss, gradient: &mut [f64]) -> f64 {

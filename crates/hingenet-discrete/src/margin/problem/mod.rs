@@ -53,7 +53,7 @@ pub struct Point {
 impl<R: LossRows> Problem<R> {
     /// Problem (11): `F(w) = −nᵀw + λ Σ_m s_m h_R(t_m(w))`, to be minimised over sub-normalised w.
     pub fn objective(&self, w: &[f64]) -> f64 {
-        -dot(self.likelihood.counts(), w) + self.rows.loss(&self.rows.layout().gather(w), &self.loss)
+        -dot(self.likelihood.counts(), w) + self.loss_of(w, &self.loss)
     }
 
     /// F and its gradient.
@@ -64,17 +64,27 @@ impl<R: LossRows> Problem<R> {
 
     /// Problem (10) at w: `−nᵀw + λ Σ_m s_m max(0, γ − log d_m)`.
     pub fn hard_objective(&self, w: &[f64]) -> f64 {
-        -dot(self.likelihood.counts(), w) + self.hard_loss(w)
+        -dot(self.likelihood.counts(), w) + self.loss_of(w, &self.hard_loss())
+    }
+
+    /// Problems (10) and (11) at w.
+    fn objectives(&self, w: &[f64]) -> [f64; 2] {
+        let losses = self.rows.losses(&self.rows.layout().gather(w), [&self.hard_loss(), &self.loss]);
+        losses.map(|loss| -dot(self.likelihood.counts(), w) + loss)
     }
 
     /// Slack sum `Σ_m s_m ξ_m` of problem (10) at w.
     pub fn slack_sum(&self, w: &[f64]) -> f64 {
-        let hard = self.loss.with_lambda(1.0).with_smoothing(Smoothing::NONE);
-        self.rows.loss(&self.rows.layout().gather(w), &hard)
+        self.loss_of(w, &self.hard_loss().with_lambda(1.0))
     }
 
-    fn hard_loss(&self, w: &[f64]) -> f64 {
-        self.rows.loss(&self.rows.layout().gather(w), &self.loss.with_smoothing(Smoothing::NONE))
+    fn hard_loss(&self) -> MarginLoss {
+        self.loss.with_smoothing(Smoothing::NONE)
+    }
+
+    fn loss_of(&self, w: &[f64], loss: &MarginLoss) -> f64 {
+        let [total] = self.rows.losses(&self.rows.layout().gather(w), [loss]);
+        total
     }
 
     /// The unconstrained form `G(w) = F(A1(w))` with its gradient.

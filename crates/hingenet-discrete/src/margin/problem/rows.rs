@@ -75,17 +75,16 @@ impl MarginRows {
     pub(super) fn unmerged(structure: &Structure, layout: &Arc<Layout>, samples: &Samples) -> Result<Self> {
         require_complete(samples)?;
         let groups = group_rows(structure, samples, layout);
-        let mut by_class: Vec<(u32, u32)> =
-            samples.column(0).iter().zip(0..).map(|(c, m)| (c.unwrap_or(0) as u32, m)).collect();
-        by_class.sort_unstable();
+        let class: Vec<u32> = samples.column(0).iter().map(|c| c.unwrap_or(0) as u32).collect();
+        let mut of_class = vec![Vec::new(); layout.n_classes()];
+        class.iter().enumerate().for_each(|(m, c)| of_class[*c as usize].push(m));
+        let order = of_class.concat();
         let mut rows = MarginRows::empty(layout.clone());
-        rows.groups.reserve_exact(groups.len());
-        for &(_, m) in &by_class {
-            let at = m as usize * rows.slots;
-            rows.groups.extend_from_slice(&groups[at..at + rows.slots]);
-        }
-        rows.class = by_class.iter().map(|(c, _)| *c).collect();
-        rows.weight = by_class.iter().map(|(_, m)| samples.weight(*m as usize)).collect();
+        rows.groups = vec![0; groups.len()];
+        let places = rows.groups.par_chunks_exact_mut(rows.slots).zip(&order).with_min_len(BLOCK);
+        places.for_each(|(place, &m)| place.copy_from_slice(&groups[m * rows.slots..(m + 1) * rows.slots]));
+        rows.class = order.iter().map(|&m| class[m]).collect();
+        rows.weight = order.iter().map(|&m| samples.weight(m)).collect();
         Ok(rows)
     }
 

@@ -9,6 +9,7 @@ use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::sum::add_into;
 use hingenet_data::pieces::{CodedPiece, CodedTable};
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Coded rows that come past as often as asked: the same pieces in the same order each time.
@@ -72,11 +73,6 @@ impl<'a> StreamedRows<'a> {
             .err();
         total
     }
-
-    /// Sums of values over the cells.
-    fn sum(&self, each: impl Fn(&MarginRows) -> Vec<f64>) -> Vec<f64> {
-        self.pass(vec![0.0; self.layout.n_cells()], |total, rows| add_into(total, &each(rows)))
-    }
 }
 
 /// Where multipliers come from: they are found again in every pass.
@@ -87,6 +83,30 @@ pub struct Origin {
     /// The shares by which they were shrunk, one time after the other.
     allowed: Vec<Vec<f64>>,
     scale: f64,
+    /// All sums over them, once one was asked for: they come from one pass.
+    sums: RefCell<Option<Sums>>,
+}
+
+/// Sums over the multipliers of all rows.
+#[derive(Debug, Clone)]
+struct Sums {
+    tilt: Vec<f64>,
+    taken: Vec<f64>,
+    dual: (f64, f64),
+}
+
+impl Sums {
+    fn zeros(cells: usize) -> Self {
+        Sums { tilt: vec![0.0; cells], taken: vec![0.0; cells], dual: (0.0, 0.0) }
+    }
+
+    fn add(&mut self, rows: &MarginRows, a: &Vec<f64>, loss: &MarginLoss) {
+        add_into(&mut self.tilt, &rows.tilt(a));
+        add_into(&mut self.taken, &rows.taken(a));
+        let (linear, smooth) = rows.dual_terms(loss, a, 1.0);
+        self.dual.0 += linear;
+        self.dual.1 += smooth;
+    }
 }
 
 impl Origin {
@@ -109,8 +129,10 @@ impl LossRows for StreamedRows<'_> {
         self.total_weight
     }
 
-    fn loss(&self, v: &[f64], loss: &impl RowLoss) -> f64 {
-        self.pass(0.0, |total, rows| *total += rows.loss(v, loss))
+    fn losses<const N: usize>(&self, v: &[f64], losses: [&MarginLoss; N]) -> [f64; N] {
+        self.pass([0.0; N], |totals, rows| {
+            totals.iter_mut().zip(losses).for_each(|(total, loss)| *total += rows.loss(v, loss));
+        })
     }
 
     fn loss_and_gradient(&self, v: &[f64], loss: &impl RowLoss, gradient: &mut [f64]) -> f64 {
@@ -122,26 +144,40 @@ impl LossRows for StreamedRows<'_> {
     }
 
     fn multipliers(&self, loss: &MarginLoss, v: &[f64]) -> Origin {
-        Origin { loss: loss.clone(), v: v.to_vec(), allowed: Vec::new(), scale: 1.0 }
+        let (loss, v, sums) = (loss.clone(), v.to_vec(), RefCell::default());
+        Origin { loss, v, allowed: Vec::new(), scale: 1.0, sums }
     }
 
     fn tilt(&self, a: &Origin) -> Vec<f64> {
-        self.sum(|rows| rows.tilt(&a.of(rows)))
+        let sums =
+            self.pass(Sums::zeros(self.layout.n_cells()), |sums, rows| sums.add(rows, &a.of(rows), &a.loss));
+        let tilt = sums.tilt.clone();
+        a.sums.replace(Some(sums));
+        tilt
     }
 
     fn taken(&self, a: &Origin) -> Vec<f64> {
-        self.sum(|rows| rows.taken(&a.of(rows)))
+        if a.sums.borrow().is_none() {
+            self.tilt(a);
+        }
+        a.sums.borrow().as_ref().map_or(Vec::new(), |sums| sums.taken.clone())
     }
 
     fn shrink(&self, allowed: &[f64], a: &mut Origin) {
         a.allowed.push(allowed.to_vec());
+        a.sums.take();
     }
 
     fn scale(&self, theta: f64, a: &mut Origin) {
         a.scale *= theta;
+        a.sums.take();
     }
 
     fn dual_terms(&self, loss: &MarginLoss, a: &Origin, theta: f64) -> (f64, f64) {
+        match &*a.sums.borrow() {
+            Some(sums) if theta == 1.0 && *loss == a.loss => return sums.dual,
+            _ => {}
+        }
         self.pass((0.0, 0.0), |(linear, smooth), rows| {
             let (l, s) = rows.dual_terms(loss, &a.of(rows), theta);
             *linear += l;

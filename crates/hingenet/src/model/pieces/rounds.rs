@@ -91,6 +91,12 @@ impl PieceFit {
         matches!(spec.info().recipe, Recipe::Discrete(_, Rule::Ml) | Recipe::Averaged { margin: false })
     }
 
+    /// Whether the parameters of the named model come from rows that pass by, if no cell is missing: pieces solve the program of
+    /// all rows, whatever the size of the table.
+    pub fn passes_over(spec: &ModelSpec) -> bool {
+        matches!(spec.info().recipe, Recipe::Discrete(_, rule) if rule != Rule::Ml)
+    }
+
     /// Whether all rounds but the first count coded rows.
     fn counts_codes(&self) -> bool {
         matches!(self.spec.info().recipe, Recipe::Discrete(..) | Recipe::Averaged { .. })
