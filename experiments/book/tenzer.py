@@ -3,11 +3,14 @@
 Table 1: rows with missing cells removed, stratified five-fold cross-validation, the same folds for every method; one piece is
 one method on one repeat of the folds. Tables 2 and 3 and Figures 1 to 12: 20 generated features, new networks in every
 replicate, 500 + 500 test rows; one piece is one replicate of one setting with all sizes of training tables, by the product
-or by the others. Errors are balanced: the mean over the classes of the share of wrong rows.
+or by the others. Errors are balanced: the mean over the classes of the share of wrong rows. Rates of Theorem 5: error beyond
+that of the Bayes rule on two problems whose densities are known (`rates.py`); one piece is one replicate of one problem, the few
+rows or the many.
 """
 import io
 import pathlib
 import tempfile
+from collections.abc import Callable
 
 import numpy as np
 import pandas
@@ -15,6 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import opponents
 import program
+import rates
 from pieces import Context, Piece
 from tables import complete, read
 
@@ -47,6 +51,11 @@ SETTINGS = {
     "bn;complex;none": ("bn-complex", 1), "bn;complex;third-shared": ("bn-complex-shared", 1),
 }  # fmt: skip
 BALANCES = {"balanced": 0.5, "imbalanced": 0.75}
+
+# Rows of both classes together, in two groups: (sizes, replicates).
+RATE_GROUPS = {"few": ([100, 200, 400, 800, 1600], 20), "many": ([3200, 6400, 12800], 10)}
+RATE_METHODS = ["slb", AS_THE_PAPER, "lu", "kde-nb", "kde-tan"]
+RATE_TEST_ROWS, BAYES_ROWS = 20_000, 2_000_000
 
 
 def balanced_error(truth, answers) -> float:
@@ -95,6 +104,35 @@ def replicate(context: Context, generator: str, balance: str, number: int, metho
     return {"errors": errors}
 
 
+def rate(problem: str, number: int, sizes: list[int]) -> Callable[[Context], dict]:
+    """Error of each method beyond the Bayes rule, by the number of training rows, on one test table."""
+
+    def run(context: Context) -> dict:
+        known = rates.PROBLEMS[problem]
+        columns = [f"x{j + 1}" for j in range(rates.FEATURES)]
+
+        def table(each, *seed):
+            x, y = known.rows(each, np.random.default_rng([number, *seed]))
+            return pandas.DataFrame(x, columns=columns).assign(**{"class": np.array(rates.CLASSES)[y]})
+
+        test = table(RATE_TEST_ROWS // 2, 1)
+        eta = known.posterior(test[columns].to_numpy())
+        found: dict[str, list] = {method: [] for method in RATE_METHODS}
+        for n in sizes:
+            train = table(n // 2, 2, n)
+            for method in RATE_METHODS:
+                answers = np.asarray(answers_of(context, method, train, test)) == rates.CLASSES[1]
+                found[method].append(round(100 * rates.excess(eta, answers), 4))
+        return {"excess": found}
+
+    return run
+
+
+def bayes(problem: str) -> Callable[[Context], dict]:
+    """Error of the Bayes rule."""
+    return lambda _: rates.PROBLEMS[problem].bayes_error(BAYES_ROWS // 2, np.random.default_rng(0))
+
+
 def pieces() -> list[Piece]:
     found = []
     for name, (file, _, repeats, work) in SETS.items():
@@ -111,4 +149,10 @@ def pieces() -> list[Piece]:
                     piece = f"tenzer/generated/{setting};{balance}/{number}/{group}"
                     # a few replicates of every setting before many of one
                     found.append(Piece(piece, recipe, 18, run, seed=1000 + number, rank=1 + number // 5))
+    for problem in rates.PROBLEMS:
+        found.append(Piece(f"tenzer/rates/{problem}/bayes", RECIPE, 2, bayes(problem)))
+        for group, (sizes, replicates) in RATE_GROUPS.items():
+            for number in range(replicates):
+                work = sum(sizes) / 800
+                found.append(Piece(f"tenzer/rates/{problem}/{number}/{group}", RECIPE, work, rate(problem, number, sizes), seed=number, rank=1 + number // 5))
     return found
