@@ -2,6 +2,7 @@
 //!
 //! Errors, how a caller watches and stops long work, numbers, graphs and solvers. Knows no table and no model.
 
+pub mod ahead;
 pub mod control;
 pub mod error;
 pub mod graph;

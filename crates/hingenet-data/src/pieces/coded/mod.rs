@@ -8,15 +8,12 @@ use super::columns::{Cells, ColumnScan, TableScan};
 use crate::encode::{BinCells, BinMoves, FeatureCoder};
 use crate::rows::Dataset;
 use crate::table::{Categorical, Codes};
+use hingenet_base::ahead::make_ahead;
 use hingenet_base::error::{Error, Result};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::mpsc::sync_channel;
 use store::Store;
-
-/// Pieces that wait: one is decoded while one is looked at.
-const WAITING: usize = 1;
 
 /// Rows that are kept as codes, piece by piece.
 #[derive(Debug)]
@@ -258,16 +255,7 @@ impl CodedTable {
 impl CodedTable {
     /// The same, but a piece is read and decoded while the one before is looked at.
     pub fn read_ahead(&mut self, each: &mut dyn FnMut(CodedPiece) -> Result<()>) -> Result<()> {
-        let (sender, pieces) = sync_channel(WAITING);
-        std::thread::scope(|scope| {
-            // nobody receives any more after an error there, which is the one to tell
-            let reader = scope.spawn(move || {
-                self.for_each(&mut |piece| sender.send(piece).map_err(|_| Error::Interrupted))
-            });
-            let found = pieces.into_iter().try_for_each(each);
-            let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            found.and(read)
-        })
+        make_ahead(|hand| self.for_each(hand), each)
     }
 }
 

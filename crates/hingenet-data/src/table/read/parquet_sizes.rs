@@ -104,6 +104,7 @@ const RUNS: u64 = 3;
 impl Claims {
     fn read(input: impl Read) -> Result<Self> {
         let mut claims = Claims::default();
+        let (mut first, mut second) = (0, 0);
         let mut compact = Compact::new(input);
         compact.record(&PAGE, &mut |place, seen| {
             let Seen::Integer(value) = seen else { return Ok(()) };
@@ -112,7 +113,8 @@ impl Claims {
                 (1, 1, _) => claims.kind = value,
                 (1, 2, _) => claims.unpacked = value,
                 (1, 3, _) => claims.packed = value,
-                (2, 5 | 8, 1) => claims.values = value,
+                (2, 5, 1) => first = value,
+                (2, 8, 1) => second = value,
                 (2, 5, 2) | (2, 8, 4) => claims.encoding = value,
                 (2, 5, 3) => claims.level_encoding = value,
                 (2, 7, 1) => claims.entries = value,
@@ -121,7 +123,13 @@ impl Claims {
             }
             Ok(())
         })?;
-        Ok(Claims { header: compact.read, ..claims })
+        // the decoder counts the cells of no other pages, whatever their headers say
+        let values = match claims.kind {
+            DATA_PAGE => first,
+            DATA_PAGE_V2 => second,
+            _ => 0,
+        };
+        Ok(Claims { header: compact.read, values, ..claims })
     }
 
     /// Whether this is a page of keys.
@@ -151,14 +159,17 @@ pub(super) fn page_reader(
     rows: usize,
 ) -> parquet::errors::Result<Box<dyn PageReader>> {
     let has_levels = group.metadata().column(leaf).column_descr().max_def_level() > 0;
-    Ok(Box::new(CheckedPages { pages: group.get_column_page_reader(leaf)?, has_levels, rows }))
+    Ok(Box::new(CheckedPages { pages: group.get_column_page_reader(leaf)?, has_levels, rows, seen: 0 }))
 }
 
-/// The pages of a column of so many rows.
+/// The pages of a column of so many rows. There is none after those that have its cells: the headers of others were not
+/// looked at before.
 struct CheckedPages {
     pages: Box<dyn PageReader>,
     has_levels: bool,
     rows: usize,
+    /// Cells of the pages that were handed on.
+    seen: usize,
 }
 
 impl CheckedPages {
@@ -218,13 +229,20 @@ impl Iterator for CheckedPages {
 
 impl PageReader for CheckedPages {
     fn get_next_page(&mut self) -> parquet::errors::Result<Option<Page>> {
+        if self.seen >= self.rows {
+            return Ok(None);
+        }
         let page = self.pages.get_next_page()?;
-        page.iter().try_for_each(|page| self.check(page))?;
+        for page in page.iter() {
+            self.check(page)?;
+            let cells = if page.is_data_page() { page.num_values() as usize } else { 0 };
+            self.seen = self.seen.saturating_add(cells);
+        }
         Ok(page)
     }
 
     fn peek_next_page(&mut self) -> parquet::errors::Result<Option<PageMetadata>> {
-        self.pages.peek_next_page()
+        if self.seen >= self.rows { Ok(None) } else { self.pages.peek_next_page() }
     }
 
     fn skip_next_page(&mut self) -> parquet::errors::Result<()> {

@@ -3,16 +3,13 @@
 use super::{Findings, Gathered, Known, PieceFit, Plan, Task, Work};
 use crate::model::registry::{Recipe, Rule};
 use crate::model::{Model, ModelSpec};
+use hingenet_base::ahead::make_ahead;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_data::pieces::{CodedRows, CodedTable};
 use hingenet_data::table::{Places, ReadOptions, Table};
 use hingenet_discrete::{Coding, Counted, Pass};
 use std::sync::Mutex;
-use std::sync::mpsc::sync_channel;
-
-/// Pieces that wait: one is read while one is looked at.
-const WAITING: usize = 1;
 
 /// A piece, and where its rows come from.
 pub type Piece = (Table, Places);
@@ -166,22 +163,12 @@ pub(super) fn round(
     control: &Control,
     read: Read<'_>,
 ) -> Result<Gathered> {
-    let (sender, pieces) = sync_channel(WAITING);
-    std::thread::scope(|scope| {
-        let reader = scope.spawn(move || {
-            // nobody receives any more after an error there, which is the one to tell
-            read(options, &mut |piece| sender.send(piece).map_err(|_| Error::Interrupted))
-        });
-        let mut all: Option<Gathered> = None;
-        let found = pieces.into_iter().try_for_each(|(piece, places): Piece| {
-            places.locate(task.gather_into(&mut all, piece, kept.as_deref_mut(), control))?;
-            reserve(all.as_ref().map_or(0, Gathered::size), control)
-        });
-        let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        found?;
-        read?;
-        all.ok_or_else(|| Error::data("there are no rows", "give at least two rows of different classes"))
-    })
+    let mut all: Option<Gathered> = None;
+    make_ahead(|hand| read(options, hand), &mut |(piece, places): Piece| {
+        places.locate(task.gather_into(&mut all, piece, kept.as_deref_mut(), control))?;
+        reserve(all.as_ref().map_or(0, Gathered::size), control)
+    })?;
+    all.ok_or_else(|| Error::data("there are no rows", "give at least two rows of different classes"))
 }
 
 /// Asks for the memory of what was gathered.
