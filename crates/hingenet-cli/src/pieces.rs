@@ -20,8 +20,17 @@ const SHARE: f64 = 1.0 / 20.0;
 /// Whether an error says that a table is too large for the memory allowed, so that it can be read in pieces.
 pub fn is_too_large(error: &anyhow::Error, data: &Path) -> bool {
     let is_table = |what: &str| what == "the table";
-    data != Path::new("-")
+    can_be_read_again(data)
         && error.downcast_ref().is_some_and(|e| matches!(e, Error::Memory { what, .. } if is_table(what)))
+}
+
+/// Whether an error says that a table fits, and what is made of it does not.
+pub fn leaves_no_room(error: &anyhow::Error, data: &Path) -> bool {
+    can_be_read_again(data) && matches!(error.downcast_ref(), Some(Error::Memory { .. }))
+}
+
+pub fn can_be_read_again(data: &Path) -> bool {
+    data != Path::new("-")
 }
 
 /// A table that is read in pieces.

@@ -3,7 +3,7 @@
 use super::Run;
 use crate::options::seconds;
 use crate::output::{self, Files};
-use crate::pieces::{Pieces, is_too_large};
+use crate::pieces::{Pieces, can_be_read_again, is_too_large, leaves_no_room};
 use crate::reader::{LabelledReader, Rows};
 use crate::session::Session;
 use crate::show::count;
@@ -14,7 +14,7 @@ use hingenet::model::{ClassWeight, DEFAULT_MODEL, Dataset, FitOptions, Model, Mo
 use hingenet::report::choice_words;
 use hingenet::table::Table;
 use hingenet_data::pieces::piece;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What a fit to rows at hand takes, in tables: they are sorted, coded and counted.
@@ -62,7 +62,7 @@ pub struct Fit {
     /// by maximum likelihood, complete rows)
     #[arg(long)]
     keep_statistics: bool,
-    /// Leave counts of fewer rows than this out of the statistics and of the model, so that neither tells them
+    /// Leave counts of fewer rows than this out of the statistics and of the model (what stays: `docs/scale.md`)
     #[arg(long, value_name = "N", requires = "keep_statistics", value_parser = clap::value_parser!(u64).range(2..))]
     least_count: Option<u64>,
     /// Fit the model of this file, which keeps its statistics, to these rows: the same columns, states and classes
@@ -87,12 +87,7 @@ impl Run for Fit {
             return self.write(&model, session);
         }
         let model = match self.reader.labelled(&self.data, &self.target, session) {
-            Ok(rows) if self.needs_too_much(&spec, &rows.0, session) => {
-                drop(rows);
-                session.detail("a fit to all rows at once would take too much memory");
-                self.in_pieces(&spec, session)?
-            }
-            Ok(rows) => self.in_memory(&spec, rows, class_weight.as_ref(), session)?,
+            Ok(rows) => self.at_hand(&spec, rows, class_weight.as_ref(), session)?,
             Err(error) if is_too_large(&error, &self.data) => self.in_pieces(&spec, session)?,
             Err(error) => return Err(error),
         };
@@ -109,15 +104,42 @@ impl Fit {
         Ok(())
     }
 
-    /// Whether a fit to the rows at hand would take more memory than is allowed, where pieces give the same model or solve the
-    /// same program.
-    fn needs_too_much(&self, spec: &ModelSpec, rows: &Table, session: &Session) -> bool {
-        let can_be_read_again = self.data != Path::new("-");
+    /// Fits to rows that are all at hand, or again to the pieces of their table where that gives the same model, or solves the
+    /// same program, in less memory.
+    fn at_hand(
+        &self,
+        spec: &ModelSpec,
+        rows: Rows,
+        class_weight: Option<&ClassWeight>,
+        session: &Session,
+    ) -> Result<Model> {
         // pieces take neither these nor weights that are no whole numbers
-        let is_plain = !self.semi_supervised
+        let can_be_pieces = can_be_read_again(&self.data)
+            && !self.semi_supervised
             && self.class_weight.is_none()
             && self.calibrate_sets.is_none()
-            && self.weights.is_none();
+            && self.weights.is_none()
+            && rows.0.n_missing() == 0;
+        let told = "a fit to all rows at once would take too much memory";
+        if can_be_pieces && self.needs_too_much(spec, &rows.0, session) {
+            drop(rows);
+            session.detail(told);
+            return self.in_pieces(spec, session);
+        }
+        match self.in_memory(spec, rows, class_weight, session) {
+            Err(error)
+                if can_be_pieces && PieceFit::sums_moments(spec) && leaves_no_room(&error, &self.data) =>
+            {
+                session.detail(told);
+                self.in_pieces(spec, session)
+            }
+            made => made,
+        }
+    }
+
+    /// Whether a fit to the rows at hand would take more memory than is allowed. Fits that ask for what they take say so
+    /// themselves.
+    fn needs_too_much(&self, spec: &ModelSpec, rows: &Table, session: &Session) -> bool {
         let tables = if PieceFit::counts_all(spec) {
             FIT_BYTES
         } else if PieceFit::passes_over(spec) {
@@ -126,10 +148,7 @@ impl Fit {
             return false;
         };
         let bytes = tables * rows.bytes() as f64;
-        can_be_read_again
-            && is_plain
-            && rows.n_missing() == 0
-            && session.control.memory().is_some_and(|most| bytes > most as f64)
+        session.control.memory().is_some_and(|most| bytes > most as f64)
     }
 
     /// Fits another model to the rows.

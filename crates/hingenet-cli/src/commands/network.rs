@@ -5,7 +5,7 @@ use crate::failure::usage;
 use crate::options::seconds;
 use crate::output::{self, Files};
 use crate::page;
-use crate::pieces::{ALL_ROWS, Pieces, is_too_large};
+use crate::pieces::{ALL_ROWS, Pieces, is_too_large, leaves_no_room};
 use crate::reader::LabelledReader;
 use crate::session::Session;
 use crate::show::{self, count};
@@ -194,7 +194,16 @@ impl Network {
             control = control.at_most(time);
         }
         let Learnt { study, known, columns, missing_cells } = match self.read(session) {
-            Ok(rows) => self.at_hand(rows, &params, &control)?,
+            Ok(rows) => {
+                let can_be_pieces = self.bootstrap.is_none() && rows.0.n_missing() == 0;
+                match self.at_hand(rows, &params, &control) {
+                    Err(error) if can_be_pieces && leaves_no_room(&error, &self.data) => {
+                        session.detail("networks of all rows at once would take too much memory");
+                        self.in_pieces(params, session, &control)?
+                    }
+                    learnt => learnt?,
+                }
+            }
             Err(error) if is_too_large(&error, &self.data) => self.in_pieces(params, session, &control)?,
             Err(error) => return Err(error),
         };

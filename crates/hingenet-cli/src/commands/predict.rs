@@ -3,6 +3,7 @@
 use super::Run;
 use super::explain;
 use crate::output::{Files, TableWriter};
+use crate::pieces::rows_within;
 use crate::reader::{Reader, Rows};
 use crate::session::Session;
 use anyhow::Result;
@@ -17,6 +18,9 @@ const TERMS: usize = 3;
 /// Cells and rows of a batch: some ten megabytes, and fewer different texts than a column can hold.
 const BATCH_CELLS: usize = 1 << 20;
 const MOST_ROWS: usize = 1 << 15;
+/// Share of the memory for the cells of a batch, which are there as texts and aligned too, and fewest rows of one.
+const BATCH_SHARE: f64 = 1.0 / 20.0;
+const FEWEST_ROWS: usize = 64;
 
 #[derive(Args)]
 pub struct Predict {
@@ -100,13 +104,19 @@ impl Run for Predict {
         model.read_gaps(self.gaps.into());
         let mut output = TableWriter::create(self.output.as_ref())?;
         let (mut unlike, mut n_rows) = (model.unlike(), 0);
-        self.reader.batches_for_model(&self.data, &model, self.batch_rows(&model), session, &mut |rows| {
-            let (columns, report) = self.columns(&model, &rows, n_rows, session)?;
-            unlike.add(&rows.0, &report);
-            n_rows += rows.0.n_rows();
-            output.add(&Table::new(columns)?)?;
-            Ok(())
-        })?;
+        self.reader.batches_for_model(
+            &self.data,
+            &model,
+            self.batch_rows(&model, session),
+            session,
+            &mut |rows| {
+                let (columns, report) = self.columns(&model, &rows, n_rows, session)?;
+                unlike.add(&rows.0, &report);
+                n_rows += rows.0.n_rows();
+                output.add(&Table::new(columns)?)?;
+                Ok(())
+            },
+        )?;
         self.reader.tell(unlike.doubts(), session)?;
         output.finish(session)?;
         session.wrote(self.output.as_ref(), "");
@@ -115,9 +125,10 @@ impl Run for Predict {
 }
 
 impl Predict {
-    fn batch_rows(&self, model: &Model) -> usize {
-        let fitting = BATCH_CELLS / model.schema.features.len().max(1);
-        self.batch_rows.map_or(fitting.clamp(1, MOST_ROWS), usize::from)
+    fn batch_rows(&self, model: &Model, session: &Session) -> usize {
+        let columns = model.schema.features.len().max(1);
+        let fitting = (BATCH_CELLS / columns).min(rows_within(BATCH_SHARE, columns, &session.control));
+        self.batch_rows.map_or(fitting.clamp(FEWEST_ROWS, MOST_ROWS), usize::from)
     }
 
     /// What is written about a batch of rows, before which there are `n_before` others, and how it was aligned.

@@ -108,8 +108,10 @@ fn more_rows_than_fit_the_memory_are_predicted() {
     let rows: String = TOYS.lines().skip(1).collect::<Vec<_>>().join("\n") + "\n";
     folder.write("many.csv", format!("colour,size,weight,good\n{}", rows.repeat(5000)).as_bytes());
     folder.fails("loglik m.hgn many.csv --max-memory 500k -o l.csv", 3);
-    folder.succeeds("predict m.hgn many.csv --proba --max-memory 500k --batch-rows 5000 -o p.csv");
+    folder.succeeds("predict m.hgn many.csv --proba --max-memory 500k -o p.csv");
     let found = folder.text("p.csv");
+    folder.succeeds("predict m.hgn many.csv --proba --max-memory 500k --batch-rows 5000 -o more.csv");
+    assert!(found == folder.text("more.csv"), "batches of a size that was asked for");
     assert_eq!(found.lines().count(), 60_001);
     folder.succeeds("predict m.hgn many.csv --proba -o whole.csv");
     assert!(found == folder.text("whole.csv"), "batches of another size");

@@ -1,6 +1,6 @@
 //! What would need more memory than there is, or than is allowed, ends with an error that says so.
 
-use crate::support::Folder;
+use crate::support::{Folder, Run};
 use insta::assert_snapshot;
 
 /// Rows of a text that differs in every row, two numbers and a class.
@@ -99,7 +99,7 @@ fn a_table_larger_than_the_memory_is_fitted_in_pieces() {
         ("part-1.csv", &lines(0..1_000)),
         ("part-2.csv", &lines(1_000..6_000)),
     ]);
-    for model in ["nb:ml", "tan:ml", "aode:ml", "sgbn:or,lambda1=300"] {
+    for model in ["nb:ml", "tan:ml", "kdb2:ml", "aode:ml", "sgbn:or,lambda1=300", "sgbn:search,rounds=3"] {
         let ignore = if model.starts_with("sgbn") { "--ignore gap" } else { "" };
         let fit = |data: &str, rest: &str| {
             folder.run(&format!("fit {data} --target y --model {model} {ignore} -o m.hgn {rest}"))
@@ -238,4 +238,41 @@ fn margins_that_do_not_fit_are_trained_as_the_rows_come_past() {
     let about: serde_json::Value = serde_json::from_str(&about).unwrap();
     let gap = about["facts"]["solver"]["gap"].as_f64().unwrap();
     assert!((0.0..=1e-3).contains(&gap), "{gap}");
+}
+
+/// A table fits where moments of it would not at once: they are summed piece by piece, to the same networks.
+#[test]
+fn gaussian_networks_that_do_not_fit_are_learnt_from_moments_of_pieces() {
+    let folder = Folder::new();
+    folder.succeeds("generate waveform -n 12000 -o w.csv --quiet");
+    let fit = "fit w.csv --target class --model sgbn:or,lambda1=100 -v";
+    folder.succeeds(&format!("{fit} -o whole.hgn"));
+    let told = |run: &Run, words: &str| {
+        assert!(run.code == Some(0) && run.stderr.contains(words), "{}", run.show());
+        assert!(run.stderr.contains("read in pieces"), "{}", run.show());
+    };
+    told(
+        &folder.run(&format!("{fit} --max-memory 4M -o m.hgn")),
+        "a fit to all rows at once would take too much memory",
+    );
+    assert!(folder.read("m.hgn") == folder.read("whole.hgn"));
+    told(
+        &folder.run("network w.csv --target class --method or --max-memory 4M -v -o n.json"),
+        "networks of all rows at once would take too much memory",
+    );
+}
+
+/// Counts of few rows are neither in the statistics nor in the model, and a warning says how many were left out.
+#[test]
+fn counts_of_few_rows_are_left_out_on_request() {
+    let rows = (0..90).map(|m| format!("{},{}\n", if m == 7 { "rare" } else { "usual" }, m % 3));
+    let folder = Folder::with(&[("rows.csv", &("x,y\n".to_string() + &rows.collect::<String>()))]);
+    let fit = "fit rows.csv --target y --categorical y --model nb:ml --keep-statistics";
+    let run = folder.run(&format!("{fit} --least-count 5 -o few.hgn"));
+    assert!(run.code == Some(0) && run.stderr.contains("1 counts of fewer than 5 rows"), "{}", run.show());
+    folder.succeeds(&format!("{fit} -o all.hgn"));
+    let sampled = |model: &str| folder.run(&format!("sample {model} -n 3000")).stdout;
+    assert!(sampled("all.hgn").contains("rare"));
+    let alone = folder.fails("fit rows.csv --target y --model nb:ml --least-count 5 -o m.hgn", 2);
+    assert!(alone.contains("--keep-statistics"), "{alone}");
 }

@@ -13,6 +13,22 @@ fn models_predictions_and_figures_are_equal_on_1_2_and_8_threads() {
     }
 }
 
+/// Rows that are read in pieces: one thread reads, counts and decodes them, or several do.
+#[test]
+fn models_of_pieces_are_equal_on_1_2_and_8_threads() {
+    let folder = Folder::new();
+    folder.succeeds("generate waveform -n 14000 -o d.csv --quiet");
+    for model in ["tan:ml", "nb:mcl", "nb:ml-bn-svm,lambda=1,gamma=1", "aode:ml", "sgbn:or,lambda1=100"] {
+        let [one, two, eight] = [1, 2, 8].map(|threads| {
+            let line = format!("fit d.csv --target class --model {model} --max-memory 2M -v -o m.hgn");
+            let run = folder.run(&format!("{line} --threads {threads}"));
+            assert!(run.code == Some(0) && run.stderr.contains("read in pieces"), "{}", run.show());
+            folder.read("m.hgn")
+        });
+        assert!(one == two && one == eight, "{model}");
+    }
+}
+
 fn outputs(folder: &Folder, model: &str, threads: usize) -> (Vec<u8>, String, String) {
     let common = format!("--threads {threads} --quiet");
     folder.succeeds(&format!("fit d.csv --target class --model {model} -o m.hgn {common}"));

@@ -2,13 +2,14 @@
 
 use super::{Findings, Gathered, Known, PieceFit, Plan, Task, Work};
 use crate::model::registry::{Recipe, Rule};
-use crate::model::{Model, ModelSpec};
+use crate::model::{FitOptions, Model, ModelSpec, gaussian};
 use hingenet_base::ahead::make_ahead;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_data::pieces::{CodedRows, CodedTable};
 use hingenet_data::table::{Places, ReadOptions, Table};
 use hingenet_discrete::{Coding, Counted, Pass};
+use hingenet_gaussian::is_of_moments;
 use std::sync::Mutex;
 
 /// A piece, and where its rows come from.
@@ -89,9 +90,16 @@ impl PieceFit {
     }
 
     /// Whether the parameters of the named model come from rows that pass by, if no cell is missing: pieces solve the program of
-    /// all rows, whatever the size of the table.
+    /// all rows, whatever the size of the table; options that are open are chosen on the rows that memory keeps.
     pub fn passes_over(spec: &ModelSpec) -> bool {
         matches!(spec.info().recipe, Recipe::Discrete(_, rule) if rule != Rule::Ml)
+    }
+
+    /// Whether the networks of the named model are learnt from moments of all rows, if no cell is missing: pieces give the model
+    /// that the table gives in memory, whatever its size.
+    pub fn sums_moments(spec: &ModelSpec) -> bool {
+        let Recipe::Gaussian { structure, learning, fisher } = spec.info().recipe else { return false };
+        is_of_moments(&gaussian::params(structure, learning, fisher, spec, FitOptions::default()))
     }
 
     /// Whether all rounds but the first count coded rows.
