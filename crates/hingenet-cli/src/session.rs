@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bytes of stack of a worker thread, as much as a main thread usually has.
 const STACK: usize = 8 << 20;
@@ -122,10 +122,41 @@ fn time_left(state: &ProgressState, out: &mut dyn std::fmt::Write) {
 /// How often the bar is drawn again while no step is done, so that the time shows that work goes on.
 const TICK: Duration = Duration::from_millis(500);
 
+/// Where no bar is drawn, time left is told in lines: the first after so long, then each time twice as much has passed.
+const FIRST_WORD: Duration = Duration::from_secs(20);
+
+/// What was told of the work at hand, where no bar is drawn.
+struct Told {
+    stage: String,
+    start: Instant,
+    next: Duration,
+}
+
+impl Told {
+    fn of(stage: &str) -> Self {
+        Told { stage: stage.into(), start: Instant::now(), next: FIRST_WORD }
+    }
+
+    /// How far the work is, once it is time to say so and something is done: what is left takes as long as what was done.
+    fn word(&mut self, done: usize, total: usize, passed: Duration) -> Option<String> {
+        if !(1..total).contains(&done) || passed < self.next {
+            return None;
+        }
+        self.next = 2 * passed;
+        let left = passed.mul_f64((total - done) as f64 / done as f64);
+        let (passed, left) = (HumanDuration(passed), HumanDuration(left));
+        Some(format!(
+            "{}: {done} of {total} steps after {passed}, about {left} left of it (`--max-time` bounds a fit)",
+            self.stage
+        ))
+    }
+}
+
 /// Writes to stderr around the progress bar.
 struct Speaker {
     quiet: bool,
     bar: ProgressBar,
+    told: Mutex<Option<Told>>,
     said: Mutex<BTreeSet<String>>,
 }
 
@@ -137,10 +168,13 @@ impl Speaker {
             bar.set_style(style.with_key("left", time_left));
         }
         bar.finish_and_clear(); // until there is something to show
-        Speaker { quiet, bar, said: Mutex::default() }
+        Speaker { quiet, bar, told: Mutex::default(), said: Mutex::default() }
     }
 
     fn progress(&self, stage: &str, done: usize, total: usize) {
+        if self.bar.is_hidden() {
+            return self.tell_left(stage, done, total);
+        }
         if self.bar.is_finished() {
             self.bar.reset();
             self.bar.enable_steady_tick(TICK);
@@ -152,6 +186,18 @@ impl Speaker {
             self.bar.unset_length()
         }
         self.bar.set_position(done as u64);
+    }
+
+    fn tell_left(&self, stage: &str, done: usize, total: usize) {
+        let word = self.told.lock().ok().and_then(|mut told| {
+            if told.as_ref().is_none_or(|told| told.stage != stage) {
+                *told = Some(Told::of(stage));
+            }
+            told.as_mut().and_then(|told| told.word(done, total, told.start.elapsed()))
+        });
+        if let Some(word) = word {
+            self.say(&format!("note: {word}"));
+        }
     }
 
     fn say_once(&self, kind: &str, message: &str) {
@@ -171,7 +217,24 @@ impl Speaker {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{FIRST_WORD, Told, quoted};
+    use std::time::Duration;
+
+    #[test]
+    fn long_work_tells_how_long_it_takes_also_without_a_bar() {
+        let mut told = Told::of("inner folds");
+        let seconds = Duration::from_secs;
+        assert_eq!(told.word(3, 60, FIRST_WORD - seconds(1)), None);
+        assert_eq!(told.word(0, 60, seconds(30)), None, "nothing is known yet");
+        assert_eq!(told.word(5, 0, seconds(30)), None, "nobody knows how much there is");
+        let first = told.word(15, 60, seconds(40)).unwrap();
+        assert!(
+            first.starts_with("inner folds: 15 of 60 steps after 40 seconds, about 2 minutes left of it"),
+            "{first}"
+        );
+        assert_eq!(told.word(20, 60, seconds(79)), None);
+        assert!(told.word(20, 60, seconds(80)).is_some());
+    }
 
     #[test]
     fn arguments_survive_the_shell() {
