@@ -367,9 +367,10 @@ fn safe_name(name: &str) -> String {
     out
 }
 
-/// Percent-encodes everything but letters, digits and a few harmless marks; [`unescaped`] undoes it.
+/// Percent-encodes everything but letters, digits and a few harmless marks; [`unescaped`] undoes it. Quotes say where nothing
+/// stands.
 fn encode(text: &str) -> String {
-    let mut out = String::new();
+    let mut out = String::from(if text.is_empty() { "\"\"" } else { "" });
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"_-.".contains(&byte) {
             out.push(byte as char);
