@@ -155,7 +155,9 @@ impl Gathered {
                 let column =
                     |(i, column): (usize, AboutColumn)| take_column(i, column, classes.len(), &mut from);
                 let columns = columns.into_iter().enumerate().map(column).collect::<Result<_>>()?;
-                Findings::Columns(TableScan { target, rows, missing, classes, class_rows, columns })
+                let scan = TableScan { target, rows, missing, classes, class_rows, columns };
+                scan.check_counts()?;
+                Findings::Columns(scan)
             }
             About::Count { key, is_of_rows } => {
                 Findings::Count(Counted { is_of_rows, ..take_counted(key, &mut from)? })

@@ -132,7 +132,8 @@ impl Model {
         let mut gathered = Gathered::from_bytes(&own.gathered)?;
         gathered.merge(Gathered::from_bytes(&others.gathered)?)?;
         let mut whole = self.whole();
-        whole.rows += other.facts.rows;
+        let rows = whole.rows.checked_add(other.facts.rows);
+        whole.rows = rows.ok_or_else(|| Error::model_file("no two tables have so many rows together"))?;
         for (name, [low, high]) in &other.facts.ranges {
             let range = whole.ranges.entry(name.clone()).or_insert([*low, *high]);
             *range = [range[0].min(*low), range[1].max(*high)];
