@@ -172,7 +172,10 @@ impl Model {
             }
             (Work::Moments { grids, .. }, Findings::Moments(moments, _), Aims::Gaussian(params)) => {
                 let table = MomentTable { schema: whole.schema.clone(), grids: grids.clone(), moments };
-                fit_moments(&table, &whole.classes, None, &params, control)?.map(Fitted::Gaussian)
+                let fit = fit_moments(&table, &whole.classes, None, &params, control)?;
+                // moments from a file may be of numbers that no network can hold
+                fit.model.check(&whole.schema)?;
+                fit.map(Fitted::Gaussian)
             }
             _ => return Err(damaged()),
         };
