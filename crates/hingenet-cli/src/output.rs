@@ -5,7 +5,7 @@ use crate::session::Session;
 use anyhow::{Context, Result};
 use hingenet::table::{Column, Format, ReadOptions, Table};
 use hingenet_data::file;
-use hingenet_data::table::{Batches, parse_number, write_csv_header, write_csv_rows};
+use hingenet_data::table::{Batches, parse_number, would_match, write_csv_header, write_csv_rows};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::Write;
@@ -71,13 +71,17 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
     found.map_or_else(|| vec![path.into()], |batches| batches.files().to_vec())
 }
 
-/// Whether an output would be a table in an input that is a folder.
+/// Whether an output would be a part of an input that is a folder or a pattern. Parts that are there already are inputs.
 fn is_in(output: &Path, input: &Path) -> bool {
+    is_file(output) && (is_table_in(output, input) || (!output.exists() && would_match(input, output)))
+}
+
+/// Whether an output would be a table in an input that is a folder.
+fn is_table_in(output: &Path, input: &Path) -> bool {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let same = |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
     let is_named = |path: &PathBuf| Format::of_name(&path.to_string_lossy()).is_some();
-    is_file(output)
-        && input.is_dir()
+    input.is_dir()
         && same(folder, input)
         && (is_named(&output.to_path_buf()) || !files_of(input).iter().any(is_named))
 }
