@@ -23,6 +23,17 @@ ROWS = [
 MODELS = """majority nb:ml nb:mcl tan:ml tan:mm kdb2:bn-svm kdb3:ml-bn-svm,lambda=1,gamma=1 dag:ml,edges=length->width aode:ml
 aode:ml-bn-svm,lambda=1,gamma=1 slb,bandwidth=normal lu slb-all,bandwidth=normal kde-nb kde-tan,bandwidth=normal kde-forest
 sgbn:or sgbn:mm fisher:or,lambda1=1 fisher:h pool,fast=true pool,fast=true,a=nb:ml,g=kde-nb+bandwidth=normal,mask=block""".split()
+# parts of a file that only some options give: statistics, which want complete rows, and where discriminative learning began
+COMPLETE = {
+    "statistics_nb": ("nb:ml", "--keep-statistics"),
+    "statistics_tan": ("tan:ml", "--keep-statistics"),
+    "statistics_aode": ("aode:ml", "--keep-statistics"),
+    "statistics_sgbn": ("sgbn:or,lambda1=1", "--keep-statistics"),
+    "sets_sgbn": ("sgbn:or,lambda1=1", "--calibrate-sets=0.5"),
+    "started_kl": ("sgbn:kl,lambda1=1",),
+    "started_mm": ("sgbn:mm,lambda1=1",),
+    "pool_without_rows": ("pool,fast=true,rows=none",),
+}
 
 
 def keep(target, name, content):
@@ -33,14 +44,17 @@ def keep(target, name, content):
 
 def models(program, folder):
     cell = lambda x: "" if x is None else f"{x:.1f}" if isinstance(x, float) else x
-    lines = ["length,width,colour,kind"] + [",".join(map(cell, row)) for row in ROWS]
-    table = folder / "rows.csv"
-    table.write_text("\n".join(lines) + "\n")
+    table, complete, path = (folder / name for name in ("rows.csv", "complete.csv", "m.hgn"))
+    for file, rows in ((table, ROWS), (complete, [row for row in ROWS if None not in row])):
+        lines = ["length,width,colour,kind"] + [",".join(map(cell, row)) for row in rows]
+        file.write_text("\n".join(lines) + "\n")
     keep("csv", "rows", table.read_bytes())
+    run = lambda *words: subprocess.run([program, *words, "--quiet"], check=True, capture_output=True).stdout
+    for name, (model, *options) in COMPLETE.items():
+        run("fit", complete, "--target", "kind", "--model", model, "-o", path, *options)
+        keep("model_file", name, path.read_bytes())
     for model in MODELS:
         name = "".join(c if c.isalnum() else "_" for c in model)
-        path = folder / "m.hgn"
-        run = lambda *words: subprocess.run([program, *words, "--quiet"], check=True, capture_output=True).stdout
         sets = ["--calibrate-sets=0.5"] if model == "nb:ml" else []
         run("fit", table, "--target", "kind", "--model", model, "-o", path, *sets)
         keep("model_file", name, path.read_bytes())

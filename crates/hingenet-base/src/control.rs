@@ -3,7 +3,7 @@
 //! before it takes it. The library itself prints nothing and knows no signals.
 
 use crate::error::{Error, Result};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -32,6 +32,8 @@ pub struct Control {
     limit: Option<Limit>,
     /// Bytes that one step may take.
     memory: Option<u64>,
+    /// Reservations that are still granted, where tests count them.
+    granted: Option<Arc<AtomicUsize>>,
 }
 
 /// When searching ends, and when everything should.
@@ -103,6 +105,14 @@ impl Control {
         self
     }
 
+    /// Grants so many reservations and no more, like a system whose memory comes to its end meanwhile: for tests of
+    /// what is left behind.
+    #[doc(hidden)]
+    pub fn granting(mut self, reservations: usize) -> Self {
+        self.granted = Some(Arc::new(AtomicUsize::new(reservations)));
+        self
+    }
+
     /// The bound of [`Self::within_memory`], if there is one.
     pub fn memory(&self) -> Option<u64> {
         self.memory
@@ -113,8 +123,12 @@ impl Control {
     pub fn reserve(&self, bytes: f64, what: impl std::fmt::Display, hint: &str) -> Result<()> {
         let refused =
             |limit: Option<u64>| Error::Memory { what: what.to_string(), bytes, limit, hint: hint.into() };
+        let take = |granted: &Arc<AtomicUsize>| {
+            granted.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
+        };
         match self.memory {
             Some(limit) if bytes > limit as f64 => Err(refused(Some(limit))),
+            _ if !self.granted.as_ref().is_none_or(take) => Err(refused(None)),
             // what is tried is given back at once: it was never touched, so it cost nothing
             _ => Vec::<u8>::new().try_reserve_exact(bytes as usize).map_err(|_| refused(None)),
         }
@@ -189,6 +203,9 @@ mod tests {
         assert!(matches!(&error, Error::Memory { limit: Some(1000), .. }), "{error}");
         assert_eq!(error.to_string(), "a table needs 1.0 kB of memory, more than the 1.0 kB allowed");
         assert_eq!(error.hint(), Some("give fewer rows"));
+        let twice = Control::default().granting(2);
+        let granted = [1.0; 3].map(|bytes| twice.quiet().reserve(bytes, "a table", "").is_ok());
+        assert_eq!(granted, [true, true, false]);
         let all = Control::default().reserve(1e300, "everything", "").unwrap_err();
         assert!(all.to_string().contains("more than the system has"), "{all}");
     }

@@ -5,10 +5,10 @@ use crate::session::Session;
 use anyhow::{Context, Result};
 use hingenet::table::{Column, Format, ReadOptions, Table};
 use hingenet_data::file;
-use hingenet_data::table::{Batches, parse_number, write_csv_header, write_csv_rows};
+use hingenet_data::table::{Batches, parse_number, would_match, write_csv_header, write_csv_rows};
 use serde::Serialize;
 use std::borrow::Cow;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// Names of the standard streams on systems that have them as files.
@@ -71,13 +71,17 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
     found.map_or_else(|| vec![path.into()], |batches| batches.files().to_vec())
 }
 
-/// Whether an output would be a table in an input that is a folder.
+/// Whether an output would be a part of an input that is a folder or a pattern. Parts that are there already are inputs.
 fn is_in(output: &Path, input: &Path) -> bool {
+    is_file(output) && (is_table_in(output, input) || (!output.exists() && would_match(input, output)))
+}
+
+/// Whether an output would be a table in an input that is a folder.
+fn is_table_in(output: &Path, input: &Path) -> bool {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let same = |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
     let is_named = |path: &PathBuf| Format::of_name(&path.to_string_lossy()).is_some();
-    is_file(output)
-        && input.is_dir()
+    input.is_dir()
         && same(folder, input)
         && (is_named(&output.to_path_buf()) || !files_of(input).iter().any(is_named))
 }
@@ -152,7 +156,10 @@ impl TableWriter {
         }
         write_csv_rows(table, &mut text)?;
         match &mut self.sink {
-            Sink::Stdout(spool) => spool.write_all(&text).context("cannot keep what goes to standard output"),
+            Sink::Stdout(spool) => {
+                let kept = spool.write_all(&on_stdout(&text));
+                kept.context("cannot keep what goes to standard output")
+            }
             Sink::File(writing) => writing.add(&text).map_err(cannot_write),
         }
     }
@@ -196,6 +203,15 @@ fn visible<'a>(text: &'a str, kept: &str) -> Cow<'a, str> {
     Cow::Owned(text.chars().map(escaped).collect())
 }
 
+/// What standard output gets: the bytes as they are for programs and files, and text that commands nothing for a terminal.
+fn on_stdout(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if std::io::stdout().is_terminal() { Cow::Owned(on_terminal(bytes)) } else { Cow::Borrowed(bytes) }
+}
+
+fn on_terminal(bytes: &[u8]) -> Vec<u8> {
+    visible(&String::from_utf8_lossy(bytes), "\n").into_owned().into_bytes()
+}
+
 /// Writes to the file, or to stdout if there is none or `-`.
 pub fn write(path: Option<&PathBuf>, bytes: &[u8]) -> Result<()> {
     match path.filter(|p| is_file(p)) {
@@ -225,7 +241,7 @@ pub fn write_stderr(line: &str) {
 
 fn write_stdout(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    stdout_written(out.write_all(bytes).and_then(|()| out.flush()))
+    stdout_written(out.write_all(&on_stdout(bytes)).and_then(|()| out.flush()))
 }
 
 fn stdout_written(written: std::io::Result<()>) -> Result<()> {
@@ -233,5 +249,18 @@ fn stdout_written(written: std::io::Result<()>) -> Result<()> {
         // whoever reads us has seen enough, as in `hingenet models | head`
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other.context("cannot write to standard output"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_no_byte_that_commands_it() {
+        let shown = |bytes: &[u8]| String::from_utf8(on_terminal(bytes)).unwrap();
+        assert_eq!(shown("a,b\n1,\u{e9}\n".as_bytes()), "a,b\n1,\u{e9}\n");
+        assert_eq!(shown(b"x\x1b[31m\r\n\t\x07"), "x\\u{1b}[31m\\r\n\\t\\u{7}");
+        assert_eq!(shown(b"\xff\x9b\x1b"), "\u{fffd}\u{fffd}\\u{1b}", "bytes that are no text");
     }
 }

@@ -42,12 +42,15 @@ pub struct CodedClassifier<N> {
     support: Option<Vec<f64>>,
 }
 
+/// Temperatures that divide scores and leave them finite; calibration stays far within.
+const TEMPERATURES: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
+
 /// One network.
 pub type DiscreteClassifier = CodedClassifier<Network>;
 
 impl<N: CodedScores> CodedClassifier<N> {
     /// Joins the parts; refuses coders that do not fit the networks, parameters that are not normalised and
-    /// a temperature that is not positive.
+    /// a temperature that no calibration gives: scores divided by it stay finite.
     pub fn new(coders: Vec<FeatureCoder>, network: N, temperature: f64) -> Result<Self> {
         let card = network.card();
         require_len("feature coders", card.len() - 1, coders.len())?;
@@ -55,8 +58,8 @@ impl<N: CodedScores> CodedClassifier<N> {
             coder.check()?;
             require_len(&format!("states of feature {i}"), card[i + 1], coder.n_states())?;
         }
-        let positive = temperature.is_finite() && temperature > 0.0;
-        require("temperature", temperature, "a finite number > 0", positive)?;
+        let is_usual = TEMPERATURES.contains(&temperature);
+        require("temperature", temperature, "a number between 1e-100 and 1e100", is_usual)?;
         network.require_proper()?;
         Ok(CodedClassifier { coders, network, temperature, support: None })
     }

@@ -18,6 +18,14 @@ pub fn smoothed_counts(structure: &Structure, samples: &Samples, alpha: f64) -> 
     Ok(counts)
 }
 
+/// Largest number up to which sums of rows are exact.
+const MOST_ROWS: f64 = (1u64 << 53) as f64;
+
+/// Whether so many rows can have been counted (for what is read from a file).
+pub fn is_count(n: &f64) -> bool {
+    (0.0..=MOST_ROWS).contains(n) && n.fract() == 0.0
+}
+
 /// Refuses rows whose variables have other numbers of states than the structure.
 pub(super) fn require_same_states(structure: &Structure, samples: &Samples) -> Result<()> {
     require_len("variables of the rows", structure.n_nodes(), samples.card().len())?;

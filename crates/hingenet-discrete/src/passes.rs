@@ -11,7 +11,7 @@
 //! | one with a margin, of more distinct rows that can come past again | those, pairs, tables, and one for each step |
 
 use crate::averaged::{Stars, fit_averaged_rows};
-use crate::counts::{self, available_counts, raw_counts};
+use crate::counts::{self, available_counts, is_count, raw_counts};
 use crate::fit::{Prepared, fit_prepared, fit_streamed, given, learnt_from, naming_rows, prepared};
 use crate::margin::CodedPieces;
 use crate::params::{DiscreteParams, Learning, MemberRule, StructureKind};
@@ -25,7 +25,7 @@ use hingenet_data::encode::FeatureCoder;
 use hingenet_data::pieces::{Cells, CodedPiece, ColumnScan, TableScan, hash_bytes, whole_weights};
 use hingenet_data::rows::Dataset;
 use hingenet_data::select::Fit;
-use hingenet_data::table::Codes;
+use hingenet_data::table::{Codes, FeatureKind, FeatureSpec, Schema};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -109,9 +109,22 @@ impl Coding {
         Ok(Coding { coders, n_classes: scan.classes.len() })
     }
 
-    /// Refuses what no training can have made (for what is read from a file).
-    pub fn check(&self) -> Result<()> {
-        self.coders.iter().try_for_each(FeatureCoder::check)
+    /// Refuses what no training on these columns can have made (for what is read from a file).
+    pub fn check(&self, schema: &Schema) -> Result<()> {
+        require_len("coded features", schema.features.len(), self.coders.len())?;
+        self.coders.iter().try_for_each(FeatureCoder::check)?;
+        let fits = |(coder, feature): (&FeatureCoder, &FeatureSpec)| match (coder, &feature.kind) {
+            (FeatureCoder::Cuts { .. }, FeatureKind::Numeric) => true,
+            // a column that takes no part has no names
+            (FeatureCoder::Categories { names }, FeatureKind::Categorical { categories }) => {
+                names.is_empty() || names == categories
+            }
+            _ => false,
+        };
+        match self.coders.iter().zip(&schema.features).all(fits) {
+            true => Ok(()),
+            false => Err(Error::model_file("the states are not those of the columns")),
+        }
     }
 
     fn card(&self) -> Vec<usize> {
@@ -208,6 +221,9 @@ impl Counted {
             self.dense.iter_mut().zip(other.dense).for_each(|(a, b)| *a += b);
         }
         other.sparse.into_iter().for_each(|(key, n)| *self.sparse.entry(key).or_default() += n);
+        if !self.dense.iter().chain(self.sparse.values()).all(is_count) {
+            return Err(Error::model_file("no table has so many rows"));
+        }
         self.is_of_rows |= other.is_of_rows;
         if self.is_of_rows && self.sparse.len() > 2 * MOST_ROWS {
             self.keep_smallest(MOST_ROWS);

@@ -142,7 +142,7 @@ impl ExactMoments {
                 nodes.par_iter().map(|node| rows.iter().map(|&m| node[m]).collect()).collect();
             ExactSums::of(&nodes, &weights)
         };
-        Ok(ExactMoments { classes: (0..n_classes).map(sums).collect() })
+        Ok(ExactMoments { classes: (0..n_classes).map(sums).collect::<Result<_>>()? })
     }
 
     /// Adds the sums of other rows.

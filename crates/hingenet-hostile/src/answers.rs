@@ -1,10 +1,13 @@
 //! Everything the program can do with a model file, and what counts as an answer: finite numbers, probabilities that
 //! sum to one, or an error that ends with exit code 3 (2 where this kind of model cannot do it).
 
-use hingenet::model::{Known, Model, NamedNetwork, Posterior, Query};
+use crate::entrances::is_sound;
+use hingenet::explore::Explorer;
+use hingenet::model::{Dataset, Known, Model, NamedNetwork, Posterior, Predictions, Query};
 use hingenet::report::{ModelReport, NetworkPicture, NetworkReport};
-use hingenet::table::{ColumnData, Table, UnseenPolicy};
+use hingenet::table::{Column, ColumnData, Table, UnseenPolicy};
 use hingenet::{Control, Error, Explanation, Reasons, Result, ShapleyParams};
+use hingenet_view::explorer::Exploration;
 use hingenet_view::network::{network_svg, networks_svg};
 
 /// What is wrong with an answer.
@@ -21,15 +24,21 @@ pub const QUESTIONS: [(&str, Check); 4] = [
 ];
 
 /// What else the program does with a model.
-const COMMANDS: [(&str, Check); 8] = [
+const COMMANDS: [(&str, Check); 14] = [
     ("save", |m, _| m.to_bytes().map(|_| None)),
     ("sample", |m, _| m.sample(5, &[], 1, &Control::default()).map(|table| cells(&table))),
     ("sample --given", |m, _| given(m).map(|table| cells(&table))),
+    ("predict --coverage", prediction_sets),
+    ("impute", imputed),
+    ("merge", merged),
+    ("fit --like", fitted_like),
+    ("inspect", |m, _| inspected(m).map(|text| words(&text))),
     ("inspect --format dot", |m, _| dot(m).map(|text| words(&text))),
     ("inspect --format svg", |m, _| svg(m).map(|text| words(&text))),
     ("inspect --format bif", |m, _| read_back(m, |n| NamedNetwork::from_bif(&n.to_bif()))),
     ("inspect --format xmlbif", |m, _| read_back(m, |n| NamedNetwork::from_xmlbif(&n.to_xmlbif()))),
     ("inspect --format html", page),
+    ("explore", explored),
 ];
 
 /// Whether a file loads, and what is wrong with the answers of the model in it, whatever it is asked.
@@ -61,12 +70,69 @@ pub fn answered<'c>(
 
 fn predictions(model: &Model, rows: &Table) -> Result<Option<Problem>> {
     let (whole, terms) = model.predict_terms(rows, UnseenPolicy::Missing, &Control::default())?;
-    let all = std::iter::once(&whole).chain(terms.iter().map(|(_, p)| p));
-    let improper = |log_proba: &[f64]| {
+    Ok(std::iter::once(&whole).chain(terms.iter().map(|(_, p)| p)).find_map(improper))
+}
+
+/// The first row whose probabilities do not sum to one.
+fn improper(predictions: &Predictions) -> Option<Problem> {
+    let of_row = |log_proba: &[f64]| {
         let total: f64 = log_proba.iter().map(|l| l.exp()).sum();
         ((total - 1.0).abs() > 1e-6 || total.is_nan()).then(|| format!("{log_proba:?}"))
     };
-    Ok(all.flat_map(|p| p.log_proba.chunks(p.n_classes)).find_map(improper))
+    predictions.log_proba.chunks(predictions.n_classes).find_map(of_row)
+}
+
+/// Sets of a larger coverage hold those of a smaller one.
+fn prediction_sets(model: &Model, rows: &Table) -> Result<Option<Problem>> {
+    let held_out = model.calibration_rows() as f64;
+    if held_out == 0.0 {
+        return Ok(None);
+    }
+    let most = held_out / (held_out + 1.0);
+    let predictions = model.predict(rows, UnseenPolicy::Missing)?;
+    let sets = |share: f64| model.prediction_sets(&predictions, share * most);
+    let (wide, narrow) = (sets(0.95)?, sets(0.3)?);
+    let is_within =
+        wide.len() == predictions.log_proba.len() && narrow.iter().zip(&wide).all(|(n, w)| *w || !n);
+    Ok((!is_within).then(|| format!("{narrow:?} is not within {wide:?}")))
+}
+
+/// Completed cells are finite, and so is how sure they are; cells that the model cannot know stay missing.
+fn imputed(model: &Model, rows: &Table) -> Result<Option<Problem>> {
+    let (completed, spread) = model.impute(rows, UnseenPolicy::Missing, &Control::default())?;
+    let all = completed.columns().iter().chain(spread.columns());
+    let mut numbers = all.filter_map(Column::as_numeric).flat_map(|column| column.iter().flatten());
+    let unsure = |column: &Column| column.as_numeric().is_some_and(|x| x.iter().flatten().any(|s| s < 0.0));
+    let negative =
+        spread.columns().iter().find(|column| unsure(column)).map(|column| column.name().to_string());
+    Ok(numbers.find(|x| !x.is_finite()).map(|x| x.to_string()).or(negative))
+}
+
+/// The model and itself, as if the rows had come twice.
+fn merged(model: &Model, rows: &Table) -> Result<Option<Problem>> {
+    if !model.keeps_statistics() {
+        return Ok(None);
+    }
+    let both = model.merge(model, &Control::default())?;
+    if Some(both.facts.rows) != model.facts.rows.checked_mul(2) {
+        return Ok(Some(format!("{} rows are merged to {}", model.facts.rows, both.facts.rows)));
+    }
+    still_answers(&both, rows)
+}
+
+/// The same model of rows that it has drawn itself.
+fn fitted_like(model: &Model, rows: &Table) -> Result<Option<Problem>> {
+    if !model.keeps_statistics() {
+        return Ok(None);
+    }
+    let control = Control::default();
+    let drawn = model.sample(20, &[], 2, &control)?;
+    still_answers(&model.fit_like(&Dataset::new(drawn, &model.target, None)?, &control)?, rows)
+}
+
+/// What is wrong with the predictions of a model that was made of another one, once it was saved.
+fn still_answers(model: &Model, rows: &Table) -> Result<Option<Problem>> {
+    predictions(&Model::from_bytes(&model.to_bytes()?)?, rows)
 }
 
 fn explanations(model: &Model, rows: &Table) -> Result<Option<Problem>> {
@@ -128,6 +194,34 @@ fn cells(table: &Table) -> Option<Problem> {
         ColumnData::Categorical(_) => None,
     });
     numbers.map(f64::to_string).next()
+}
+
+/// What the text and the JSON about a model show beside its header.
+fn inspected(model: &Model) -> Result<String> {
+    let pictures = NetworkPicture::all_of_model(model)?;
+    let moved = NetworkReport::of_model(model)?.map(|networks| networks.moved);
+    Ok(format!("{:?}{pictures:?}{moved:?}", model.pool_summary()))
+}
+
+/// The page that can be asked, alone or with the program behind it, and what it asks.
+fn explored(model: &Model, rows: &Table) -> Result<Option<Problem>> {
+    let explorer = Explorer::new(model)?;
+    let given = explorer.rows(rows, rows.n_rows())?;
+    let exploration = match Exploration::offline(&explorer, Some(given.clone()))? {
+        Some(alone) => alone,
+        None => Exploration::served(&explorer, Some(given), "token")?,
+    };
+    let report = ModelReport::of(model, &Table::default(), &[])?;
+    if let Err(e) = hingenet_view::model_page(&report, Some(&exploration)) {
+        return Ok(Some(e.to_string()));
+    }
+    for request in [r#"{"beliefs":{"known":[],"about":1}}"#, r#"{"classes":{"sets":[[]]}}"#] {
+        let answer = explorer.answer(request)?;
+        if !is_sound(&answer) {
+            return Ok(Some(answer));
+        }
+    }
+    Ok(None)
 }
 
 fn dot(model: &Model) -> Result<String> {

@@ -182,14 +182,18 @@ fn explore_request(bytes: &[u8]) {
     for model in MODELS.get_or_init(|| files.iter().map(load).collect()) {
         let explorer = Explorer::new(model).unwrap_or_else(|e| panic!("{e}"));
         let Ok(answer) = explorer.answer(&String::from_utf8_lossy(bytes)) else { continue };
-        let read: Value = serde_json::from_str(&answer).unwrap_or_else(|e| panic!("{e}: {answer}"));
-        let sets = read.as_array().map_or(std::slice::from_ref(&read), Vec::as_slice);
-        assert!(sets.iter().all(is_sound), "{}: {answer}", model.spec);
+        assert!(is_sound(&answer), "{}: {answer}", model.spec);
     }
 }
 
+/// Whether an answer of the explorer is sound, for one set of beliefs or for each of several.
+pub(crate) fn is_sound(answer: &str) -> bool {
+    let read: Value = serde_json::from_str(answer).unwrap_or_else(|e| panic!("{e}: {answer}"));
+    read.as_array().map_or(std::slice::from_ref(&read), Vec::as_slice).iter().all(are_sound)
+}
+
 /// Whether classes have probabilities and all that is believed of the columns is numbers; JSON has null for all others.
-fn is_sound(beliefs: &Value) -> bool {
+fn are_sound(beliefs: &Value) -> bool {
     let classes = beliefs["classes"].as_array().into_iter().flatten().map(Value::as_f64);
     let is_one = classes.sum::<Option<f64>>().is_some_and(|total| (total - 1.0).abs() < 1e-6);
     let columns = beliefs["columns"].as_array().into_iter().flatten();

@@ -29,6 +29,11 @@ const NUMBERS: [f64; 16] = [
 /// Whole numbers of the same kind.
 const COUNTS: [u64; 14] =
     [0, 1, 2, 3, 7, 255, 65_535, 65_536, 10_000_000, 1 << 31, u32::MAX as u64, 1 << 53, 1 << 63, u64::MAX];
+/// Types of the numbers in sections, with their bytes.
+const TYPES: [(&str, usize); 5] = [("u8", 1), ("u32", 4), ("u64", 8), ("i128", 16), ("f64", 8)];
+/// Descriptions of nested data whose numbers stand in a section, with its name.
+const SHAPES: [(&str, &str); 3] =
+    [("/about/parameters", "numbers"), ("/about/sets", "sets/numbers"), ("/about/task", "numbers")];
 /// Key of an object that comes to stand twice: the mark is taken off when the header is written.
 const TWICE: &str = "(twice)";
 
@@ -47,12 +52,12 @@ impl Parts {
             bytes.get(PREFIX..bytes.len().checked_sub(4)?)?.split_at_checked(header_length(bytes))?;
         let header: Value = serde_json::from_slice(header).ok()?;
         let mut section = |info: &Value| {
-            let length = usize::try_from(info["count"].as_u64()?).ok()?.checked_mul(width(info))?;
+            let length = usize::try_from(info["count"].as_u64()?).ok()?.checked_mul(width(info)?)?;
             let (own, after) = rest.split_at_checked(length)?;
             rest = after;
             Some(own.to_vec())
         };
-        let infos = header.get("about").and(header["sections"].as_array()).filter(|list| !list.is_empty())?;
+        let infos = header.get("about").and(header["sections"].as_array())?;
         let sections = infos.iter().map(&mut section).collect::<Option<_>>()?;
         Some(Parts { header, sections })
     }
@@ -63,9 +68,14 @@ impl Parts {
         sealed(header.as_bytes(), &self.sections.concat())
     }
 
-    /// One to three alterations.
+    /// One to three alterations; where sections are files of the same kind, often of one of these.
     pub fn altered(&self, random: &mut Random) -> Parts {
-        let mut parts = self.clone();
+        let (mut parts, files) = (self.clone(), self.inner_files());
+        if !files.is_empty() && random.below(2) == 0 {
+            let (at, file) = &files[random.below(files.len())];
+            parts.replace(*at, file.altered(random).seal());
+            return parts;
+        }
         for _ in 0..1 + random.below(3) {
             match random.below(10) {
                 0..=4 => parts.alter_header(random),
@@ -75,6 +85,28 @@ impl Parts {
             }
         }
         parts
+    }
+
+    /// Sections that are whole files themselves, with their places.
+    fn inner_files(&self) -> Vec<(usize, Parts)> {
+        let bytes = (0..self.sections.len()).filter(|&at| self.header["sections"][at]["type"] == "u8");
+        bytes.filter_map(|at| Some((at, Parts::of(&self.sections[at])?))).collect()
+    }
+
+    /// Puts other bytes in place of a section.
+    fn replace(&mut self, at: usize, bytes: Vec<u8>) {
+        self.header["sections"][at]["count"] = json!(bytes.len() / self.width(at));
+        self.sections[at] = bytes;
+    }
+
+    /// Bytes of a number of a section.
+    fn width(&self, at: usize) -> usize {
+        width(&self.header["sections"][at]).unwrap_or(1)
+    }
+
+    /// Any of the sections, if there are some.
+    fn any_section(&self, random: &mut Random) -> Option<usize> {
+        (!self.sections.is_empty()).then(|| random.below(self.sections.len()))
     }
 
     /// Something somewhere in the description of the model.
@@ -99,18 +131,18 @@ impl Parts {
 
     /// One number of a section.
     fn alter_section(&mut self, random: &mut Random) {
-        let at = random.below(self.sections.len());
-        let width = width(&self.header["sections"][at]);
+        let Some(at) = self.any_section(random) else { return };
+        let (width, is_real) = (self.width(at), self.header["sections"][at]["type"] == "f64");
         let section = &mut self.sections[at];
         let n = section.len() / width;
         if n == 0 {
             return;
         }
         let (to, from) = (random.below(n) * width, random.below(n) * width);
-        let new: Vec<u8> = match (random.below(4), width) {
-            (0, _) => section[from..from + width].to_vec(),
-            (_, 4) => (COUNTS[random.below(COUNTS.len())] as u32).to_le_bytes().to_vec(),
-            (1, _) => {
+        let new: Vec<u8> = match random.below(4) {
+            0 => section[from..from + width].to_vec(),
+            _ if !is_real => whole(random).to_le_bytes()[..width].to_vec(),
+            1 => {
                 let old = f64::from_le_bytes(section[to..to + 8].try_into().unwrap());
                 [-old, old * 1e3, old * 1e-3, old + 1.0][random.below(4)].to_le_bytes().to_vec()
             }
@@ -121,20 +153,22 @@ impl Parts {
 
     /// Makes a section shorter or longer and says so in its count.
     fn resize_section(&mut self, random: &mut Random) {
-        let at = random.below(self.sections.len());
-        let info = &mut self.header["sections"][at];
-        let (width, section) = (width(info), &mut self.sections[at]);
+        let Some(at) = self.any_section(random) else { return };
+        let (width, mut section) = (self.width(at), self.sections[at].clone());
         let n = section.len() / width;
         let length = [0, n.saturating_sub(1), n / 2, n + 1, 2 * n][random.below(5)];
         section.resize(length * width, 0);
-        info["count"] = json!(length);
+        self.replace(at, section);
     }
 
     /// Makes a list of plain numbers one shorter or longer, and the section behind it too.
     fn resize_list(&mut self, random: &mut Random) {
         let sections = self.header["sections"].as_array().unwrap();
-        let Some(at) = sections.iter().position(|s| s["name"] == "numbers") else { return };
-        let Some(shape) = self.header.pointer_mut("/about/parameters") else { return };
+        let section = |name: &str| sections.iter().position(|s| s["name"] == name);
+        let there = SHAPES.iter().filter(|(place, _)| self.header.pointer(place).is_some());
+        let there: Vec<_> = there.filter_map(|(place, name)| Some((place, section(name)?))).collect();
+        let Some((place, at)) = (!there.is_empty()).then(|| there[random.below(there.len())]) else { return };
+        let Some(shape) = self.header.pointer_mut(place) else { return };
         let mut lists = Vec::new();
         list_numbers(shape, &mut String::new(), &mut 0, &mut lists);
         if lists.is_empty() {
@@ -183,8 +217,15 @@ fn sealed(header: &[u8], sections: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn width(info: &Value) -> usize {
-    if info["type"] == "f64" { 8 } else { 4 }
+/// Bytes of a number of a section, as the header describes it; `None` for types that are none.
+fn width(info: &Value) -> Option<usize> {
+    TYPES.iter().find(|(name, _)| info["type"] == *name).map(|(_, width)| *width)
+}
+
+/// A whole number of any size and sign; sections hold its lower bytes.
+fn whole(random: &mut Random) -> i128 {
+    let size = i128::from(COUNTS[random.below(COUNTS.len())]) << (63 * random.below(2));
+    if random.below(4) == 0 { -size } else { size }
 }
 
 fn checksum(bytes: &[u8]) -> [u8; 4] {
@@ -314,5 +355,57 @@ fn alter_fields(fields: &mut Map<String, Value>, random: &mut Random) {
             alter(&mut value, random);
             fields.insert(key, value);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file with a section of every type, the bytes of which are themselves such a file.
+    fn file(inner: &[u8]) -> Parts {
+        let info = |(name, width): &(&str, usize)| {
+            let count = if *name == "u8" { inner.len() } else { 3 };
+            (
+                json!({"name": name, "type": name, "count": count}),
+                if *width == 1 { inner.to_vec() } else { vec![7; 3 * width] },
+            )
+        };
+        let (infos, sections): (Vec<Value>, Vec<Vec<u8>>) = TYPES.iter().map(info).unzip();
+        Parts { header: json!({"about": {"kind": "test"}, "sections": infos}), sections }
+    }
+
+    #[test]
+    fn every_type_of_section_is_taken_apart_and_altered() {
+        let parts = file(&file(&[1, 2, 3]).seal());
+        assert_eq!(Parts::of(&parts.seal()).unwrap().sections, parts.sections);
+        let mut unknown = parts.clone();
+        unknown.header["sections"][1]["type"] = json!("u16");
+        assert!(Parts::of(&unknown.seal()).is_none());
+        let mut changed = [false; TYPES.len()];
+        let mut random = Random::new(1);
+        for _ in 0..400 {
+            let altered = Parts::of(&parts.altered(&mut random).seal()).unwrap();
+            for (i, section) in altered.sections.iter().enumerate() {
+                changed[i] |= *section != parts.sections[i];
+            }
+        }
+        assert_eq!(changed, [true; TYPES.len()]);
+    }
+
+    #[test]
+    fn what_stands_in_an_inner_file_is_altered_behind_right_checksums() {
+        let (inner, mut random) = (file(&[1, 2, 3]), Random::new(2));
+        let (mut headers, mut sections) = (0, 0);
+        for _ in 0..100 {
+            let altered = file(&inner.seal()).altered(&mut random);
+            let Some(own) = Parts::of(&altered.sections[0]).filter(|own| own.seal() == altered.sections[0])
+            else {
+                continue;
+            };
+            headers += usize::from(own.header != inner.header);
+            sections += usize::from(own.sections != inner.sections);
+        }
+        assert!(headers > 10 && sections > 10, "{headers} {sections}");
     }
 }

@@ -92,7 +92,7 @@ impl PoolTask {
         let class = kept.iter().map(place).collect::<Result<Vec<usize>>>()?;
         let k = self.present.len();
         let classes = match self.layout() {
-            Some(layout) => layout.sums(&features, &class, k, &weights),
+            Some(layout) => layout.sums(&features, &class, k, &weights)?,
             None => Vec::new(),
         };
         let codes = Codes::from_options(k, class.into_iter().map(Some));

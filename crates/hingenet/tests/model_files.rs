@@ -455,3 +455,98 @@ fn a_failed_save_leaves_nothing_behind() {
     assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("model.hgn"), "{error}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
+
+/// A container inside another one, altered.
+fn with_inner(bytes: &[u8], section: &str, alter: impl FnOnce(&mut Container)) -> Vec<u8> {
+    let mut outer = Container::from_bytes(bytes).unwrap();
+    let mut inner = Container::from_bytes(&outer.take::<u8>(section).unwrap()).unwrap();
+    alter(&mut inner);
+    outer.put(section, &inner.to_bytes().unwrap());
+    outer.to_bytes().unwrap()
+}
+
+fn keeping_statistics(name: &str) -> Vec<u8> {
+    let data = Dataset::new(table(200, 0.0), "class", None).unwrap();
+    let options = FitOptions { keep_statistics: true, ..FitOptions::default() };
+    fit(&name.parse().unwrap(), &data, options, &Control::default()).unwrap().to_bytes().unwrap()
+}
+
+#[test]
+fn statistics_whose_states_are_not_those_of_the_columns_are_refused() {
+    let bytes = keeping_statistics("tan:ml");
+    let coders = "/task/work/Count/coding/coders";
+    let swapped = with_inner(&bytes, "statistics/task", |task| {
+        task.about.pointer_mut(coders).unwrap().as_array_mut().unwrap().swap(0, 1);
+    });
+    let fewer = with_inner(&bytes, "statistics/task", |task| {
+        let names = format!("{coders}/1/categories/names");
+        task.about.pointer_mut(&names).unwrap().as_array_mut().unwrap().pop();
+    });
+    for altered in [swapped, fewer] {
+        let error = Model::from_bytes(&altered).unwrap_err().to_string();
+        assert!(error.contains("the states are not those of the columns"), "{error}");
+    }
+}
+
+#[test]
+fn counts_that_no_rows_have_are_refused_or_cannot_be_merged() {
+    let counted = |name: &str, n: f64| {
+        with_inner(&keeping_statistics(name), "statistics/gathered", |gathered| {
+            let mut counts: Vec<f64> = gathered.take("counts").unwrap();
+            counts[0] = n;
+            gathered.put("counts", &counts);
+        })
+    };
+    for name in ["nb:ml", "tan:ml", "aode:ml"] {
+        for n in [2f64.powi(54), 1e308, 0.5, -1.0, f64::INFINITY] {
+            let error = Model::from_bytes(&counted(name, n)).unwrap_err().to_string();
+            assert!(error.contains("a count is no whole number of rows"), "{name} {n}: {error}");
+        }
+        let most = Model::from_bytes(&counted(name, 2f64.powi(53))).unwrap();
+        let error = most.merge(&most, &Control::default()).unwrap_err();
+        assert!(error.to_string().contains("no table has so many rows"), "{name}: {error}");
+    }
+    // what every network has of its own tables
+    let mut container =
+        Container::from_bytes(&fitted("tan:ml", &table(200, 0.0)).to_bytes().unwrap()).unwrap();
+    let mut support: Vec<f64> = container.take("support").unwrap();
+    support[0] = 1e308;
+    container.put("support", &support);
+    let model = Model::from_bytes(&container.to_bytes().unwrap()).unwrap();
+    let error = model.merge(&model, &Control::default()).unwrap_err();
+    assert!(matches!(error, Error::ModelFile { .. }), "{error}");
+}
+
+/// Moments may be possible and still be of numbers that no network can hold.
+#[test]
+fn moments_merge_to_a_model_that_can_be_saved_or_are_refused_as_damaged() {
+    let bytes = keeping_statistics("sgbn:or,lambda1=20");
+    let (mut merged, mut refused) = (0, 0);
+    for value in [1, -(1 << 60), 1 << 100] {
+        for at in (0..12).step_by(3) {
+            let altered = with_inner(&bytes, "statistics/gathered", |gathered| {
+                let mut products: Vec<i128> = gathered.take("products").unwrap();
+                products[at] = value;
+                gathered.put("products", &products);
+            });
+            let Ok(model) = Model::from_bytes(&altered) else { continue };
+            match model.merge(&model, &Control::default()).and_then(|both| both.to_bytes()) {
+                Ok(_) => merged += 1,
+                Err(Error::ModelFile { .. } | Error::Data { .. }) => refused += 1,
+                Err(other) => panic!("{at} {value}: {other}"),
+            }
+        }
+    }
+    assert!(merged > 0 && refused > 0, "{merged} {refused}");
+}
+
+#[test]
+fn a_temperature_that_no_calibration_gives_is_refused() {
+    let bytes = fitted("tan:ml", &table(200, 0.0)).to_bytes().unwrap();
+    for temperature in [5e-324, 1e-101, 1e101, 0.0, f64::NAN] {
+        let mut container = Container::from_bytes(&bytes).unwrap();
+        container.put("temperature", &[temperature]);
+        let error = Model::from_bytes(&container.to_bytes().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("temperature"), "{error}");
+    }
+}

@@ -368,6 +368,13 @@ fn models_that_keep_their_statistics_can_be_merged() {
     let more = plain.fit_like(&of(0..100), &control).unwrap();
     let both = plain.merge(&more, &control).unwrap();
     assert_eq!((both.facts.rows, both.keeps_statistics()), (500, true));
+    let mut many = both.clone();
+    many.facts.rows = (1 << 63) + 5;
+    let error = many.merge(&many, &control).unwrap_err();
+    assert!(
+        matches!(&error, Error::ModelFile { problem, .. } if problem.contains("so many rows")),
+        "{error}"
+    );
     let again = plain.fit_like(&of(0..400), &control).unwrap();
     assert_eq!(again.fitted, plain.fitted);
     let aode = fit(&"aode:ml".parse().unwrap(), &of(0..400), FitOptions::default(), &control).unwrap();

@@ -26,8 +26,14 @@ impl ExactSums {
         ExactSums { rows: 0, sums: vec![0; columns], products: vec![0; columns * (columns + 1) / 2] }
     }
 
-    /// Sums of columns, none of whose numbers is beyond [`LARGEST`], with whole weights.
-    pub fn of(columns: &[Vec<i64>], weights: &[u64]) -> Self {
+    /// Sums of columns, none of whose numbers is beyond [`LARGEST`], with whole weights; refuses weights whose sums of
+    /// products might overflow.
+    pub fn of(columns: &[Vec<i64>], weights: &[u64]) -> Result<Self> {
+        let rows = weights.iter().try_fold(0u64, |sum, w| sum.checked_add(*w)).filter(|n| *n <= MOST_ROWS);
+        let rows = rows.ok_or_else(|| {
+            let problem = "the rows of a class weigh more than 2^31 together";
+            Error::data(problem, "divide all weights by the same number, or give fewer rows")
+        })?;
         let is_plain = weights.iter().all(|w| *w == 1);
         let sum =
             |u: &Vec<i64>| u.iter().zip(weights).map(|(u, w)| i128::from(*u) * i128::from(*w)).sum::<i128>();
@@ -41,11 +47,11 @@ impl ExactSums {
             };
             columns[..=i].iter().map(product).collect::<Vec<i128>>()
         };
-        ExactSums {
-            rows: weights.iter().sum(),
+        Ok(ExactSums {
+            rows,
             sums: columns.par_iter().map(sum).collect(),
             products: (0..columns.len()).into_par_iter().flat_map_iter(line).collect(),
-        }
+        })
     }
 
     /// Number of columns.
@@ -102,14 +108,14 @@ mod tests {
     fn sums_are_those_of_the_rows() {
         let columns = vec![vec![1, -2, 3], vec![1 << 47, 5, -(1 << 47)]];
         let weights = [2, 1, 3];
-        let all = ExactSums::of(&columns, &weights);
+        let all = ExactSums::of(&columns, &weights).unwrap();
         assert_eq!((all.rows, &all.sums[..]), (6, &[9, (2 - 3) * (1i128 << 47) + 5][..]));
         assert_eq!(all.product(0, 1), (2 - 9) * (1i128 << 47) - 10);
         assert_eq!(all.product(1, 0), all.product(0, 1));
         let part = |rows: &[usize]| {
             let of = |u: &Vec<i64>| rows.iter().map(|&m| u[m]).collect();
             let weights: Vec<u64> = rows.iter().map(|&m| weights[m]).collect();
-            ExactSums::of(&columns.iter().map(of).collect::<Vec<_>>(), &weights)
+            ExactSums::of(&columns.iter().map(of).collect::<Vec<_>>(), &weights).unwrap()
         };
         let mut merged = part(&[2]);
         merged.merge(&ExactSums::empty(2)).unwrap();
@@ -119,5 +125,17 @@ mod tests {
         assert!(merged.merge(&ExactSums::empty(1)).is_err());
         merged.products[0] = i128::MIN;
         assert!(!merged.is_possible(2));
+    }
+
+    /// Two products of the largest numbers with weights of 2^32 are 2^127, which is a negative number.
+    #[test]
+    fn weights_whose_products_overflow_are_refused() {
+        let largest = vec![vec![1 << 47; 2]];
+        let most = ExactSums::of(&largest, &[1 << 30; 2]).unwrap();
+        assert_eq!(most.products, [1i128 << 125]);
+        for weights in [[1 << 32; 2], [u64::MAX, 1]] {
+            let error = ExactSums::of(&largest, &weights).unwrap_err();
+            assert!(error.to_string().contains("weigh more than 2^31"), "{error}");
+        }
     }
 }

@@ -44,7 +44,9 @@ impl Matrix {
 
     /// Takes over row-major data.
     pub fn from_vec(rows: usize, cols: usize, data: Vec<f64>) -> Result<Self> {
-        crate::error::require_len("entries of a matrix", rows * cols, data.len())?;
+        // sizes from a file may overflow, and no data are so many
+        let size = rows.saturating_mul(cols);
+        crate::error::require_len("entries of a matrix", size, data.len())?;
         Ok(Matrix { rows, cols, data })
     }
 
@@ -393,6 +395,12 @@ mod tests {
 
     fn spd() -> Matrix {
         Matrix::from_vec(3, 3, vec![4.0, 1.0, 0.5, 1.0, 3.0, -0.2, 0.5, -0.2, 2.0]).unwrap()
+    }
+
+    #[test]
+    fn sizes_whose_product_overflows_are_not_those_of_any_data() {
+        assert!(Matrix::from_vec(1 << (usize::BITS - 1), 2, Vec::new()).is_err());
+        assert_eq!(Matrix::from_vec(2, 1, vec![3.0, 4.0]).unwrap().row(1), [4.0]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::good::TOYS;
 use crate::support::Folder;
+use std::path::Path;
 
 /// Rows with everything that predictions tell of: absent columns, unseen categories, numbers far outside, large integers.
 const ROWS: &str = "\
@@ -161,6 +162,21 @@ fn an_output_is_no_file_of_the_table_it_is_made_from() {
         let shown = folder.fails(line, 2);
         assert!(shown.contains(problem), "{shown}");
     }
+    // names that are not there yet, of inputs and outputs that are written in other ways
+    let whole = folder.path().join("parts/part-7.csv").display().to_string();
+    for (pattern, output) in [
+        ("parts/part-*.csv", "parts/part-7.csv"),
+        ("./parts/part-[0-9].csv", &whole),
+        ("?arts/*.csv", "./parts/../parts/part-7.csv"),
+    ] {
+        let run = folder.run(&format!("predict nb.hgn {pattern} -o {output}"));
+        let problem = format!("{output} would become a file of the table {pattern}");
+        assert!(run.code == Some(2) && run.stderr.contains(&problem), "{}", run.show());
+        assert!(!Path::new(&whole).exists());
+    }
+    folder.succeeds("predict nb.hgn parts/part-?.csv -o part-7.csv");
+    folder.succeeds("predict nb.hgn parts/part-*.csv -o parts/answers.csv");
+    std::fs::remove_file(folder.path().join("parts/answers.csv")).unwrap();
     folder.succeeds("fit parts --target colour --drop-unlabelled --model majority -o ./parts/m.hgn");
     let shown = folder.fails("predict nb.hgn none/*.csv", 3);
     assert!(shown.contains("none/*.csv"), "{shown}");

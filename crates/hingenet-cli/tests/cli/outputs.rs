@@ -1,7 +1,7 @@
 //! What the program writes to: nothing that is read, nothing twice, nothing that is read-only; links, pipes and modes stay.
 
 use crate::good::TOYS;
-use crate::support::Folder;
+use crate::support::{Folder, program};
 use insta::assert_snapshot;
 
 fn folder() -> Folder {
@@ -149,6 +149,25 @@ fn no_text_of_the_data_commands_the_terminal() {
     }
     let shown = folder.succeeds("inspect m.hgn");
     assert!(shown.contains("x\\u{1b}[31m") && shown.contains("p\\u{1b}]0;t\\u{7}"), "{shown}");
+}
+
+/// `script` gives a program a terminal and keeps what it shows there.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_shows_tables_and_networks_as_it_shows_text_and_files_hold_them_as_they_are() {
+    let folder = Folder::with(&[("d.csv", HOSTILE)]);
+    folder.succeeds("fit d.csv --target y --model nb:ml -o m.hgn");
+    for line in ["predict m.hgn d.csv --explain", "sample m.hgn -n 4", "inspect m.hgn --format dot"] {
+        let piped = folder.run(line).stdout;
+        assert!(piped.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{line}: {piped}");
+        let words = format!("{} {line} --quiet 2> quiet", program().display());
+        let mut command = std::process::Command::new("script");
+        let run = command.args(["-qec", &words, "/dev/null"]).current_dir(folder.path()).output().unwrap();
+        let shown = String::from_utf8(run.stdout).unwrap();
+        assert!(run.status.success() && !shown.is_empty(), "{line}: {shown}");
+        let harmful = |c: char| (c.is_control() && c != '\n' && c != '\r') || c == '\u{202e}';
+        assert!(!shown.contains(harmful), "{line}: {shown:?}");
+    }
 }
 
 #[test]

@@ -95,7 +95,7 @@ impl ValueCounts {
     pub fn from_arrays(n_classes: usize, arrays: &ValueArrays) -> Result<Self> {
         let ValueArrays { shift, low, high, rows } = arrays;
         require_len("upper ends of bins", low.len(), high.len())?;
-        require_len("rows of bins", low.len() * n_classes, rows.len())?;
+        require_len("rows of bins", low.len().saturating_mul(n_classes), rows.len())?;
         let bin = |x: f64| ordered_key(x).checked_shr(*shift);
         let fits = |(a, b): (&f64, &f64)| a.is_finite() && b.is_finite() && a <= b && bin(*a) == bin(*b);
         let is_ordered = low.iter().skip(1).zip(high).all(|(next, last)| bin(*next) > bin(*last));
@@ -108,6 +108,13 @@ impl ValueCounts {
             counts.insert([low[v], high[v]], rows.iter().copied().enumerate());
         }
         Ok(counts)
+    }
+
+    /// Whether the values can be those of so many rows of each class.
+    pub fn are_of(&self, class_rows: &[u64]) -> bool {
+        let of_class =
+            |c: usize| (0..self.n_bins()).try_fold(0u64, |sum, v| sum.checked_add(self.rows(v)[c]));
+        (0..self.n_classes).all(|c| of_class(c).is_some_and(|n| n <= class_rows[c]))
     }
 
     /// The arrays, bins in ascending order.

@@ -132,20 +132,45 @@ impl TableScan {
             };
             return Err(Error::data(problem, "give all pieces the same columns in the same order"));
         }
+        let rows = added(self.rows, other.rows)?;
+        let missing = added(self.missing, other.missing)?;
+        added(self.total(), other.total())?; // no other count of theirs is larger
         let (classes, of_own, of_other) = united(&self.classes, &other.classes);
         let mut class_rows = vec![0; classes.len()];
         self.class_rows.iter().zip(&of_own).for_each(|(n, &c)| class_rows[c] += n);
         other.class_rows.iter().zip(&of_other).for_each(|(n, &c)| class_rows[c] += n);
         let maps = Maps { n: classes.len(), own: &of_own, other: &of_other };
         self.columns.par_iter_mut().zip(&other.columns).for_each(|(a, b)| a.merge(b, &maps));
-        (self.rows, self.missing) = (self.rows + other.rows, self.missing + other.missing);
+        (self.rows, self.missing) = (rows, missing);
         (self.classes, self.class_rows) = (classes, class_rows);
         Ok(())
     }
 
+    /// Refuses counts that no rows have (for what is read from a file): where those of the classes can be added, all can.
+    pub fn check_counts(&self) -> Result<()> {
+        let total = sum(&self.class_rows)?;
+        let fits = |column: &ColumnScan| {
+            let is_possible = match &column.cells {
+                Cells::Missing | Cells::Mixed => true,
+                Cells::Categories { rows, .. } => sum(rows)? <= total,
+                Cells::Numbers(values) => values.are_of(&self.class_rows),
+            };
+            Ok(is_possible && column.observed <= total)
+        };
+        match self.columns.iter().map(fits).collect::<Result<Vec<bool>>>()?.contains(&false) {
+            true => Err(Error::model_file("a column has more cells than there are rows")),
+            false => Ok(()),
+        }
+    }
+
+    /// Total weight of the rows.
+    fn total(&self) -> u64 {
+        self.class_rows.iter().sum()
+    }
+
     /// Whether a cell is missing in a row that counts.
     pub fn has_gaps(&self) -> bool {
-        let total: u64 = self.class_rows.iter().sum();
+        let total = self.total();
         self.columns.iter().any(|column| column.observed < total)
     }
 
@@ -210,6 +235,15 @@ impl TableScan {
         };
         empty.check()
     }
+}
+
+/// The sum of two counts, which may come from files.
+fn added(a: u64, b: u64) -> Result<u64> {
+    a.checked_add(b).ok_or_else(|| Error::model_file("no table has so many rows"))
+}
+
+fn sum(counts: &[u64]) -> Result<u64> {
+    counts.iter().try_fold(0, |sum, n| added(sum, *n))
 }
 
 /// Where the classes of two pieces stand among those of both.
@@ -286,5 +320,72 @@ impl Cells {
             }
         }
         Cells::Categories { names: column.categories().to_vec(), rows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A piece with two classes, a column of numbers and one of words.
+    fn scan() -> TableScan {
+        let names = |names: [&str; 2]| names.map(String::from).to_vec();
+        let codes = || Codes::from_options(2, [0, 1, 1].map(Some).into_iter());
+        let columns = vec![
+            Column::numeric("x", vec![1.0, 2.0, f64::NAN]),
+            Column::categorical("word", names(["a", "b"]), codes()),
+        ];
+        let features = crate::table::Table::new(columns).unwrap();
+        TableScan::of(&Dataset::from_parts("y", features, names(["p", "q"]), codes(), None).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn pieces_of_more_rows_than_can_be_counted_are_not_added() {
+        let alter: [fn(&mut TableScan); 3] = [
+            |scan| scan.rows = u64::MAX - 1,
+            |scan| scan.missing = u64::MAX,
+            |scan| scan.class_rows[1] = u64::MAX - 1,
+        ];
+        for alter in alter {
+            let mut many = scan();
+            alter(&mut many);
+            let error = many.merge(&scan()).unwrap_err().to_string();
+            assert!(error.contains("no table has so many rows"), "{error}");
+        }
+        let mut two = scan();
+        two.merge(&scan()).unwrap();
+        assert_eq!((two.rows, two.missing, two.total()), (6, 2, 6));
+        two.check_counts().unwrap();
+    }
+
+    #[test]
+    fn a_column_has_no_more_cells_than_there_are_rows() {
+        let numbers = |rows: Vec<u64>| {
+            let (low, high) = (vec![1.0, 2.0], vec![1.0, 2.0]);
+            Cells::Numbers(
+                ValueCounts::from_arrays(2, &crate::encode::ValueArrays { shift: 0, low, high, rows })
+                    .unwrap(),
+            )
+        };
+        let words =
+            |rows: [u64; 2]| Cells::Categories { names: vec!["a".into(), "b".into()], rows: rows.into() };
+        let with = |column: usize, cells: Cells| {
+            let mut scan = scan();
+            scan.columns[column].cells = cells;
+            scan.check_counts()
+        };
+        assert!(with(0, numbers(vec![1, 1, 0, 1])).is_ok() && with(1, words([3, 0])).is_ok());
+        for cells in [numbers(vec![1, 1, 1, 1]), numbers(vec![0, u64::MAX, 1, 1])] {
+            assert!(with(0, cells).unwrap_err().to_string().contains("more cells than there are rows"));
+        }
+        for rows in [[3, 1], [u64::MAX, 1]] {
+            assert!(with(1, words(rows)).is_err(), "{rows:?}");
+        }
+        let mut observed = scan();
+        observed.columns[1].observed = 4;
+        assert!(observed.check_counts().is_err());
+        let mut classes = scan();
+        classes.class_rows = vec![u64::MAX, 1];
+        assert!(classes.check_counts().is_err());
     }
 }

@@ -13,7 +13,9 @@ pub use category::{category_order, parse_number};
 pub use codes::Codes;
 pub use column::{Categorical, Column, ColumnData, ID_ROWS, Numeric, names_rows};
 pub use numbers::NumberRows;
-pub use read::{Batches, Format, Note, Places, ReadOptions, ReadResult, Record, Records, Source};
+pub use read::{
+    Batches, Format, Note, Places, ReadOptions, ReadResult, Record, Records, Source, would_match,
+};
 pub use read::{read, read_pieces, read_records};
 pub use schema::{AlignReport, FeatureKind, FeatureSpec, Schema, Unseen, UnseenPolicy};
 pub use write::{write_csv, write_csv_header, write_csv_rows};

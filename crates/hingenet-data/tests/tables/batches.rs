@@ -1,7 +1,7 @@
 //! Tables in pieces and in several files.
 
 use super::*;
-use hingenet_data::table::Batches;
+use hingenet_data::table::{Batches, would_match};
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -492,4 +492,37 @@ fn the_files_are_listed() {
     assert_eq!(batches(&path, &ReadOptions::default()).files(), [PathBuf::from(&path)]);
     let absent = batches(&folder.path().join("b.csv"), &ReadOptions::default());
     assert!(matches!(absent.read(&Control::default()), Err(Error::Io { .. })));
+}
+
+/// Whatever is read again by a pattern takes in the files that have come to match it.
+#[test]
+fn a_file_that_is_not_there_yet_matches_a_pattern_as_one_that_is() {
+    let folder = folder(&[("part-1.csv", b"x\n1\n"), ("[a].csv", b"x\n1\n")]);
+    fs::create_dir(folder.path().join("[in]")).unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for (pattern, file, matches) in [
+        ("part-*.csv", "part-9.csv", true),
+        ("part-[0-9].csv", "[in]/../part-9.csv", true),
+        ("[in]/../part-?.csv", "part-9.csv", false),
+        ("part-*.csv", "other.csv", false),
+        ("*.csv", ".part-9.csv", false),
+        ("*.csv", "[in]/part-9.csv", false),
+        ("[[]in]/*.csv", "[in]/part-9.csv", true),
+        ("[a].csv", "a.csv", false),
+        ("part-1.csv", "part-1.csv", false),
+        ("part-*.csv", "nowhere/part-9.csv", false),
+    ] {
+        assert_eq!(would_match(&at(pattern), &at(file)), matches, "{pattern} {file}");
+        if let Some(parent) = at(file).parent().filter(|parent| parent.exists()) {
+            let (file, is_there) = (parent.join(at(file).file_name().unwrap()), at(file).exists());
+            fs::write(&file, "x\n2\n").unwrap();
+            let found = Batches::of(&at(pattern), &ReadOptions::default());
+            let real = file.canonicalize().unwrap();
+            let is_part = found.is_ok_and(|b| b.files().iter().any(|f| f.canonicalize().unwrap() == real));
+            assert!(is_there || is_part == matches, "{pattern} {}", file.display());
+            if !is_there {
+                fs::remove_file(file).unwrap();
+            }
+        }
+    }
 }

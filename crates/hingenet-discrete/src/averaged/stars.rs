@@ -10,6 +10,7 @@
 //!
 //! Missing leaves drop out. A missing root is summed out, or its member left out of the average.
 
+use crate::counts::is_count;
 use crate::samples::check_codes;
 use crate::structure::PairStatistics;
 use crate::tally::joint_counts;
@@ -124,7 +125,7 @@ impl Counts {
     pub fn given(n_states: &[usize], class: Vec<f64>, value: Vec<f64>, pair: Vec<f64>) -> Result<Self> {
         let total = n_states.iter().try_fold(0usize, |sum, r| sum.checked_add(*r));
         let times = |a: Option<usize>, b: usize| a.and_then(|a| a.checked_mul(b));
-        let (k, is_count) = (class.len(), |n: &f64| *n >= 0.0 && n.fract() == 0.0 && n.is_finite());
+        let k = class.len();
         let pairs = total.and_then(|n| times(times(total, n), k));
         let fits = times(total, k) == Some(value.len()) && (pair.is_empty() || pairs == Some(pair.len()));
         if !fits || ![&class, &value, &pair].into_iter().flatten().all(is_count) {
@@ -145,6 +146,9 @@ impl Counts {
         ] {
             require_len(&format!("counts of {what}"), own.len(), more.len())?;
             add_into(own, more);
+            if !own.iter().all(is_count) {
+                return Err(Error::model_file("no table has so many rows"));
+            }
         }
         Ok(())
     }

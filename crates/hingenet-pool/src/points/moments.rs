@@ -122,7 +122,13 @@ impl SumLayout {
     }
 
     /// Sums of each class.
-    pub(crate) fn sums(&self, rows: &Table, class: &[usize], k: usize, weights: &[u64]) -> Vec<ExactSums> {
+    pub(crate) fn sums(
+        &self,
+        rows: &Table,
+        class: &[usize],
+        k: usize,
+        weights: &[u64],
+    ) -> Result<Vec<ExactSums>> {
         let encoded = self.encoding.encode(rows);
         let p = self.encoding.n_columns();
         let cell = |a: usize, i: usize| match a < p {

@@ -5,7 +5,7 @@ use super::pieces::{self, Order};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// A table that is read in pieces, as often as asked, so that it may be larger than the memory: one file or many with the
 /// same columns. The files are found once; their rows follow each other in the order of the names of the files.
@@ -21,8 +21,7 @@ impl Batches {
     /// A file, a folder (all tables in it, by name; names that begin with `.` or `_` are left out), or a pattern with `*`,
     /// `?`, `[..]` in names. A pattern that is the name of a file is that file.
     pub fn of(path: &Path, options: &ReadOptions) -> Result<Self> {
-        let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']) && !path.exists());
-        let files = match pattern {
+        let files = match pattern_of(path) {
             Some(pattern) => matching(path, pattern)?,
             None if path.is_dir() => tables_in(path, options)?,
             None => vec![path.into()],
@@ -103,13 +102,48 @@ impl Batches {
     }
 }
 
+/// What stands for other characters in a pattern.
+const WILDCARDS: [char; 3] = ['*', '?', '['];
+
+const MATCHING: glob::MatchOptions = glob::MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: true,
+};
+
+/// The path as a pattern; a name of a file is none.
+fn pattern_of(path: &Path) -> Option<&str> {
+    path.to_str().filter(|text| text.contains(WILDCARDS) && !path.exists())
+}
+
+/// Whether a file would be one of those that a pattern names, once it is there: who reads the table again would take it for a
+/// part. Both may be written in any way.
+pub fn would_match(pattern: &Path, file: &Path) -> bool {
+    let matches = || {
+        let (folder, rest) = split_at_wildcard(Path::new(pattern_of(pattern)?));
+        let pattern = Path::new(&glob::Pattern::escape(real(&folder)?.to_str()?)).join(rest);
+        let file = real(file.parent()?)?.join(file.file_name()?);
+        Some(glob::Pattern::new(pattern.to_str()?).ok()?.matches_path_with(&file, MATCHING))
+    };
+    matches().unwrap_or(false)
+}
+
+/// A pattern up to the first name with a wildcard, and from there on.
+fn split_at_wildcard(pattern: &Path) -> (PathBuf, PathBuf) {
+    let is_plain = |part: &&Component<'_>| !part.as_os_str().to_string_lossy().contains(WILDCARDS);
+    let parts: Vec<Component<'_>> = pattern.components().collect();
+    let (folder, rest) = parts.split_at(parts.iter().take_while(is_plain).count());
+    (folder.iter().collect(), rest.iter().collect())
+}
+
+/// The one name that the system has for a folder that is there.
+fn real(folder: &Path) -> Option<PathBuf> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    folder.canonicalize().ok()
+}
+
 /// The files that a pattern names.
 fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
-    let options = glob::MatchOptions {
-        case_sensitive: true,
-        require_literal_separator: true,
-        require_literal_leading_dot: true,
-    };
     let problem = |problem: String| Error::File {
         file: pattern.into(),
         line: None,
@@ -117,7 +151,7 @@ fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
         hint: "give a file, a folder, or a pattern such as `data/part-*.csv`".into(),
     };
     let found =
-        glob::glob_with(pattern, options).map_err(|e| problem(format!("this is no pattern ({e})")))?;
+        glob::glob_with(pattern, MATCHING).map_err(|e| problem(format!("this is no pattern ({e})")))?;
     let files = found.map(|file| file.map_err(|e| Error::io(path, e.into())));
     let files =
         files.filter(|file| file.as_ref().map_or(true, |file| !file.is_dir())).collect::<Result<Vec<_>>>()?;

@@ -39,7 +39,7 @@ mod scanner;
 #[cfg(feature = "parquet")]
 mod thrift;
 
-pub use batches::Batches;
+pub use batches::{Batches, would_match};
 pub use options::{Format, MISSING_TOKENS, Note, Place, ReadOptions, ReadResult, Source};
 #[cfg(feature = "parquet")]
 pub use parquet::is_decoding;

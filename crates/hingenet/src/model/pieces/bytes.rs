@@ -11,6 +11,7 @@ use hingenet_data::table::{Codes, Column, ColumnData, FeatureKind, FeatureSpec, 
 use hingenet_density::{BinCounts, DensitySums};
 use hingenet_discrete::Counted;
 use hingenet_discrete::averaged::Counts;
+use hingenet_discrete::counts::is_count;
 use hingenet_gaussian::ExactMoments;
 use hingenet_pool::PoolSums;
 use serde::{Deserialize, Serialize};
@@ -39,8 +40,7 @@ impl Task {
             Work::Columns => {}
             Work::Count { shape, coding, .. } => {
                 shape.check()?;
-                coding.check()?;
-                require_len("coded features", shape.schema.features.len(), coding.coders.len())?;
+                coding.check(&shape.schema)?;
                 require_len("classes", shape.classes.len(), coding.n_classes)?;
             }
             Work::Moments { shape, grids, .. } => {
@@ -155,7 +155,9 @@ impl Gathered {
                 let column =
                     |(i, column): (usize, AboutColumn)| take_column(i, column, classes.len(), &mut from);
                 let columns = columns.into_iter().enumerate().map(column).collect::<Result<_>>()?;
-                Findings::Columns(TableScan { target, rows, missing, classes, class_rows, columns })
+                let scan = TableScan { target, rows, missing, classes, class_rows, columns };
+                scan.check_counts()?;
+                Findings::Columns(scan)
             }
             About::Count { key, is_of_rows } => {
                 Findings::Count(Counted { is_of_rows, ..take_counted(key, &mut from)? })
@@ -238,9 +240,8 @@ fn put_counted(counted: &Counted, out: &mut Container) -> About {
 fn take_counted(key: usize, from: &mut Container) -> Result<Counted> {
     let (dense, keys, rows): (Vec<f64>, Vec<u8>, Vec<f64>) =
         (from.take("counts")?, from.take("keys")?, from.take("rows")?);
-    let is_count = |n: &f64| *n >= 0.0 && n.fract() == 0.0 && n.is_finite();
     if !dense.iter().chain(&rows).all(is_count) {
-        return Err(Error::model_file("a count is no whole number"));
+        return Err(Error::model_file("a count is no whole number of rows"));
     }
     require_len("bytes of keys", rows.len().saturating_mul(key), keys.len())?;
     let sparse = keys.chunks_exact(key.max(1)).map(Box::from).zip(rows).collect();

@@ -132,7 +132,8 @@ impl Model {
         let mut gathered = Gathered::from_bytes(&own.gathered)?;
         gathered.merge(Gathered::from_bytes(&others.gathered)?)?;
         let mut whole = self.whole();
-        whole.rows += other.facts.rows;
+        let rows = whole.rows.checked_add(other.facts.rows);
+        whole.rows = rows.ok_or_else(|| Error::model_file("no two tables have so many rows together"))?;
         for (name, [low, high]) in &other.facts.ranges {
             let range = whole.ranges.entry(name.clone()).or_insert([*low, *high]);
             *range = [range[0].min(*low), range[1].max(*high)];
@@ -171,7 +172,10 @@ impl Model {
             }
             (Work::Moments { grids, .. }, Findings::Moments(moments, _), Aims::Gaussian(params)) => {
                 let table = MomentTable { schema: whole.schema.clone(), grids: grids.clone(), moments };
-                fit_moments(&table, &whole.classes, None, &params, control)?.map(Fitted::Gaussian)
+                let fit = fit_moments(&table, &whole.classes, None, &params, control)?;
+                // moments from a file may be of numbers that no network can hold
+                fit.model.check(&whole.schema)?;
+                fit.map(Fitted::Gaussian)
             }
             _ => return Err(damaged()),
         };
