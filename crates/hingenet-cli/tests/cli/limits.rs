@@ -217,6 +217,20 @@ fn a_billion_rows_are_not_drawn_at_once() {
     }
 }
 
+/// What is refused is refused before it is drawn, and what fits is made as without a bound.
+#[test]
+fn a_billion_rows_are_not_generated_at_once() {
+    let folder = Folder::new();
+    for generator in ["corral", "mixed", "forest", "gbn"] {
+        let refused = folder.fails(&format!("generate {generator} -n 1000000000 --max-memory 2G"), 3);
+        assert!(refused.contains("generating 1000000000 rows needs"), "{refused}");
+        folder.fails(&format!("generate {generator} -n 18446744073709551615"), 3);
+        let rows = |memory: &str| folder.run(&format!("generate {generator} -n 50 {memory}"));
+        let (bounded, free) = (rows("--max-memory 60k"), rows(""));
+        assert!(bounded.code == Some(0) && bounded.stdout == free.stdout, "{}", bounded.show());
+    }
+}
+
 /// A table fits where a margin fit to it does not: its rows come past, with the same bytes on one thread and on several, and
 /// the gap that is proven is small.
 #[test]
