@@ -88,6 +88,7 @@ impl Demo {
         let data = Dataset::new(table.clone(), "class", None)?;
         let model =
             fit(spec, &data, FitOptions { seed: session.seed, ..FitOptions::default() }, &session.control)?;
+        model.reserve_file(&session.control)?;
         output::write(Some(&self.output.join("mixed.hgn")), &model.to_bytes()?)?;
         session.done();
         let rows: Vec<usize> = (0..3).collect();
