@@ -2,6 +2,7 @@
 
 use crate::support::Folder;
 use insta::assert_snapshot;
+use std::io::Write;
 #[cfg(target_os = "linux")]
 use std::process::Stdio;
 
@@ -277,6 +278,22 @@ fn a_fit_takes_the_memory_it_is_allowed_or_is_refused() {
         }
         assert_eq!(fit(model, Some(2.5 * taken)).0, Some(0), "{model} needs {taken:.2e} bytes");
     }
+}
+
+/// Files beside the table are read to an end, even where they have none.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_never_ends_is_refused() {
+    let folder = Folder::with(&[("rows.csv", &with_ids(60))]);
+    let refused = folder.fails("chart /dev/zero", 3);
+    assert!(refused.contains("/dev/zero: a drawing has 16 MB at most"), "{refused}");
+    let fit = "fit rows.csv --target y --model dag:ml,edges=/dev/stdin -o m.hgn";
+    let mut child = folder.command(fit).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    while input.write_all(&b"from,to\n".repeat(4096)).is_ok() {} // until nobody reads it
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(3) && told.contains("is longer than 1000000 records"), "{told}");
 }
 
 /// A table fits where a margin fit to it does not: its rows come past, with the same bytes on one thread and on several, and
