@@ -296,6 +296,22 @@ fn what_never_ends_is_refused() {
     assert!(output.status.code() == Some(3) && told.contains("is longer than 1000000 records"), "{told}");
 }
 
+/// What the shell allows (`ulimit -v`) counts like what the machine has: the fit is refused or told what it may take.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_address_space_that_the_shell_allows_is_a_bound() {
+    let folder = Folder::new();
+    folder.succeeds("generate gbn -n 6000 -o g.csv");
+    let fit = folder.command("fit g.csv --target class --model fisher:or,lambda1=1 -o m.hgn --threads 1");
+    let mut words = vec![fit.get_program().to_string_lossy().into_owned()];
+    words.extend(fit.get_args().map(|word| word.to_string_lossy().into_owned()));
+    let mut shell = std::process::Command::new("sh");
+    shell.current_dir(folder.path()).args(["-c", "ulimit -v 400000; exec \"$@\"", "sh"]).args(words);
+    let output = shell.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(3) && told.contains("MB allowed"), "{:?} {told}", output.status);
+}
+
 /// A table fits where a margin fit to it does not: its rows come past, with the same bytes on one thread and on several, and
 /// the gap that is proven is small.
 #[test]
