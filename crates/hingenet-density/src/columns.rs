@@ -174,6 +174,7 @@ impl Columns {
     pub fn learn(rows: &Rows<'_>, params: &Params, control: &Control) -> Result<(Units, Self)> {
         require_enough_rows(rows, params, control)?;
         let (cells, weights) = (raw_cells(rows.features())?, rows.all_weights());
+        require_enough_weight(&weights)?;
         let units = Units::learn(rows.features(), &cells, &weights, control);
         let columns = Columns {
             kinds: units.kinds(),
@@ -235,6 +236,18 @@ impl Columns {
     pub fn folds(&self, k: usize, seed: u64) -> Vec<usize> {
         stratified(self.class.iter().map(|y| Some(*y)), k, Order::ShuffledByClass(seed))
     }
+}
+
+/// Refuses weights of which all together are less than two rows: there is no spread with divisor n - 1.
+fn require_enough_weight(weights: &[f64]) -> Result<()> {
+    let total: f64 = weights.iter().sum();
+    if total >= 2.0 {
+        return Ok(());
+    }
+    let problem = format!(
+        "all rows together weigh {total:.1e}, less than two rows, and densities count rows by their weights"
+    );
+    Err(Error::data(problem, "multiply all weights by the same number, so that a row weighs about 1"))
 }
 
 /// Fewest rows of a class with densities of its own.

@@ -34,7 +34,8 @@ const CLASS_ROWS: usize = 3;
 /// Folds of the cross-fitted terms.
 const FOLDS: usize = 3;
 const STAGES: usize = 6;
-const LESS_MEMORY: &str = "leave out columns with many categories (`--ignore`), give fewer rows, use a discrete model such as \
+/// What to do where the pool would take too much.
+pub(crate) const LESS_MEMORY: &str = "leave out columns with many categories (`--ignore`), give fewer rows, use a discrete model such as \
     tan:ml-bn-svm, or allow more (`--max-memory`)";
 
 /// Fits the pool of the four terms, or of other models in place of A or G, on training rows, which may have missing cells.

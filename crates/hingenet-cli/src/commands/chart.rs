@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use hingenet::Error;
 use hingenet_view::chart::Drawing;
+use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -19,6 +20,9 @@ pub struct Chart {
     #[arg(short, long, value_name = "FILE.svg")]
     output: Option<PathBuf>,
 }
+
+/// Most bytes of a drawing: half a million points, and an end to what has none.
+const MOST_BYTES: u64 = 16 << 20;
 
 const EXAMPLE: &str =
     "The JSON has a label, the axes x and y (label; low, high and ticks if you like) and series (name,
@@ -34,12 +38,7 @@ impl Run for Chart {
     fn run(&self, session: &Session) -> Result<()> {
         let text = self.text()?;
         let drawing: Drawing = serde_json::from_str(&text).map_err(|problem| {
-            let name = if output::is_file(&self.drawing) {
-                self.drawing.display().to_string()
-            } else {
-                "standard input".into()
-            };
-            Error::data(format!("{name}: {problem}"), "`hingenet chart --help` has an example")
+            Error::data(format!("{}: {problem}", self.name()), "`hingenet chart --help` has an example")
         })?;
         output::write(self.output.as_ref(), drawing.svg().as_bytes())?;
         session.wrote(self.output.as_ref(), "");
@@ -48,13 +47,29 @@ impl Run for Chart {
 }
 
 impl Chart {
-    fn text(&self) -> Result<String> {
-        if output::is_file(&self.drawing) {
-            return std::fs::read_to_string(&self.drawing)
-                .with_context(|| format!("cannot read {}", self.drawing.display()));
+    /// What the drawing comes from, for people.
+    fn name(&self) -> String {
+        match output::is_file(&self.drawing) {
+            true => self.drawing.display().to_string(),
+            false => "standard input".into(),
         }
+    }
+
+    fn text(&self) -> Result<String> {
         let mut text = String::new();
-        std::io::stdin().lock().read_to_string(&mut text).context("cannot read standard input")?;
+        let source: Box<dyn Read> = match output::is_file(&self.drawing) {
+            true => Box::new(File::open(&self.drawing).with_context(|| self.cannot_read())?),
+            false => Box::new(std::io::stdin().lock()),
+        };
+        source.take(MOST_BYTES + 1).read_to_string(&mut text).with_context(|| self.cannot_read())?;
+        if text.len() as u64 > MOST_BYTES {
+            let problem = format!("{}: a drawing has 16 MB at most", self.name());
+            return Err(Error::data(problem, "draw fewer points, or a sample of them").into());
+        }
         Ok(text)
+    }
+
+    fn cannot_read(&self) -> String {
+        format!("cannot read {}", self.name())
     }
 }

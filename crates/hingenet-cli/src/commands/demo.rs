@@ -10,7 +10,7 @@ use crate::show;
 use anyhow::Result;
 use clap::Args;
 use hingenet::Control;
-use hingenet::evaluate::{Plan, Protocol, Sweep, compare, generate, study};
+use hingenet::evaluate::{Plan, Protocol, Sweep, compare, generate_within, study};
 use hingenet::model::{Dataset, FitOptions, Model, ModelSpec, fit};
 use hingenet::report::{Evaluation, ModelReport, ModelResult};
 use hingenet::table::Table;
@@ -84,10 +84,11 @@ impl Run for Demo {
 impl Demo {
     /// Fits a model to the mixed table and writes it.
     fn fit(&self, spec: &ModelSpec, session: &Session) -> Result<Model> {
-        let table = PARTS[1].table(session.seed)?;
+        let table = PARTS[1].table(session)?;
         let data = Dataset::new(table.clone(), "class", None)?;
         let model =
             fit(spec, &data, FitOptions { seed: session.seed, ..FitOptions::default() }, &session.control)?;
+        model.reserve_file(&session.control)?;
         output::write(Some(&self.output.join("mixed.hgn")), &model.to_bytes()?)?;
         session.done();
         let rows: Vec<usize> = (0..3).collect();
@@ -99,8 +100,9 @@ impl Demo {
 
     /// Rows of the mixed kind as they come later: without the class and without one of the columns.
     fn write_new_rows(&self, session: &Session) -> Result<()> {
-        let (_, rows) =
-            generate(PARTS[1].generator, Some(NEW_ROWS), session.seed.wrapping_add(1))?.split_off("class")?;
+        let seed = session.seed.wrapping_add(1);
+        let rows = generate_within(PARTS[1].generator, Some(NEW_ROWS), seed, &session.control)?;
+        let (_, rows) = rows.split_off("class")?;
         let known: Vec<usize> = (1..rows.n_columns()).collect();
         output::write_table(Some(&self.output.join("new.csv")), &rows.select(&known), session)
     }
@@ -136,12 +138,12 @@ fn trade_off(data: &Dataset, protocol: &Protocol, session: &Session) -> Result<E
 }
 
 impl Part {
-    fn table(&self, seed: u64) -> Result<Table> {
-        Ok(generate(self.generator, Some(self.rows), seed)?)
+    fn table(&self, session: &Session) -> Result<Table> {
+        Ok(generate_within(self.generator, Some(self.rows), session.seed, &session.control)?)
     }
 
     fn compare(&self, folder: &Path, specs: &[ModelSpec], session: &Session) -> Result<String> {
-        let table = self.table(session.seed)?;
+        let table = self.table(session)?;
         output::write_table(Some(&folder.join(format!("{}.csv", self.generator))), &table, session)?;
         let protocol = Protocol { seed: session.seed, missing: RATES.to_vec(), ..Protocol::default() };
         let data = Dataset::new(table, "class", None)?;

@@ -99,6 +99,7 @@ impl Fit {
     fn write(&self, model: &Model, session: &Session) -> Result<()> {
         session.done();
         tell(model, session);
+        model.reserve_file(&session.control)?;
         output::write(Some(&self.output), &model.to_bytes()?)?;
         session.wrote(&self.output, &format!(": {}", summary(model)));
         Ok(())

@@ -8,7 +8,7 @@ use crate::show::count;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use hingenet::evaluate::{GENERATORS, TrueArc, generate, true_arcs};
+use hingenet::evaluate::{GENERATORS, TrueArc, generate_within, true_arcs};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -48,7 +48,7 @@ impl Run for Generate {
                 "leave it out",
             ));
         }
-        let table = generate(&self.generator, self.n, session.seed)?;
+        let table = generate_within(&self.generator, self.n, session.seed, &session.control)?;
         output::write_table(self.output.as_ref(), &table, session)?;
         session.wrote(self.output.as_ref(), &format!(" ({})", count(table.n_rows(), "row")));
         if let (Some(path), Some(arcs)) = (&self.truth, arcs) {

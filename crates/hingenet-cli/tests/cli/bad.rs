@@ -58,7 +58,7 @@ fn weights_that_make_no_sense() {
         ("text.csv", "x,w,y\n1,one,a\n2,two,b\n"),
         ("missing.csv", "x,w,y\n1,,a\n2,1,b\n"),
         ("huge.csv", "x,w,y\n1,1,a\n\n2,1,b\n3,1e308,b\n4,1,a\n"),
-        ("heavy.csv", "x,w,y\n1,1,a\n2,1,b\n3,1e30,b\n4,1,a\n"),
+        ("heavy.csv", "x,w,y\n1,1,a\n2,0.1,b\n3,1e12,b\n4,1,a\n"),
     ]);
     for name in ["negative", "zero", "one_class", "text", "missing", "huge", "heavy"] {
         let line = format!("fit {name}.csv --target y --weights w --model majority -o m.hgn");
@@ -174,6 +174,43 @@ fn weights_are_refused_before_any_family_meets_them() {
                 folder.fails(&format!("fit d.csv --target class --weights w --model {model} -o m.hgn"), 3);
             assert!(shown.contains("d.csv, line 8: the weight is"), "{model}: {shown}");
         }
+    }
+}
+
+/// The least and the largest weight: every family has an answer, or says that so little weight is no row.
+#[test]
+fn weights_at_both_ends_are_fitted_by_every_family() {
+    let folder = Folder::new();
+    folder.succeeds("generate waveform -n 60 -o plain.csv");
+    let text = folder.text("plain.csv");
+    let weighted = |weight: &str| -> String {
+        let line = |(m, line): (usize, &str)| format!("{},{line}\n", if m == 0 { "w" } else { weight });
+        text.lines().enumerate().map(line).collect()
+    };
+    folder.write("heavy.csv", weighted("1e12").as_bytes());
+    folder.write("light.csv", weighted("1e-12").as_bytes());
+    let fit = |data: &str, model: &str| {
+        folder.run(&format!("fit {data}.csv --target class --weights w --model {model} -o m.hgn"))
+    };
+    for model in [
+        "nb:ml",
+        "tan:ml-bn-svm,lambda=1,gamma=1",
+        "sgbn:or,lambda1=1",
+        "fisher:or,lambda1=1",
+        "pool,fast=true",
+    ] {
+        for data in ["heavy", "light"] {
+            let run = fit(data, model);
+            assert_eq!(run.code, Some(0), "{}", run.show());
+        }
+    }
+    for model in ["kde-nb", "lu", "slb,fraction=0.01"] {
+        let heavy = fit("heavy", model);
+        assert_eq!(heavy.code, Some(0), "{}", heavy.show());
+        let light = fit("light", model);
+        let told = "all rows together weigh 6.0e-11, less than two rows";
+        assert!(light.code == Some(3) && light.stderr.contains(told), "{}", light.show());
+        assert!(light.stderr.contains("multiply all weights by the same number"), "{}", light.show());
     }
 }
 

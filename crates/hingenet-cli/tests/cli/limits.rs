@@ -2,6 +2,9 @@
 
 use crate::support::{Folder, Run};
 use insta::assert_snapshot;
+use std::io::Write;
+#[cfg(target_os = "linux")]
+use std::process::Stdio;
 
 /// Rows of a text that differs in every row, two numbers and a class.
 fn with_ids(n: usize) -> String {
@@ -215,6 +218,98 @@ fn a_billion_rows_are_not_drawn_at_once() {
         folder.fails("sample m.hgn -n 1000000000 --max-memory 2G", 3);
         folder.fails("sample m.hgn -n 18446744073709551615", 3);
     }
+}
+
+/// What is refused is refused before it is drawn, and what fits is made as without a bound.
+#[test]
+fn a_billion_rows_are_not_generated_at_once() {
+    let folder = Folder::new();
+    for generator in ["corral", "mixed", "forest", "gbn"] {
+        let refused = folder.fails(&format!("generate {generator} -n 1000000000 --max-memory 2G"), 3);
+        assert!(refused.contains("generating 1000000000 rows needs"), "{refused}");
+        folder.fails(&format!("generate {generator} -n 18446744073709551615"), 3);
+        let rows = |memory: &str| folder.run(&format!("generate {generator} -n 50 {memory}"));
+        let (bounded, free) = (rows("--max-memory 60k"), rows(""));
+        assert!(bounded.code == Some(0) && bounded.stdout == free.stdout, "{}", bounded.show());
+    }
+}
+
+/// The exit code of a run and the most memory it had (bytes), as the system counted it.
+#[cfg(target_os = "linux")]
+fn peak_of(folder: &Folder, line: &str) -> (Option<i32>, f64) {
+    let mut child = folder.command(line).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let mut peak = 0.0f64;
+    loop {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = most.and_then(|text| text.trim().strip_suffix("kB")?.trim().parse::<f64>().ok());
+        peak = peak.max(1024.0 * kilobytes.unwrap_or(0.0));
+        if let Some(status) = child.try_wait().unwrap() {
+            return (status.code(), peak);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}
+
+/// Whatever a fit is allowed, it takes that, give or take a half, or is refused; twice and a half of what it takes is enough.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_fit_takes_the_memory_it_is_allowed_or_is_refused() {
+    let folder = Folder::new();
+    folder.succeeds("generate waveform -n 1500 -o w.csv");
+    let fit = |model: &str, allowed: Option<f64>| {
+        let bound = allowed.map_or(String::new(), |bytes| format!("--max-memory {}", bytes as u64));
+        peak_of(
+            &folder,
+            &format!("fit w.csv --target class --model {model} -o m.hgn --threads 2 --quiet {bound}"),
+        )
+    };
+    // the program itself, and what the allocator keeps for its threads
+    let base = fit("nb:ml", None).1 + 10e6;
+    for model in ["pool,fast=true", "slb,fraction=0.3", "slb-all", "kde-tan"] {
+        let (code, peak) = fit(model, None);
+        assert_eq!(code, Some(0), "{model}");
+        let taken = (peak - base).max(4e6);
+        for share in [0.1, 0.3, 0.6, 1.0] {
+            let allowed = share * taken;
+            let (code, peak) = fit(model, Some(allowed));
+            let holds = code == Some(0) && peak <= base + 1.5 * allowed;
+            assert!(holds || code == Some(3), "{model}: {code:?} with {peak:.2e} of {allowed:.2e} bytes");
+        }
+        assert_eq!(fit(model, Some(2.5 * taken)).0, Some(0), "{model} needs {taken:.2e} bytes");
+    }
+}
+
+/// Files beside the table are read to an end, even where they have none.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_never_ends_is_refused() {
+    let folder = Folder::with(&[("rows.csv", &with_ids(60))]);
+    let refused = folder.fails("chart /dev/zero", 3);
+    assert!(refused.contains("/dev/zero: a drawing has 16 MB at most"), "{refused}");
+    let fit = "fit rows.csv --target y --model dag:ml,edges=/dev/stdin -o m.hgn";
+    let mut child = folder.command(fit).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    while input.write_all(&b"from,to\n".repeat(4096)).is_ok() {} // until nobody reads it
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(3) && told.contains("is longer than 1000000 records"), "{told}");
+}
+
+/// What the shell allows (`ulimit -v`) counts like what the machine has: the fit is refused or told what it may take.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_address_space_that_the_shell_allows_is_a_bound() {
+    let folder = Folder::new();
+    folder.succeeds("generate gbn -n 6000 -o g.csv");
+    let fit = folder.command("fit g.csv --target class --model fisher:or,lambda1=1 -o m.hgn --threads 1");
+    let mut words = vec![fit.get_program().to_string_lossy().into_owned()];
+    words.extend(fit.get_args().map(|word| word.to_string_lossy().into_owned()));
+    let mut shell = std::process::Command::new("sh");
+    shell.current_dir(folder.path()).args(["-c", "ulimit -v 400000; exec \"$@\"", "sh"]).args(words);
+    let output = shell.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(3) && told.contains("MB allowed"), "{:?} {told}", output.status);
 }
 
 /// A table fits where a margin fit to it does not: its rows come past, with the same bytes on one thread and on several, and

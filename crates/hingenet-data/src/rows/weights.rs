@@ -4,8 +4,9 @@ use crate::table::Codes;
 use hingenet_base::error::{Error, Result, require_len};
 use std::ops::RangeInclusive;
 
-/// Weights that count: sums, squares and quotients over rows stay finite.
-const WEIGHTS: RangeInclusive<f64> = 1e-100..=1e100;
+/// Weights that count. Weights are numbers of rows: their sums over the rows of a table are counts that 53 bits hold, and
+/// every family has been fitted at both ends.
+const WEIGHTS: RangeInclusive<f64> = 1e-12..=1e12;
 
 /// How much heavier than all other rows of its class together a row may be. Numbers have 16 digits: the other rows would
 /// vanish from every sum, and with them all spread.
@@ -28,7 +29,7 @@ pub fn check_weights(weights: &[f64], n_rows: usize) -> Result<()> {
 pub(super) fn check_sample_weights(weights: &[f64], class: &Codes) -> Result<()> {
     check_weights(weights, class.len())?;
     if let Some(m) = weights.iter().position(|w| *w > 0.0 && !WEIGHTS.contains(w)) {
-        let hint = "weights are 0 or between 1e-100 and 1e100; divide all by the same number";
+        let hint = "weights are 0 or between 1e-12 and 1e12; multiply or divide all by the same number";
         return Err(Error::row(m, format!("the weight is {:e}", weights[m]), hint));
     }
     let mut classes: Vec<Group> = Vec::new();
@@ -82,13 +83,13 @@ mod tests {
 
     #[test]
     fn weights_that_no_fit_can_hold_are_refused_with_their_row() {
-        assert_eq!(refused(&[1.0, 1e100, 2.0, 1e100, 0.0, 1e99]), "");
-        assert_eq!(refused(&[1e-100, 1.0, 1e-100, 1e-90, 0.0, 1.0]), "", "small ones beside others are fine");
-        assert_eq!(refused(&[1e100, 1.0]), "", "a class of one row has no others");
+        assert_eq!(refused(&[1.0, 1e12, 2.0, 1e12, 0.0, 1e11]), "");
+        assert_eq!(refused(&[1e-12, 1.0, 1e-12, 1e-9, 0.0, 1.0]), "", "small ones beside others are fine");
+        assert_eq!(refused(&[1e12, 1.0]), "", "a class of one row has no others");
         assert!(refused(&[1.0, 1.0, 1.0, -1.0]).starts_with("row 4: the weight is -1"));
-        assert!(refused(&[1.0, 1e101, 1.0, 1.0]).starts_with("row 2: the weight is 1e101"));
-        assert!(refused(&[1.0, 1.0, 1e-101, 1.0]).starts_with("row 3: the weight is 1e-101"));
-        let heavy = refused(&[1.0, 1.0, 1e30, 1.0, 1.0]);
-        assert_eq!(heavy, "row 3: the weight is 1e30, and all other rows of the class together have 2e0");
+        assert!(refused(&[1.0, 1e13, 1.0, 1.0]).starts_with("row 2: the weight is 1e13"));
+        assert!(refused(&[1.0, 1.0, 1e-13, 1.0]).starts_with("row 3: the weight is 1e-13"));
+        let heavy = refused(&[0.125, 1.0, 1e12, 1.0, 0.125]);
+        assert_eq!(heavy, "row 3: the weight is 1e12, and all other rows of the class together have 2.5e-1");
     }
 }

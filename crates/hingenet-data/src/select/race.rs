@@ -13,6 +13,7 @@
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use rayon::prelude::*;
+use std::borrow::Borrow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The bar before the first part where fits are dear and points are many: choosing among those that are level is left to
@@ -112,6 +113,18 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
         walk: &Walk<'_, T, P, S>,
         control: &Control,
     ) -> Result<()> {
+        debug_assert_eq!(parts.len(), self.n_parts);
+        self.run_in_turn(|at| Ok(&parts[at]), paths, walk, control)
+    }
+
+    /// [`Self::run`] on parts that are made when their turn comes and dropped before the next: only one takes memory.
+    pub fn run_in_turn<T: Sync, B: Borrow<T>>(
+        &mut self,
+        part: impl Fn(usize) -> Result<B>,
+        paths: &[Vec<P>],
+        walk: &Walk<'_, T, P, S>,
+        control: &Control,
+    ) -> Result<()> {
         let mut lanes: Vec<Vec<usize>> = Vec::with_capacity(paths.len());
         let entered = self.runners.len();
         for path in paths {
@@ -122,13 +135,13 @@ impl<P: Copy + Sync, S: Send + Sync> Race<P, S> {
             self.runners.extend(path.iter().map(enter));
             lanes.push((first..self.runners.len()).collect());
         }
-        for (at, part) in parts.iter().enumerate() {
+        for at in 0..self.n_parts {
             if at > 0 && control.search_is_over() {
                 break;
             }
             lanes.iter_mut().for_each(|lane| lane.retain(|&r| self.runners[r].running));
             lanes.retain(|lane| !lane.is_empty());
-            self.run_part(at, part, &lanes, walk, control)?;
+            self.run_part(at, part(at)?.borrow(), &lanes, walk, control)?;
             self.drop_those_behind(at, entered);
         }
         Ok(())

@@ -44,6 +44,24 @@ fn mistakes_of_a_file_of_records_name_line_and_remedy() {
     assert!(matches!(absent, Error::Io { .. }), "{absent}");
 }
 
+/// Whatever an endless source repeats, it comes to an end: too many records, or too many bytes.
+#[test]
+fn a_file_of_records_without_an_end_is_refused() {
+    let refused = |first: &str, repeated: &[u8], times: usize| {
+        let text = [first.as_bytes(), &repeated.repeat(times)].concat();
+        let error = records(&text).unwrap_err();
+        assert!(error.hint().unwrap().contains("from, to, weight"), "{error:?}");
+        error.to_string()
+    };
+    assert!(refused("from,to\n", b"a,b\n", 1_000_001).ends_with("is longer than 1000000 records"));
+    let blank_lines = refused("from,to\n", b"\n\n\n\n", 16 << 20);
+    assert!(blank_lines.ends_with("is longer than 64 MB"), "{blank_lines}");
+    let open_quote = refused("from,to\n\"", b"text", 16 << 20);
+    assert!(open_quote.ends_with("is longer than 64 MB"), "{open_quote}");
+    let most = [b"from,to\n", &b"a,b\n".repeat(1_000_000)[..]].concat();
+    assert_eq!(records(&most).unwrap().iter().count(), 1_000_000);
+}
+
 #[test]
 fn a_bad_cell_of_a_record_is_shown_with_its_line_and_column() {
     let found = records(b"from,to,weight\na,b,1\na,?,heavy\na,b,inf\n").unwrap();

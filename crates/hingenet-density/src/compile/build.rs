@@ -5,7 +5,7 @@ use super::{Axis, Group, Layer, LineTable, PairTable, Scratch};
 use crate::columns::{Columns, Kind};
 use crate::estimate::kernel::Floor;
 use crate::estimate::{FINE_COLUMNS, Joint, Marginal};
-use crate::fit::ExactModel;
+use crate::fit::{ExactModel, LESS};
 use crate::terms::PerTerm;
 use crate::terms::raw::{Product, RawTerm, Weighted};
 use hingenet_base::control::Control;
@@ -13,6 +13,7 @@ use hingenet_base::error::Result;
 use hingenet_base::numeric::random::Random;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Wanted root mean square error of the outputs, in their standard deviations.
 const TOLERANCE: f64 = 1e-3;
@@ -85,6 +86,8 @@ pub fn compile(
             break;
         }
         tolerance *= 0.4;
+        // coarse tables go before finer ones come
+        drop(compiled);
         compiled = builder.build(&pairs, tolerance, control)?;
     }
     Ok(compiled)
@@ -172,9 +175,15 @@ fn refinement(wanted: f64, error: f64) -> f64 {
 
 impl Builder<'_> {
     fn build(&self, uses: &Uses<'_>, tolerance: f64, control: &Control) -> Result<Compiled> {
+        let built = AtomicUsize::new(0);
         let line = |i: usize| control.check().map(|()| self.line(i, tolerance));
         let pair = |(pair, uses): (&(usize, usize), &Vec<Use<'_>>)| {
-            control.check().and_then(|()| self.pair(*pair, uses, tolerance, control))
+            control.check()?;
+            let table = self.pair(*pair, uses, tolerance, control)?;
+            let numbers: usize = table.layers.iter().map(|layer| layer.values.len()).sum();
+            let numbers = numbers + built.fetch_add(numbers, Ordering::Relaxed);
+            control.reserve(4.0 * numbers as f64, "holding the tables of the model", LESS)?;
+            Ok(table)
         };
         Ok(Compiled {
             lines: (0..self.columns.n_features()).into_par_iter().map(line).collect::<Result<_>>()?,

@@ -4,6 +4,7 @@
 
 use super::TrainingSet;
 use super::machines::Machines;
+use super::memory;
 use super::search::{choose, class_weights, out_of_fold, select};
 use crate::calibration::Calibration;
 use crate::columns::Columns;
@@ -54,6 +55,7 @@ pub fn fit_exact(columns: &Columns, params: &Params, control: &Control) -> Resul
     let choice = Choice::of(columns, params, control)?;
     control.progress("estimating densities", 1, 3)?;
     if params.variant.is_generative() {
+        memory::reserve(columns, &choice.kept, params, control)?;
         let densities = Densities::estimate(columns, &choice.kept, params, control)?;
         // Scores without the row itself stand for those of new rows.
         let held_out = densities.held_out_features(&columns.values, control)?;

@@ -2,6 +2,7 @@
 
 mod exact;
 pub mod machines;
+mod memory;
 pub mod search;
 mod training;
 
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 
 pub(crate) use exact::Choice;
 pub use exact::{ExactModel, fit_exact};
+pub(crate) use memory::LESS;
 pub use training::TrainingSet;
 
 use exact::log_prior;

@@ -4,6 +4,7 @@
 
 use super::TrainingSet;
 use super::machines::{Machines, Trained};
+use super::memory;
 use crate::columns::Columns;
 use crate::params::{Anchor, ClassWeights, Criterion, FRACTIONS, Params, Threshold};
 use crate::structure::trees::trees;
@@ -14,7 +15,6 @@ use hingenet_base::error::Result;
 use hingenet_base::numeric::log::argmax;
 use hingenet_data::select::folds::{at_most, split};
 use hingenet_data::select::race::{CAREFUL, Judge, Race};
-use rayon::prelude::*;
 
 /// Relative duality gap of the machines inside the search: errors do not change below it.
 const SEARCH_GAP: f64 = 1e-4;
@@ -65,13 +65,11 @@ pub fn choose(columns: &Columns, params: &Params, control: &Control) -> Result<C
         return Ok(((threshold, weights[0].clone()), Vec::new()));
     }
     let fold = columns.folds(folds, params.seed);
-    let prepare = |f: usize| Part::new(columns, split(&fold, f), &thresholds, params, &control.quiet());
-    let parts: Vec<Part> = (0..folds).into_par_iter().map(prepare).collect::<Result<_>>()?;
-    let race = run(&parts, thresholds.len(), &weights, params, control)?;
+    let race = run(columns, &fold, folds, &thresholds, &weights, params, control)?;
     // The leader never leaves, so there is a best point.
     let best = race.standing(Point::cmp)[0];
     let (t, w) = race.runners[best].point;
-    Ok(((thresholds[t], weights[w].clone()), held_out(&parts, &race, best, columns.n_rows())))
+    Ok(((thresholds[t], weights[w].clone()), held_out(&fold, folds, &race, best)))
 }
 
 /// Positions of a threshold and of a rule for class weights among the candidates; the order of ties.
@@ -82,33 +80,38 @@ fn show(&(t, w): &Point) -> String {
     format!("threshold {}, class weights {}", t + 1, w + 1)
 }
 
-/// The race of all thresholds and class weights; it keeps the outputs of the held-out rows.
+/// The race of all thresholds and class weights; it keeps the outputs of the held-out rows. The densities and features of
+/// a fold are most of the memory of a fit, so the folds are prepared one after the other.
 fn run(
-    parts: &[Part],
-    n_thresholds: usize,
+    columns: &Columns,
+    fold: &[usize],
+    folds: usize,
+    thresholds: &[Threshold],
     weights: &[ClassWeights],
     params: &Params,
     control: &Control,
 ) -> Result<Race<Point, Vec<Vec<f64>>>> {
     let quiet = control.quiet();
+    let part = |f: usize| Part::new(columns, split(fold, f), thresholds, params, &quiet);
     let walk = |part: &Part, path: &[Point], judge: &mut Judge<'_, Vec<Vec<f64>>>| {
         part.walk(path, weights, params, judge, &quiet)
     };
-    let path = |w: usize| (0..n_thresholds).map(|t| (t, w)).collect();
+    let path = |w: usize| (0..thresholds.len()).map(|t| (t, w)).collect();
     let paths: Vec<Vec<Point>> = (0..weights.len()).map(path).collect();
-    let mut race = Race::new(parts.len(), CAREFUL, show);
-    race.run(parts, &paths, &walk, control)?;
+    let mut race = Race::new(folds, CAREFUL, show);
+    race.run_in_turn(part, &paths, &walk, control)?;
     Ok(race)
 }
 
 /// Out-of-fold outputs of a point; empty if it did not run on all folds.
-fn held_out(parts: &[Part], race: &Race<Point, Vec<Vec<f64>>>, point: usize, n_rows: usize) -> Vec<Vec<f64>> {
-    if race.kept(point).count() < parts.len() {
+fn held_out(fold: &[usize], folds: usize, race: &Race<Point, Vec<Vec<f64>>>, point: usize) -> Vec<Vec<f64>> {
+    if race.kept(point).count() < folds {
         return Vec::new();
     }
-    let mut out = vec![Vec::new(); n_rows];
+    let mut out = vec![Vec::new(); fold.len()];
     for (part, outputs) in race.kept(point) {
-        parts[part].held.iter().zip(outputs).for_each(|(&r, o)| out[r].clone_from(o));
+        let (_, held) = split(fold, part);
+        held.iter().zip(outputs).for_each(|(&r, o)| out[r].clone_from(o));
     }
     out
 }
@@ -123,8 +126,7 @@ struct Part {
     /// Pairs of each threshold.
     kept: Vec<Kept>,
     anchor: Option<Kept>,
-    /// Held-out rows, their classes, what each adds to 1 - error if it is decided rightly, and their features.
-    held: Vec<usize>,
+    /// Classes of the held-out rows, what each adds to 1 - error if it is decided rightly, and their features.
     class: Vec<usize>,
     shares: Vec<f64>,
     judged: PerTerm,
@@ -142,10 +144,12 @@ impl Part {
         let (learn, judge) = (columns.subset(&learn), columns.subset(&held));
         let (kept, anchor) = select(&learn, thresholds, params, control)?;
         let available = union(&kept);
-        let set = TrainingSet::new(&learn, &available, params, control)?;
+        let mut set = TrainingSet::new(&learn, &available, params, control)?;
         let judged = set.densities.features(&judge.values, false, control)?;
+        // The machines read features; the rows behind the densities would be half of what a fold holds.
+        set.densities.classes.clear();
         let shares = shares(&judge.class, &judge.weights, &judge.class_totals(), params.criterion);
-        Ok(Part { learn, set, available, kept, anchor, held, class: judge.class, shares, judged })
+        Ok(Part { learn, set, available, kept, anchor, class: judge.class, shares, judged })
     }
 
     /// Trains the machines of the points one after the other, each started from the last; gives the judge the marks and
@@ -234,6 +238,7 @@ pub fn select(
     let mut kept = if thresholds.iter().all(|t| *t == Threshold::Fraction(0.0)) {
         vec![none.clone(); thresholds.len()]
     } else {
+        memory::reserve_pairs(columns, thresholds.len(), control)?;
         let dependence = Dependence::compute(columns, params, control)?;
         thresholds.iter().map(|t| dependence.select(*t)).collect()
     };

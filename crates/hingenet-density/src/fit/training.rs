@@ -1,5 +1,6 @@
 //! Densities of the training rows and the features the SVM is trained on.
 
+use super::memory;
 use crate::columns::Columns;
 use crate::estimate::features::Densities;
 use crate::params::{Params, TrainingFeatures};
@@ -25,6 +26,7 @@ pub struct TrainingSet {
 impl TrainingSet {
     /// Makes the training features in the asked way.
     pub fn new(columns: &Columns, kept: &Kept, params: &Params, control: &Control) -> Result<Self> {
+        memory::reserve(columns, kept, params, control)?;
         let mut rows: Vec<usize> = (0..columns.n_rows()).collect();
         let densities = if params.training_features == TrainingFeatures::Split {
             let (learn, others) = split(&columns.folds(2, params.seed.wrapping_add(17)), 1);

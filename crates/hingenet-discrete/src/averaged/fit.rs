@@ -73,7 +73,9 @@ pub(crate) fn fit_averaged_rows(
                 }
             };
             let params = member_params(lambda, gamma, alpha);
-            if lambda > 0.0 {
+            if lambda > 0.0 && control.time_is_up() {
+                control.warn("the time limit left no time to calibrate the probabilities");
+            } else if lambda > 0.0 {
                 let rough = params.for_calibration();
                 let fit = |rows: &Samples| Ok(train(&filled(rows, alpha, control)?, &rough, control)?.0);
                 temperature = calibrated(samples, &fit, control)?;

@@ -30,7 +30,7 @@ const LEAST_COUNT: f64 = 1e-9;
 const PATIENCE: usize = 5;
 
 /// Trains the tables on complete rows; also how the solver ended (its residual is the largest derivative, relative to the
-/// number of rows).
+/// number of rows). When the time is up it ends at the point it has reached, at first the members of maximum likelihood.
 pub fn fit_shared_tables(
     samples: &Samples,
     params: &MarginParams,
@@ -43,6 +43,7 @@ pub fn fit_shared_tables(
     let gradient_tolerance = 1e-9 * problem.rows();
     let settings = LbfgsSettings { memory: 20, max_iterations: 300, gradient_tolerance };
     let mut values: Vec<f64> = Vec::new();
+    let mut cut_short = false;
     let least_gain = params.tolerance;
     let found = lbfgs(
         start,
@@ -51,14 +52,16 @@ pub fn fit_shared_tables(
         |u, gradient| problem.objective(u, gradient),
         |point| {
             control.check()?;
+            cut_short = control.time_is_up();
             values.push(point.value);
             let before = values.len().checked_sub(PATIENCE + 1).map(|i| values[i]);
-            Ok(before.is_some_and(|b| b - point.value <= least_gain * point.value.abs()))
+            Ok(cut_short || before.is_some_and(|b| b - point.value <= least_gain * point.value.abs()))
         },
     )?;
     let method = "shared pairwise tables, L-BFGS (largest derivative per row)";
     let gap = found.gradient_norm / problem.rows();
-    let report = SolverReport::new(method, found.converged, found.iterations, found.value, Some(gap));
+    let converged = found.converged && !cut_short;
+    let report = SolverReport::new(method, converged, found.iterations, found.value, Some(gap));
     Ok((problem.stars(&found.x)?, report))
 }
 
@@ -451,6 +454,21 @@ mod tests {
         assert!(report.converged && report.gap.unwrap() < 1e-9);
         let likely = Stars::from_counts(&Counts::new(&data, usize::MAX), Smoothing::Even(params.alpha));
         for (a, b) in shared.networks().unwrap().iter().zip(likely.networks().unwrap()) {
+            assert!(a.w().iter().zip(b.w()).all(|(x, y)| (x - y).abs() < 1e-9));
+        }
+    }
+
+    #[test]
+    fn without_time_the_descent_ends_where_it_begins() {
+        let data = samples(3, 5);
+        let fit = |lambda: f64, control: &Control| {
+            let params = MarginParams { lambda, ..MarginParams::default() };
+            fit_shared_tables(&data, &params, control).unwrap()
+        };
+        let (stopped, report) = fit(4.0, &Control::default().within(std::time::Duration::ZERO));
+        assert!(!report.converged && report.iterations == 0, "{report:?}");
+        let (likely, _) = fit(0.0, &Control::default());
+        for (a, b) in stopped.networks().unwrap().iter().zip(likely.networks().unwrap()) {
             assert!(a.w().iter().zip(b.w()).all(|(x, y)| (x - y).abs() < 1e-9));
         }
     }

@@ -74,7 +74,8 @@ pub(super) fn marks(joint: &[f64], test: &Samples) -> Vec<f64> {
 }
 
 /// The point with the most correct validation rows over the inner folds, by a race; ties to the first. `prepare` makes
-/// of training rows what all points need, `fit` learns from that.
+/// of training rows what all points need, `fit` learns from that. When the time for searching is over, points that have not
+/// begun are not tried, except for the first.
 pub(crate) fn select_point<P: Copy + Sync, T: Send + Sync, M: ClassScores>(
     samples: &Samples,
     prepare: &(dyn Fn(&Samples) -> Result<T> + Sync),
@@ -88,7 +89,10 @@ pub(crate) fn select_point<P: Copy + Sync, T: Send + Sync, M: ClassScores>(
     }
     let parts = inner_parts(samples, prepare, folds)?;
     let walk = |part: &Part<T>, path: &[(usize, P)], judge: &mut Judge<'_, ()>| {
-        for (_, point) in path {
+        for (k, point) in path {
+            if *k > 0 && control.search_is_over() {
+                break;
+            }
             let joint = fit(&part.ready, point)?.log_joint(&part.test.columns()[1..])?;
             if !judge(marks(&joint, &part.test), ()) {
                 break;
@@ -99,6 +103,9 @@ pub(crate) fn select_point<P: Copy + Sync, T: Send + Sync, M: ClassScores>(
     let mut race = Race::new(parts.len(), CAREFUL, |point: &(usize, P)| format!("point {}", point.0 + 1));
     let paths: Vec<Vec<(usize, P)>> = points.iter().copied().enumerate().map(|point| vec![point]).collect();
     race.run(&parts, &paths, &walk, control)?;
+    if control.search_is_over() {
+        control.warn("the time limit ended the search: the best point that was tried is taken");
+    }
     let standing = race.standing(|a, b| a.0.cmp(&b.0));
     let best = standing.first().map(|&r| race.runners[r].point.1);
     best.ok_or_else(|| Error::data("there are no values to choose from", "give at least one"))
@@ -179,4 +186,38 @@ pub fn select_iterations(
     let at = |curve: &Vec<f64>, t: usize| curve.get(t).or(curve.last()).copied().unwrap_or(0.0);
     let total = |t: usize| curves.iter().map(|curve| at(curve, t)).sum();
     Ok(first_best(&(0..=params.max_iterations).map(total).collect::<Vec<f64>>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    /// Fits of a race of five points over three folds.
+    fn fits(control: &Control) -> (usize, usize) {
+        let column = |r: usize| Codes::from_options(r, (0..30).map(|m| Some(m % r)));
+        let data = Samples::new(vec![2, 3], vec![column(2), column(3)], None).unwrap();
+        let tried = AtomicUsize::new(0);
+        let fit = |rows: &Samples, _: &usize| {
+            tried.fetch_add(1, Ordering::Relaxed);
+            let structure = Structure::naive_bayes(rows.card().to_vec())?;
+            let counts = crate::counts::smoothed_counts(&structure, rows, 1.0)?;
+            let weights = crate::counts::ml_parameters(&structure, &counts)?;
+            Network::new(structure, weights)
+        };
+        let prepare = |rows: &Samples| Ok(rows.clone());
+        let best = select_point(&data, &prepare, &[10, 11, 12, 13, 14], 3, &fit, control).unwrap();
+        (best, tried.into_inner())
+    }
+
+    #[test]
+    fn without_time_only_the_first_point_is_tried_and_once() {
+        assert_eq!(fits(&Control::default().within(Duration::ZERO)), (10, 1));
+        assert_eq!(
+            fits(&Control::default()),
+            (10, 15),
+            "equal points all run to the end, the first is taken"
+        );
+    }
 }

@@ -5,6 +5,7 @@
 //! Webb, Boughton, Wang: Not so naive Bayes: aggregating one-dependence estimators, Machine Learning 2005.
 
 use super::TermModel;
+use crate::fit::LESS_MEMORY;
 use crate::rows::{FeatureType, Labelled};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
@@ -94,9 +95,22 @@ impl Averaged {
             })
         };
         let states = rows.features.columns().par_iter().map(learn).collect::<Result<Vec<_>>>()?;
+        Self::reserve(&states, rows.n_classes(), control)?;
         let weight = rows.weight.clone();
         let counts = Self::count(&states, (rows.n_classes(), class), &rows.features, weight)?;
         Ok(Self::from_counts(states, counts))
+    }
+
+    /// Asks for the memory of the tables of states of different features: the counts of each pair, and the logarithms made of
+    /// them in both directions.
+    fn reserve(states: &[States], n_classes: usize, control: &Control) -> Result<()> {
+        let total: usize = states.iter().map(States::count).sum();
+        if (total as f64).powi(2) * n_classes as f64 > MOST_PAIRS as f64 {
+            return Ok(());
+        }
+        let directed: usize = states.iter().map(|of| of.count() * (total - of.count())).sum();
+        let what = format!("counting the pairs of {total} states in {n_classes} classes");
+        control.reserve(12.0 * directed as f64 * n_classes as f64, what, LESS_MEMORY)
     }
 
     /// Counts rows with their classes, of which there are so many, and weights.

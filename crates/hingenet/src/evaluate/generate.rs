@@ -2,6 +2,7 @@
 //! literature, and a mixed table with missing cells. Row `m` is drawn from its own stream of the seed, so
 //! the first rows of a longer table are the rows of a shorter one.
 
+use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require};
 use hingenet_base::numeric::random::Random;
 use hingenet_base::similar::did_you_mean;
@@ -156,6 +157,16 @@ pub fn true_arcs(name: &str, seed: u64) -> Result<Option<Vec<TrueArc>>> {
 
 /// Makes `n` rows (the generator's default if `None`) of the named generator.
 pub fn generate(name: &str, n: Option<usize>, seed: u64) -> Result<Table> {
+    generate_within(name, n, seed, &Control::default())
+}
+
+/// Bytes of a cell while a table is made and written: as it is drawn, as it is kept, and as text.
+const CELL: f64 = 24.0;
+/// Rows between two looks at the control.
+const CHECKED: usize = 1024;
+
+/// [`generate`] for a caller who bounds the memory and may stop the work.
+pub fn generate_within(name: &str, n: Option<usize>, seed: u64, control: &Control) -> Result<Table> {
     let generator = GENERATORS.iter().find(|g| g.name == name).ok_or_else(|| {
         let names: Vec<&str> = GENERATORS.iter().map(|g| g.name).collect();
         let meant = did_you_mean(name, names.iter().copied());
@@ -163,15 +174,19 @@ pub fn generate(name: &str, n: Option<usize>, seed: u64) -> Result<Table> {
     })?;
     let n = n.unwrap_or(generator.default_rows);
     require("rows", n, "at least 1", n >= 1)?;
-    let rows = generator.source.rows(n, seed)?;
-    let column = |(j, (name, kind)): (usize, (String, Kind))| match kind {
-        Kind::Number => Column::numeric(name, rows.iter().map(|r| r[j].unwrap_or(f64::NAN)).collect()),
+    let columns = (generator.columns)();
+    let bytes = n as f64 * columns.len() as f64 * CELL;
+    control.reserve(bytes, format!("generating {n} rows"), "make fewer rows (`-n`)")?;
+    let values = generator.source.values(n, columns.len(), seed, control)?;
+    let column = |((name, kind), values): ((String, Kind), Vec<f64>)| match kind {
+        Kind::Number => Column::numeric(name, values),
         Kind::Category(names) => {
-            let codes = Codes::from_options(names.len(), rows.iter().map(|r| r[j].map(|c| c as usize)));
+            let code = |c: &f64| (!c.is_nan()).then_some(*c as usize);
+            let codes = Codes::from_options(names.len(), values.iter().map(code));
             Column::categorical(name, names.iter().map(|s| s.to_string()).collect(), codes)
         }
     };
-    Table::new((generator.columns)().into_iter().enumerate().map(column).collect())
+    Table::new(columns.into_iter().zip(values).map(column).collect())
 }
 
 /// Cells of a row in column order: a number, or the code of a category.
@@ -197,19 +212,32 @@ fn numbers(n: usize, first: usize, classes: &'static [&'static str]) -> Vec<(Str
 }
 
 impl Source {
-    /// Draws so many rows by a seed, which makes the networks, too.
-    fn rows(self, n: usize, seed: u64) -> Result<Vec<Row>> {
-        let of_stream = |m: usize| Random::stream(seed, m as u64);
+    /// Draws so many rows by a seed, column by column; a missing cell is NaN.
+    fn values(self, n: usize, n_columns: usize, seed: u64, control: &Control) -> Result<Vec<Vec<f64>>> {
+        let row = self.rows(seed)?;
+        let mut columns: Vec<Vec<f64>> = (0..n_columns).map(|_| Vec::with_capacity(n)).collect();
+        for m in 0..n {
+            if m % CHECKED == 0 {
+                control.check()?;
+            }
+            columns.iter_mut().zip(row(m)).for_each(|(column, cell)| column.push(cell.unwrap_or(f64::NAN)));
+        }
+        Ok(columns)
+    }
+
+    /// What draws row `m` by a seed, which makes the networks, too.
+    fn rows(self, seed: u64) -> Result<Box<dyn Fn(usize) -> Row>> {
+        let of_stream = move |m: usize| Random::stream(seed, m as u64);
         Ok(match self {
-            Source::Row(row) => (0..n).map(|m| row(&mut of_stream(m))).collect(),
+            Source::Row(row) => Box::new(move |m| row(&mut of_stream(m))),
             Source::Pair(networks) => {
                 let networks = networks(seed)?;
                 // streams 0 to 3 of the seed make the networks
-                (0..n).map(|m| two_networks(&networks, &mut of_stream(m + 4))).collect()
+                Box::new(move |m| two_networks(&networks, &mut of_stream(m + 4)))
             }
             Source::Sparse => {
                 let networks = ClassNetworks::new(seed)?;
-                (0..n).map(|m| sparse_networks(&networks, &mut of_stream(m))).collect()
+                Box::new(move |m| sparse_networks(&networks, &mut of_stream(m)))
             }
         })
     }

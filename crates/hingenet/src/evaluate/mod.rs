@@ -19,5 +19,5 @@ pub use cross_validate::{Protocol, TestSet};
 pub use generate::{GENERATORS, Generator, generate};
 // for the program
 #[doc(hidden)]
-pub use generate::{TrueArc, true_arcs};
+pub use generate::{TrueArc, generate_within, true_arcs};
 pub use study::study;

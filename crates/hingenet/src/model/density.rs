@@ -51,7 +51,7 @@ options! { machine_setters:
     CRITERION criterion: words(Criterion; "balanced_error" => Criterion::BalancedError, "error" => Criterion::Error)
         = "balanced_error",
         "what inner cross-validation makes small to choose the fraction and the class weights; error is the paper's";
-    COST c: number(> 0.0) = 1.0, "weight of the margin shortfalls of the support vector machine";
+    COST c: number(0.0 < .. <= 1e12) = 1.0, "weight of the margin shortfalls of the support vector machine";
     FEATURES features: words(TrainingFeatures; "leave_one_out" => TrainingFeatures::LeaveOneOut,
         "resubstitution" => TrainingFeatures::Resubstitution, "split" => TrainingFeatures::Split,
         "cross_fit" => TrainingFeatures::CrossFit) = "leave_one_out",

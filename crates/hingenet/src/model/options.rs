@@ -130,7 +130,7 @@ impl fmt::Display for OptionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Bound::{Excluded, Included, Unbounded};
         match self {
-            OptionKind::Number(Included(low), Included(high)) => write!(f, "{low} to {high}"),
+            OptionKind::Number(Included(low), Included(high)) => write!(f, "{low} to {}", short(*high)),
             OptionKind::Number(Excluded(low), Excluded(high)) => write!(f, "between {low} and {high}"),
             OptionKind::Number(low, high) => {
                 match low {
@@ -139,7 +139,7 @@ impl fmt::Display for OptionKind {
                     Unbounded => write!(f, "finite")?,
                 }
                 match high {
-                    Included(high) => write!(f, ", at most {high}"),
+                    Included(high) => write!(f, ", at most {}", short(*high)),
                     Excluded(high) => write!(f, ", below {high}"),
                     Unbounded => Ok(()),
                 }
@@ -150,6 +150,11 @@ impl fmt::Display for OptionKind {
             OptionKind::Text { what, .. } => f.write_str(what),
         }
     }
+}
+
+/// A bound without its zeros.
+fn short(bound: f64) -> String {
+    if bound >= 1e6 { format!("{bound:e}") } else { bound.to_string() }
 }
 
 impl fmt::Display for OptionDefault {

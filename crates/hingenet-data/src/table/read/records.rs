@@ -6,7 +6,14 @@ use super::csv::{header, ragged};
 use super::options::ReadOptions;
 use super::scanner::Scanner;
 use hingenet_base::error::{Error, Result};
+use std::cell::Cell;
+use std::io::Read;
 use std::path::Path;
+
+/// Most bytes of such a file, unpacked, and most records: a pipe that never ends must not fill the memory. A million
+/// records take about 200 MB.
+const MOST_BYTES: u64 = 64 << 20;
+const MOST_RECORDS: usize = 1_000_000;
 
 /// The records of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,22 +31,35 @@ pub struct Record {
 }
 
 /// Reads a file that must have the columns `required` and may have the columns `optional`, in any order;
-/// plain or gzip.
+/// plain or gzip. It may have 64 MB and a million records.
 pub fn read_records(path: &Path, required: &[&str], optional: &[&str]) -> Result<Records> {
     let file = path.display().to_string();
     let opened = std::fs::File::open(path).map_err(|e| Error::io(path, e))?;
     let options = ReadOptions::default();
     let context = Context::new(&file, &options);
     let (_, reader, _) = super::unzipped(Box::new(opened), &file)?;
-    let mut scanner = Scanner::new(reader, None, &context)?;
+    let bytes = Cell::new(0);
+    let reader = Counted { reader: reader.take(MOST_BYTES + 1), bytes: &bytes };
+    let mut scanner = Scanner::new(Box::new(reader), None, &context)?;
     let wanted = || format!("the first line names the columns: {}", [required, optional].concat().join(", "));
-    if !scanner.next_record()? {
+    let too_long = |most: String| {
+        context.file(None, format!("is longer than {most}"), format!("give a list of facts; {}", wanted()))
+    };
+    // where the bytes end because there are too many, what was scanned last is not whole
+    let next = |scanner: &mut Scanner<'_>| match scanner.next_record() {
+        _ if bytes.get() > MOST_BYTES => Err(too_long("64 MB".into())),
+        found => found,
+    };
+    if !next(&mut scanner)? {
         return Err(context.file(None, "the file is empty", wanted()));
     }
     let header = header(&mut scanner, &context)?;
     check_header(&header, required, optional, &context, wanted)?;
     let mut list = Vec::new();
-    while scanner.next_record()? {
+    while next(&mut scanner)? {
+        if list.len() == MOST_RECORDS {
+            return Err(too_long(format!("{MOST_RECORDS} records")));
+        }
         if scanner.n_cells() != header.len() {
             return Err(ragged(&scanner, header.len(), &context));
         }
@@ -59,6 +79,20 @@ pub fn read_records(path: &Path, required: &[&str], optional: &[&str]) -> Result
         list.push(Record { line, cells });
     }
     Ok(Records { file: file.clone(), header, list })
+}
+
+/// A reader that tells how many bytes it has given.
+struct Counted<'a, R> {
+    reader: R,
+    bytes: &'a Cell<u64>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let found = self.reader.read(buffer)?;
+        self.bytes.set(self.bytes.get() + found as u64);
+        Ok(found)
+    }
 }
 
 fn check_header(

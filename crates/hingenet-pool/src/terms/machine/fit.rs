@@ -4,6 +4,7 @@
 use super::gram::Gram;
 use super::kernel::Kernel;
 use super::{Machine, choose_scale, n_machines, targets};
+use crate::fit::LESS_MEMORY;
 use crate::rows::{Labelled, least, random_subset};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
@@ -105,6 +106,7 @@ impl MachineFit<'_> {
         let part = self.part(rows);
         control.progress("kernel machine", rows.len(), self.rows.len())?;
         let starts = start.map(|machine| self.starts(machine, rows));
+        self.reserve(rows.len(), starts.as_deref(), control)?;
         let gram = if rows.len() <= NEWTON_ROWS {
             Gram::stored(kernel, &part.points)
         } else {
@@ -152,6 +154,32 @@ impl MachineFit<'_> {
         }
     }
 
+    /// Asks for the memory of the machines of so many rows with these active sets: the kernel matrix, where it is kept, the
+    /// factor of each machine, and the columns of the inverses by which the held-out rows are left out. Without starting sets, which few rows have, half of the rows are taken to be active.
+    fn reserve(&self, rows: usize, starts: Option<&[Vec<usize>]>, control: &Control) -> Result<()> {
+        let machines = n_machines(self.rows.n_classes());
+        let active: Vec<f64> = match starts {
+            Some(sets) => sets.iter().map(|set| set.len() as f64).collect(),
+            None => vec![0.5 * rows as f64; machines],
+        };
+        let (n, held_out) = (rows as f64, self.held_out.len() as f64);
+        let matrix = if rows <= NEWTON_ROWS { n * n } else { 0.0 };
+        let factors: f64 = active.iter().map(|a| a * a + a * held_out.min(*a)).sum();
+        let what = format!("fitting the kernel machines to {rows} rows");
+        control.reserve(8.0 * (matrix + factors), what, LESS_MEMORY)
+    }
+
+    /// Asks for the memory of the search: a kernel matrix and the factors of its machines for each candidate that a thread
+    /// tries.
+    fn reserve_search(&self, rows: usize, candidates: usize, control: &Control) -> Result<()> {
+        let tried = rayon::current_num_threads().min(candidates) as f64;
+        let machines = n_machines(self.rows.n_classes()) as f64;
+        // one factor of all rows, of which half are active in each machine
+        let matrices = 2.0 + 0.25 * machines;
+        let what = format!("choosing the kernel on {rows} rows");
+        control.reserve(8.0 * tried * matrices * (rows as f64).powi(2), what, LESS_MEMORY)
+    }
+
     fn kernel(&self, informed: bool, gamma: f64) -> Kernel {
         let flat = vec![1.0; self.variances.len()];
         let nu = self.metric.filter(|_| informed).unwrap_or(&flat);
@@ -179,6 +207,7 @@ impl MachineFit<'_> {
         ridges: &[f64],
         control: &Control,
     ) -> Result<(MachineChoice, Machine)> {
+        self.reserve_search(subset.len(), candidates.len(), control)?;
         let part = self.part(subset);
         let (done, total) = (AtomicUsize::new(0), candidates.len() * ridges.len());
         let tell = || control.progress("choosing the kernel", done.fetch_add(1, Ordering::Relaxed), total);

@@ -9,12 +9,16 @@ mod strict;
 
 pub use container::Container;
 
-use super::Model;
+use super::{Fitted, Model};
+use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_data::file;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
+
+/// Bytes that a number of a table takes while its file is made: as a JSON value, then in its section and in the file.
+const NUMBER: f64 = 48.0;
 
 impl Model {
     /// The bytes of the model file, which [`Self::from_bytes`] has read back: a fit whose numbers overflowed must not
@@ -31,6 +35,21 @@ impl Model {
             )),
             Err(other) => Err(other),
         }
+    }
+
+    /// Asks for the memory of [`Self::to_bytes`] before it is taken. Only the tables of densities can be so large, or so
+    /// often copied, that it is more than the fit has taken.
+    #[doc(hidden)]
+    pub fn reserve_file(&self, control: &Control) -> Result<()> {
+        let Fitted::Density(model) = &self.fitted else { return Ok(()) };
+        let numbers = model.summary.table_numbers;
+        let hint =
+            "fit to fewer columns, keep fewer pairs (slb with `fraction`), or allow more (`--max-memory`)";
+        control.reserve(
+            NUMBER * numbers as f64,
+            format!("a model file with {numbers} numbers in its tables"),
+            hint,
+        )
     }
 
     /// Reads and checks the bytes of a model file.
