@@ -79,7 +79,8 @@ from lightgbm import DaskLGBMClassifier
 
 if __name__ == "__main__":
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
-        rows = dd.read_parquet(sys.argv[1], split_row_groups=True)
+        # kept by the workers, since each selection of columns would be read in partitions of its own
+        rows = dd.read_parquet(sys.argv[1], split_row_groups=True).persist()
         X = rows[[name for name in rows.columns if name.startswith("x")]]
         y = rows["class"].map({"a": 0, "b": 1, "c": 2}, meta=("class", "int64"))
         DaskLGBMClassifier(client=client, n_estimators=100, verbosity=-1).fit(X, y)
@@ -92,7 +93,8 @@ from dask_ml.naive_bayes import GaussianNB
 
 if __name__ == "__main__":
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
-        rows = dd.read_parquet(sys.argv[1], split_row_groups=True)
+        # kept by the workers, since each selection of columns would be read in partitions of its own
+        rows = dd.read_parquet(sys.argv[1], split_row_groups=True).persist()
         X = rows[[name for name in rows.columns if name.startswith("x")]].to_dask_array(lengths=True)
         y = rows["class"].map({"a": 0, "b": 1, "c": 2}, meta=("class", "int64")).astype("int64").to_dask_array(lengths=True)
         GaussianNB().fit(X, y)

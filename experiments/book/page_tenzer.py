@@ -275,7 +275,7 @@ def write(book: Book, lines: Lines) -> None:
 
 {table(COUNTED, [counts(found)], 0)}
 Errors are balanced, in %. Printed standard deviations of folds and replicates are taken to 95 % intervals of the mean by Student's distribution; a cell is inside when the two means differ by no
-more than both intervals together. “`slb` as the paper” is `{tenzer.AS_THE_PAPER}`: densities of the training rows themselves, no class weights, the threshold by inner folds. It stands
+more than both intervals together. “`slb` as the paper” is `{tenzer.AS_THE_PAPER}`: densities of the training rows themselves, no class weights, the threshold by inner folds and by misclassification. It stands
 beside the printed SLB; the default of the program (leave-one-out densities, class weights by inner folds) has a column of its own. The paper does not say how its RBF machine was tuned. A machine chosen by inner folds errs
 far less than printed on some sets, and one with cost 1 and width 1 / columns, the defaults of the package that the paper uses, comes near the printed errors on most: so the untuned one, which was chosen after that was
 seen, stands beside the printed column, and the tuned one behind.
