@@ -2,7 +2,7 @@
 //! from coded rows without missing cells; all tables are marginals of one smoothed sample, so they are
 //! consistent in the sense of Eq. (7).
 
-use super::tally::{count_singles, joint_counts, narrow_columns, narrow_features};
+use super::tally::{add_joint_counts, count_singles, narrow_columns, narrow_features};
 use super::{Samples, Structure};
 use hingenet_base::error::{Error, Result, require, require_len};
 use rayon::prelude::*;
@@ -37,34 +37,54 @@ pub(super) fn require_same_states(structure: &Structure, samples: &Samples) -> R
 
 /// `Σ_m s_m φ(x^m)` without smoothing. Rows must be complete.
 pub fn raw_counts(structure: &Structure, samples: &Samples) -> Result<Vec<f64>> {
+    let mut counts = vec![0.0; structure.n_entries()];
+    add_raw_counts(structure, samples, &mut counts)?;
+    Ok(counts)
+}
+
+/// The same, added to the counts of other rows.
+pub(super) fn add_raw_counts(structure: &Structure, samples: &Samples, counts: &mut [f64]) -> Result<()> {
     require_same_states(structure, samples)?;
+    require_len("counts", structure.n_entries(), counts.len())?;
     samples.require_labels()?;
     if let Some(i) = (0..structure.n_nodes()).find(|&i| !samples.is_complete(i)) {
         let problem = format!("variable {i} has missing cells");
         return Err(Error::data(problem, "use the fit for incomplete rows (EM)"));
     }
-    let mut counts = vec![0.0; structure.n_entries()];
-    let mut tables = split_tables(structure, &mut counts);
+    let mut tables = split_tables(structure, counts);
     // Whole numbers by bit planes where the class is the only parent, the others by a walk over the rows.
     let mut given_class = narrow_features(samples);
     given_class.retain(|i| structure.dag().parents(i + 1) == [0]);
     if let Some((class, columns)) = narrow_columns(samples, &given_class) {
         for (&i, single) in given_class.iter().zip(count_singles(&class, &columns)) {
-            tables[i + 1].copy_from_slice(&single);
+            tables[i + 1].iter_mut().zip(single).for_each(|(t, n)| *t += n);
         }
     }
     // One task per table, rows in order: the same sums for any number of threads.
     let counted = |i: usize| i > 0 && given_class.binary_search(&(i - 1)).is_ok();
     let rest = tables.into_par_iter().enumerate().filter(|(i, _)| !counted(*i));
-    rest.for_each(|(i, table)| table.copy_from_slice(&joint_counts(samples, &family(structure, i))));
-    Ok(counts)
+    rest.for_each(|(i, table)| add_joint_counts(samples, &family(structure, i), table));
+    Ok(())
 }
 
 /// For each table the counts of the rows where the node and all its parents are observed.
 pub(super) fn available_counts(structure: &Structure, samples: &Samples) -> Result<Vec<f64>> {
+    let mut counts = vec![0.0; structure.n_entries()];
+    add_available_counts(structure, samples, &mut counts)?;
+    Ok(counts)
+}
+
+/// The same, added to the counts of other rows.
+pub(super) fn add_available_counts(
+    structure: &Structure,
+    samples: &Samples,
+    counts: &mut [f64],
+) -> Result<()> {
     require_same_states(structure, samples)?;
-    let table = |i: usize| joint_counts(samples, &family(structure, i));
-    Ok((0..structure.n_nodes()).into_par_iter().flat_map_iter(table).collect())
+    require_len("counts", structure.n_entries(), counts.len())?;
+    let tables = split_tables(structure, counts).into_par_iter().enumerate();
+    tables.for_each(|(i, table)| add_joint_counts(samples, &family(structure, i), table));
+    Ok(())
 }
 
 /// The parents of node `i`, then `i`: the digits of the positions in its table.

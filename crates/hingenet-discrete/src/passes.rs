@@ -11,12 +11,12 @@
 //! | one with a margin, of more distinct rows that can come past again | those, pairs, tables, and one for each step |
 
 use crate::averaged::{Stars, fit_averaged_rows};
-use crate::counts::{self, available_counts, is_count, raw_counts};
+use crate::counts::{self, add_available_counts, add_raw_counts, is_count};
 use crate::fit::{Prepared, fit_prepared, fit_streamed, given, learnt_from, naming_rows, prepared};
 use crate::margin::CodedPieces;
 use crate::params::{DiscreteParams, Learning, MemberRule, StructureKind};
 use crate::samples::code_columns;
-use crate::structure::{PairStatistics, PairTable, count, is_wide};
+use crate::structure::{PairStatistics, PairTable, count, is_wide, pair_number};
 use crate::{AveragedClassifier, DiscreteClassifier, Network, Samples, Structure};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require_len};
@@ -29,6 +29,7 @@ use hingenet_data::table::{Codes, FeatureKind, FeatureSpec, Schema};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
 
 /// Most distinct coded rows that are kept, chosen by their content: with what a margin program needs beside them, 30 columns
 /// take half a gigabyte.
@@ -149,54 +150,24 @@ impl Coding {
 
     /// Counts a piece.
     pub fn count(&self, pass: &Pass, piece: &Dataset, control: &Control) -> Result<Counted> {
-        match self.code(piece)? {
-            Some(samples) => count_coded(pass, &samples, control),
-            None => Ok(Counted::default()),
+        let mut counted = Counted::default();
+        if let Some(samples) = self.code(piece)? {
+            counted.add(pass, &samples, control)?;
+            counted.require_exact()?;
         }
+        Ok(counted)
     }
 
-    /// Counts rows that are coded already.
+    /// Adds a piece whose rows are coded already to the counts of others. Once all are added, [`Counted::require_exact`] says
+    /// whether they were too many.
     pub fn count_kept(
         &self,
         pass: &Pass,
         (columns, weights): CodedPiece,
+        all: &mut Counted,
         control: &Control,
-    ) -> Result<Counted> {
-        count_coded(pass, &Samples::new(self.card(), columns, weights)?, control)
-    }
-}
-
-/// Counts the coded rows of a piece.
-fn count_coded(pass: &Pass, samples: &Samples, control: &Control) -> Result<Counted> {
-    let card = samples.card();
-    match pass {
-        Pass::Tables(parents) => {
-            let structure = Structure::new(card.to_vec(), Dag::new(parents.clone())?)?;
-            let counted = if samples.has_missing() { available_counts } else { raw_counts };
-            Ok(Counted { dense: counted(&structure, samples)?, ..Counted::default() })
-        }
-        Pass::Pairs(rows) => {
-            let (singles, mut tables) = count(samples, *rows, control, |_, _, table| table)?;
-            tables.sort_by_key(|(i, j, _)| (*i, *j));
-            let mut counted = Counted { dense: singles.concat(), ..Counted::default() };
-            for (i, j, table) in tables {
-                match table {
-                    PairTable::LaidOut(table) if !is_wide(card, i, j, *rows) => counted.dense.extend(table),
-                    table => {
-                        let cells = table.cells(card, i, j).into_iter();
-                        counted.sparse.extend(cells.map(|((c, a, b), n)| (words(&[i, j, c, a, b]), n)));
-                    }
-                }
-            }
-            Ok(counted)
-        }
-        Pass::Rows => {
-            let mut counted = Counted { is_of_rows: true, ..Counted::default() };
-            for m in 0..samples.n_rows() {
-                *counted.sparse.entry(row_key(samples, m)).or_default() += samples.weight(m);
-            }
-            Ok(counted)
-        }
+    ) -> Result<()> {
+        all.add(pass, &Samples::new(self.card(), columns, weights)?, control)
     }
 }
 
@@ -212,6 +183,75 @@ pub struct Counted {
 }
 
 impl Counted {
+    /// Counts the coded rows of a piece. Tables are added to where they stand: with many states they are larger than a piece.
+    fn add(&mut self, pass: &Pass, samples: &Samples, control: &Control) -> Result<()> {
+        match pass {
+            Pass::Tables(parents) => {
+                let structure = Structure::new(samples.card().to_vec(), Dag::new(parents.clone())?)?;
+                let add = if samples.has_missing() { add_available_counts } else { add_raw_counts };
+                add(&structure, samples, self.laid_out(structure.n_entries())?)
+            }
+            Pass::Pairs(rows) => self.add_pairs(samples, *rows, control),
+            Pass::Rows => {
+                self.is_of_rows = true;
+                for m in 0..samples.n_rows() {
+                    *self.sparse.entry(row_key(samples, m)).or_default() += samples.weight(m);
+                }
+                self.bound_rows();
+                Ok(())
+            }
+        }
+    }
+
+    /// Counts pairs of features; tables that are wide for so many rows only where they are not 0.
+    fn add_pairs(&mut self, samples: &Samples, rows: usize, control: &Control) -> Result<()> {
+        let card = samples.card();
+        let (of_features, of_pairs) = sizes(card, rows);
+        let n_singles: usize = of_features.iter().sum();
+        let laid_out = self.laid_out(n_singles + of_pairs.iter().sum::<usize>())?;
+        let (mut singles, mut tables) = laid_out.split_at_mut(n_singles);
+        let take = |size: &usize| Mutex::new(tables.split_off_mut(..*size).unwrap_or_default());
+        let places: Vec<Mutex<&mut [f64]>> = of_pairs.iter().map(take).collect();
+        let add_pair = |i: usize, j: usize, table: PairTable| match table {
+            PairTable::LaidOut(table) if !is_wide(card, i, j, rows) => {
+                // each pair comes once in a piece, so nobody waits
+                let mut place =
+                    places[pair_number(card.len() - 1, i, j)].lock().unwrap_or_else(|e| e.into_inner());
+                place.iter_mut().zip(table).for_each(|(all, n)| *all += n);
+                Vec::new()
+            }
+            table => table.cells(card, i, j),
+        };
+        let (counted, pairs) = count(samples, rows, control, add_pair)?;
+        for single in counted {
+            let place = singles.split_off_mut(..single.len()).unwrap_or_default();
+            place.iter_mut().zip(single).for_each(|(all, n)| *all += n);
+        }
+        for (i, j, cells) in pairs {
+            for ((c, a, b), n) in cells {
+                *self.sparse.entry(words(&[i, j, c, a, b])).or_default() += n;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tables of so many entries, which are 0 before the first piece.
+    fn laid_out(&mut self, n_entries: usize) -> Result<&mut [f64]> {
+        if self.dense.is_empty() {
+            self.dense = vec![0.0; n_entries];
+        }
+        require_len("counts of a piece", n_entries, self.dense.len())?;
+        Ok(&mut self.dense)
+    }
+
+    /// Refuses counts that are no whole numbers: of more rows than that sums are not exact.
+    pub fn require_exact(&self) -> Result<()> {
+        match self.dense.iter().chain(self.sparse.values()).all(is_count) {
+            true => Ok(()),
+            false => Err(Error::model_file("no table has so many rows")),
+        }
+    }
+
     /// Adds the counts of other pieces.
     pub fn merge(&mut self, other: Counted) -> Result<()> {
         if self.dense.is_empty() {
@@ -221,14 +261,17 @@ impl Counted {
             self.dense.iter_mut().zip(other.dense).for_each(|(a, b)| *a += b);
         }
         other.sparse.into_iter().for_each(|(key, n)| *self.sparse.entry(key).or_default() += n);
-        if !self.dense.iter().chain(self.sparse.values()).all(is_count) {
-            return Err(Error::model_file("no table has so many rows"));
-        }
+        self.require_exact()?;
         self.is_of_rows |= other.is_of_rows;
+        self.bound_rows();
+        Ok(())
+    }
+
+    /// Leaves out distinct rows that would be left out at the end, once there are many.
+    fn bound_rows(&mut self) {
         if self.is_of_rows && self.sparse.len() > 2 * MOST_ROWS {
             self.keep_smallest(MOST_ROWS);
         }
-        Ok(())
     }
 
     /// Leaves the rows with the smallest hashes, so many of all, and some of each class. What is left out of a piece would be
@@ -265,6 +308,17 @@ impl Counted {
     fn sorted(self) -> BTreeMap<Box<[u8]>, f64> {
         self.sparse.into_iter().collect()
     }
+}
+
+/// Entries of the tables of single features, and of all pairs in order: none for those that are wide for so many rows.
+fn sizes(card: &[usize], rows: usize) -> (Vec<usize>, Vec<usize>) {
+    let n = card.len() - 1;
+    let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+    let size = |(i, j): (usize, usize)| match is_wide(card, i, j, rows) {
+        true => 0,
+        false => card[0] * card[i + 1] * card[j + 1],
+    };
+    (card[1..].iter().map(|r| card[0] * r).collect(), pairs.map(size).collect())
 }
 
 /// Bytes in the order of lists of numbers below 2^32.
@@ -400,8 +454,9 @@ impl PassFit {
             let mut all = Counted::default();
             pieces.for_each(&mut |piece| {
                 control.check()?;
-                all.merge(likely.coding.count_kept(&pass, piece, control)?)
+                likely.coding.count_kept(&pass, piece, &mut all, control)
             })?;
+            all.require_exact()?;
             match likely.counted(&pass, all, control)? {
                 Next::Pass(next) => pass = next,
                 Next::Made(made) => match *made {
@@ -496,12 +551,13 @@ impl PassFit {
         let damaged = || Error::model_file("the counts of pairs are damaged");
         let mut dense = &counted.dense[..];
         let mut take = |size: usize| dense.split_off(..size).map(<[f64]>::to_vec).ok_or_else(damaged);
-        let singles = (0..n).map(|i| take(card[0] * card[i + 1])).collect::<Result<Vec<_>>>()?;
-        let mut tables = Vec::with_capacity(n * n.saturating_sub(1) / 2);
-        for (i, j) in (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))) {
-            let table = match is_wide(&card, i, j, rows) {
-                true => PairTable::Cells(Vec::new()),
-                false => PairTable::LaidOut(take(card[0] * card[i + 1] * card[j + 1])?),
+        let (of_features, of_pairs) = sizes(&card, rows);
+        let singles = of_features.into_iter().map(&mut take).collect::<Result<Vec<_>>>()?;
+        let mut tables = Vec::with_capacity(of_pairs.len());
+        for ((i, j), size) in (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).zip(of_pairs) {
+            let table = match size {
+                0 => PairTable::Cells(Vec::new()),
+                size => PairTable::LaidOut(take(size)?),
             };
             tables.push((i, j, table));
         }
@@ -556,6 +612,63 @@ mod tests {
         let rare = whole.sparse.keys().filter(|key| key[0] == 1).count();
         assert_eq!(rare, 15, "all rows of a class that has few");
         assert!((400..420).contains(&whole.sparse.len()));
+    }
+
+    /// Rows `from..to` of a table with narrow, wide and very wide columns, some weighted twice.
+    fn samples(rows: std::ops::Range<usize>) -> Samples {
+        let card = vec![2, 3, 40, 900, 5];
+        let column = |r: usize| {
+            let cells = rows.clone().map(move |m| Some((m * (r + 7) + m / 5) % r));
+            Codes::from_options(r, cells)
+        };
+        let columns = card.iter().map(|r| column(*r)).collect();
+        let weights = (rows.start > 0).then(|| rows.clone().map(|m| 1.0 + (m % 2) as f64).collect());
+        Samples::new(card, columns, weights).unwrap()
+    }
+
+    /// Whatever was counted before, a piece adds what it counts alone.
+    #[test]
+    fn a_piece_adds_what_it_counts_alone() {
+        let kdb = Pass::Tables(vec![vec![], vec![0], vec![0, 1], vec![0, 1, 2], vec![0, 2]]);
+        // tables of pairs are wide for 100 rows where they have more than 65 536 cells
+        let pairs = [Pass::Pairs(100), Pass::Pairs(usize::MAX)];
+        for pass in pairs.into_iter().chain([kdb, Pass::Rows]) {
+            let mut together = Counted::default();
+            let mut merged = Counted::default();
+            for rows in [0..900, 900..901, 901..2500, 2500..2600] {
+                let piece = samples(rows);
+                together.add(&pass, &piece, &Control::default()).unwrap();
+                let mut alone = Counted::default();
+                alone.add(&pass, &piece, &Control::default()).unwrap();
+                merged.merge(alone).unwrap();
+            }
+            together.require_exact().unwrap();
+            assert_eq!(together, merged, "{pass:?}");
+            assert_eq!(
+                together.sparse.is_empty(),
+                !matches!(pass, Pass::Pairs(100) | Pass::Rows),
+                "{pass:?}"
+            );
+            let total: f64 = (0..2600).map(|m| if m < 900 { 1.0 } else { 1.0 + (m % 2) as f64 }).sum();
+            let counted = together.dense.iter().chain(together.sparse.values()).sum::<f64>();
+            // each row is counted once in every table
+            let tables = match pass {
+                Pass::Tables(_) => 5.0,
+                Pass::Pairs(_) => 4.0 + 6.0,
+                Pass::Rows => 1.0,
+            };
+            assert_eq!(counted, tables * total, "{pass:?}");
+        }
+    }
+
+    #[test]
+    fn counts_of_another_pass_are_refused() {
+        let mut counted = Counted::default();
+        counted.add(&Pass::Pairs(100), &samples(0..10), &Control::default()).unwrap();
+        let graph = Pass::Tables(vec![vec![], vec![0], vec![0], vec![0], vec![0]]);
+        assert!(counted.add(&graph, &samples(0..10), &Control::default()).is_err());
+        counted.dense[0] = 2.0f64.powi(53) + 2.0;
+        assert!(counted.require_exact().is_err());
     }
 
     #[test]

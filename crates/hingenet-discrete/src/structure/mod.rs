@@ -9,7 +9,7 @@ mod user;
 
 pub use ktree::k_tree;
 pub use pairs::PairStatistics;
-pub(crate) use pairs::{PairTable, count, is_wide};
+pub(crate) use pairs::{PairTable, count, is_wide, pair_number};
 pub use tan::{Root, tan};
 pub use user::dag_from_names;
 

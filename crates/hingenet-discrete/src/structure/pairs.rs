@@ -145,7 +145,8 @@ fn kept_entries(card: &[usize]) -> f64 {
     card[0] as f64 * (sum * sum - squares) / 2.0
 }
 
-fn pair_number(n: usize, i: usize, j: usize) -> usize {
+/// The place of a pair `i < j` among those of `n` features, numbered from 0.
+pub(crate) fn pair_number(n: usize, i: usize, j: usize) -> usize {
     i * (2 * n - i - 1) / 2 + j - i - 1
 }
 

@@ -16,6 +16,14 @@ const BLOCK: usize = 2048;
 /// Counts of the joint states of some variables, the last one fastest, over the rows where all of them are
 /// observed.
 pub(crate) fn joint_counts(samples: &Samples, variables: &[usize]) -> Vec<f64> {
+    let size = variables.iter().map(|&v| samples.card()[v]).product();
+    let mut table = vec![0.0; size];
+    add_joint_counts(samples, variables, &mut table);
+    table
+}
+
+/// The same, added to a table.
+pub(crate) fn add_joint_counts(samples: &Samples, variables: &[usize], table: &mut [f64]) {
     // A missing cell counts as one more state, which is left out when the table is read.
     let mut scale = 1;
     let mut digits = Vec::with_capacity(variables.len());
@@ -26,11 +34,11 @@ pub(crate) fn joint_counts(samples: &Samples, variables: &[usize]) -> Vec<f64> {
         sizes.push((r, r + usize::from(!samples.is_complete(v))));
         scale *= sizes[sizes.len() - 1].1;
     }
+    if sizes.iter().all(|(r, size)| r == size) {
+        return tally(&digits, samples.weights(), table);
+    }
     let mut wide = vec![0.0; scale];
     tally(&digits, samples.weights(), &mut wide);
-    if sizes.iter().all(|(r, size)| r == size) {
-        return wide;
-    }
     let observed = |mut at: usize| {
         sizes.iter().all(|&(r, size)| {
             let state = at % size;
@@ -38,7 +46,8 @@ pub(crate) fn joint_counts(samples: &Samples, variables: &[usize]) -> Vec<f64> {
             state < r
         })
     };
-    wide.into_iter().enumerate().filter(|&(at, _)| observed(at)).map(|(_, n)| n).collect()
+    let kept = wide.into_iter().enumerate().filter(|&(at, _)| observed(at));
+    table.iter_mut().zip(kept).for_each(|(t, (_, n))| *t += n);
 }
 
 /// One column's share in the position of a row in a table: `scale` times its code.
@@ -77,7 +86,8 @@ impl<'a> Digit<'a> {
 fn tally(digits: &[Digit<'_>], weights: Option<&[f64]>, table: &mut [f64]) {
     let n_rows = digits.first().map_or(0, |d| d.column.len());
     let mut position = [0u32; BLOCK];
-    let mut whole = vec![0u32; if weights.is_none() { table.len() } else { 0 }];
+    // Small numbers are added faster, but a table far larger than the rows is not worth passing over twice more.
+    let mut whole = vec![0u32; if weights.is_none() && table.len() <= n_rows { table.len() } else { 0 }];
     for start in (0..n_rows).step_by(BLOCK) {
         let rows = start..(start + BLOCK).min(n_rows);
         let position = &mut position[..rows.len()];
@@ -91,6 +101,7 @@ fn tally(digits: &[Digit<'_>], weights: Option<&[f64]>, table: &mut [f64]) {
                     table[k as usize] += s;
                 }
             }
+            None if whole.is_empty() => position.iter().for_each(|&k| table[k as usize] += 1.0),
             None => position.iter().for_each(|&k| whole[k as usize] += 1),
         }
         // Whole numbers below 2^53 add exactly, so it does not matter when they are handed over.

@@ -250,9 +250,7 @@ impl CodedTable {
             (None, read) => read.map_err(|e| Error::io(Path::new("temporary file"), e)),
         }
     }
-}
 
-impl CodedTable {
     /// The same, but a piece is read and decoded while the one before is looked at.
     pub fn read_ahead(&mut self, each: &mut dyn FnMut(CodedPiece) -> Result<()>) -> Result<()> {
         make_ahead(|hand| self.for_each(hand), each)

@@ -124,12 +124,13 @@ fn count_kept(
     let mut all = Counted::default();
     table.read_ahead(&mut |piece| {
         control.check()?;
-        all.merge(coding.count_kept(pass, piece, control)?)?;
+        coding.count_kept(pass, piece, &mut all, control)?;
         if all.is_of_rows && all.sparse.len() / 2 > most_rows {
             all.keep_smallest(most_rows);
         }
         reserve(all.bytes(), control)
     })?;
+    all.require_exact()?;
     if all.is_of_rows {
         all.keep_smallest(most_rows);
     }
