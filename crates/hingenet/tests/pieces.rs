@@ -480,6 +480,7 @@ fn margins_of_more_rows_than_fit_are_learnt_as_the_rows_come_past() {
     let solver = |model: &Model| model.facts.solver.clone().unwrap();
     for (spec, gap) in [
         ("tan:ml-bn-svm,lambda=4,gamma=2", 1e-3),
+        ("tan:ml-bn-svm,lambda=4,gamma=2,gap=1e-6", 1e-6),
         ("nb:ml-bn-svm,lambda=0.5,gamma=1", 1e-3),
         ("kdb2:bn-svm,lambda=0.1", 1e-3),
         ("tan:mcl,iterations=30", 1e-4),

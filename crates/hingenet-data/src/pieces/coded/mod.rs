@@ -234,6 +234,11 @@ enum States {
 pub type CodedPiece = (Vec<Codes>, Option<Vec<f64>>);
 
 impl CodedTable {
+    /// Rows, without those of weight 0.
+    pub fn n_rows(&self) -> usize {
+        self.blocks.iter().map(|block| block.n_rows).sum()
+    }
+
     /// Hands on all rows, piece by piece as they were read.
     pub fn for_each(&mut self, each: &mut dyn FnMut(CodedPiece) -> Result<()>) -> Result<()> {
         let CodedTable { n_classes, n_states, class, features, blocks, store } = self;

@@ -7,7 +7,7 @@ use hingenet_base::ahead::make_ahead;
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_data::pieces::{CodedRows, CodedTable};
-use hingenet_data::table::{Places, ReadOptions, Table};
+use hingenet_data::table::{Codes, Places, ReadOptions, Table};
 use hingenet_discrete::{Coding, Counted, Pass};
 use hingenet_gaussian::is_of_moments;
 use std::sync::Mutex;
@@ -122,8 +122,10 @@ fn count_kept(
 ) -> Result<Counted> {
     // rows of weight 0 are not kept
     let mut all = Counted::default();
+    let (mut done, total) = (0, table.n_rows());
     table.read_ahead(&mut |piece| {
-        control.check()?;
+        control.progress("counting rows", done, total)?;
+        done += piece.0.first().map_or(0, Codes::len);
         coding.count_kept(pass, piece, &mut all, control)?;
         if all.is_of_rows && all.sparse.len() / 2 > most_rows {
             all.keep_smallest(most_rows);
