@@ -56,10 +56,7 @@ pub fn doubts(data: &Dataset) -> Vec<Doubt> {
     repeated.retain(|(column, _)| {
         !kinds.iter().any(|(kind, names)| matches!(kind, Kind::Constant) && names.contains(column))
     });
-    found.extend(repeated.into_iter().map(|(column, first)| Doubt {
-        problem: format!("column `{column}` repeats column `{first}`"),
-        remedy: format!("leave one out with --ignore {column}"),
-    }));
+    found.extend(repeats(&repeated));
     found.extend(rare_classes(data));
     found
 }
@@ -187,6 +184,26 @@ pub(crate) fn duplicates(columns: &[Column]) -> Vec<(String, String)> {
         }
     }
     found
+}
+
+/// Columns that repeat others, with those.
+fn repeats(repeated: &[(String, String)]) -> Option<Doubt> {
+    if let [(column, first)] = repeated {
+        return Some(Doubt {
+            problem: format!("column `{column}` repeats column `{first}`"),
+            remedy: format!("leave one out with --ignore {column}"),
+        });
+    }
+    let shown = &repeated[..repeated.len().min(NAMED)];
+    let pairs: Vec<String> =
+        shown.iter().map(|(column, first)| format!("`{column}` (as `{first}`)")).collect();
+    let names: Vec<&str> = shown.iter().map(|(column, _)| column.as_str()).collect();
+    let rest = repeated.len() - shown.len();
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    (!repeated.is_empty()).then(|| Doubt {
+        problem: format!("columns {}{more} repeat others", pairs.join(", ")),
+        remedy: format!("leave out with --ignore {}", names.join(",")),
+    })
 }
 
 fn content_hash(column: &Column) -> u64 {
@@ -418,6 +435,16 @@ mod tests {
         data.classes = (0..30).map(|c| format!("{}.5", c)).collect();
         data.class = Codes::from_options(30, (0..N).map(|m| Some(m % 30)));
         assert!(doubts(&data)[0].problem.contains("30 different numbers"), "{:?}", doubts(&data));
+    }
+
+    #[test]
+    fn columns_that_repeat_others_share_one_line() {
+        let columns =
+            (0..9).map(|j| numbers(&format!("x{j}"), move |m| ((m * 37 + j % 2) % 60) as f64 * 0.5));
+        let found = told(columns.collect());
+        assert_eq!(found.len(), 1, "{found:?}");
+        let told = "columns `x2` (as `x0`), `x3` (as `x1`), `x4` (as `x0`), `x5` (as `x1`), `x6` (as `x0`) and 2 more repeat others";
+        assert_eq!(found[0], format!("{told}; leave out with --ignore x2,x3,x4,x5,x6"));
     }
 
     #[test]
