@@ -37,6 +37,6 @@ pub use fit::fit;
 pub use network::Network;
 pub use normalise::Normaliser;
 pub use params::{DiscreteParams, Grid, Learning, MemberRule, MemberTables, StructureKind};
-pub use passes::{Aim, Coding, Counted, Made, Next, Pass, PassFit};
+pub use passes::{Aim, Coding, Counted, Made, Next, Pass, PassFit, reserve_counts};
 pub use samples::Samples;
 pub use structure::Structure;

@@ -189,7 +189,7 @@ impl Counted {
             Pass::Tables(parents) => {
                 let structure = Structure::new(samples.card().to_vec(), Dag::new(parents.clone())?)?;
                 let add = if samples.has_missing() { add_available_counts } else { add_raw_counts };
-                add(&structure, samples, self.laid_out(structure.n_entries())?)
+                add(&structure, samples, self.laid_out(structure.n_entries(), control)?)
             }
             Pass::Pairs(rows) => self.add_pairs(samples, *rows, control),
             Pass::Rows => {
@@ -208,7 +208,7 @@ impl Counted {
         let card = samples.card();
         let (of_features, of_pairs) = sizes(card, rows);
         let n_singles: usize = of_features.iter().sum();
-        let laid_out = self.laid_out(n_singles + of_pairs.iter().sum::<usize>())?;
+        let laid_out = self.laid_out(n_singles + of_pairs.iter().sum::<usize>(), control)?;
         let (mut singles, mut tables) = laid_out.split_at_mut(n_singles);
         let take = |size: &usize| Mutex::new(tables.split_off_mut(..*size).unwrap_or_default());
         let places: Vec<Mutex<&mut [f64]>> = of_pairs.iter().map(take).collect();
@@ -236,8 +236,9 @@ impl Counted {
     }
 
     /// Tables of so many entries, which are 0 before the first piece.
-    fn laid_out(&mut self, n_entries: usize) -> Result<&mut [f64]> {
+    fn laid_out(&mut self, n_entries: usize, control: &Control) -> Result<&mut [f64]> {
         if self.dense.is_empty() {
+            reserve_counts(8.0 * n_entries as f64, control)?;
             self.dense = vec![0.0; n_entries];
         }
         require_len("counts of a piece", n_entries, self.dense.len())?;
@@ -308,6 +309,12 @@ impl Counted {
     fn sorted(self) -> BTreeMap<Box<[u8]>, f64> {
         self.sparse.into_iter().collect()
     }
+}
+
+/// Asks for the memory of what is counted.
+pub fn reserve_counts(bytes: f64, control: &Control) -> Result<()> {
+    let hint = "leave out columns with very many values, use nb:ml, or allow more (`--max-memory`)";
+    control.reserve(bytes, "what is counted in the table", hint)
 }
 
 /// Entries of the tables of single features, and of all pairs in order: none for those that are wide for so many rows.

@@ -37,6 +37,14 @@ fn steps_beyond_the_memory_allowed_are_refused_with_the_remedy() {
     assert_snapshot!("pool", fit("rows.csv", "pool", "--max-memory 1M"));
     assert_snapshot!("table", fit("ids.csv", "nb:ml", "--max-memory 10k"));
     assert_snapshot!("nodes", fit("ids.csv", "sgbn:or", ""));
+    let columns: Vec<String> = (0..300).map(|j| format!("c{j}")).collect();
+    let row = |m: usize| {
+        (0..300).map(|j| format!("s{},", (m * m * (j + 3) + m * j * j + j) % 307 % 4)).collect::<String>()
+    };
+    let rows: String = (0..40).map(|m| format!("{}{}\n", row(m), ["a", "b"][m % 2])).collect();
+    folder.write("wide.csv", format!("{},y\n{rows}", columns.join(",")).as_bytes());
+    assert_snapshot!("averages", fit("wide.csv", "aode:ml-bn-svm", "--max-memory 100M"));
+    assert_snapshot!("pairs", fit("wide.csv", "tan:ml", "--max-memory 4M"));
     assert_snapshot!("no_size", folder.fails("fit rows.csv --target y -o m.hgn --max-memory much", 2));
 }
 
@@ -46,7 +54,9 @@ fn a_fit_refused_at_any_amount_of_memory_leaves_the_old_model() {
     let folder = Folder::with(&[("rows.csv", &with_ids(200))]);
     folder.succeeds("fit rows.csv --target y --model majority -o m.hgn");
     let (old, names) = (folder.read("m.hgn"), folder.names());
-    for model in ["nb:ml", "tan:mm", "kde-nb", "slb", "fisher:or", "sgbn:or", "pool,fast=true"] {
+    for model in
+        ["nb:ml", "tan:mm", "aode:ml-bn-svm", "kde-nb", "slb", "fisher:or", "sgbn:or", "pool,fast=true"]
+    {
         let refused = (9..40).take_while(|power| {
             let memory = 1_u64 << power;
             let run = folder.run(&format!(

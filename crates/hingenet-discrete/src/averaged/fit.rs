@@ -47,6 +47,7 @@ pub(crate) fn fit_averaged_rows(
     rule: MemberRule,
     control: &Control,
 ) -> Result<Fit<AveragedClassifier>> {
+    reserve_tables(samples.card(), rule, control)?;
     let mut chosen = BTreeMap::new();
     let mut temperature = 1.0;
     let (stars, reports) = match rule {
@@ -85,6 +86,24 @@ pub(crate) fn fit_averaged_rows(
     };
     let model = AveragedClassifier::new(coders, stars, temperature)?;
     Ok(Fit { model, reports, chosen })
+}
+
+/// Numbers for each entry of a table of two features: of counts, their logarithms and their support for maximum likelihood;
+/// for a margin the steps that L-BFGS remembers, twice 20, with its point, gradient and scale, logarithms and slopes.
+const LIKELY_NUMBERS: f64 = 3.0;
+const MARGIN_NUMBERS: f64 = 26.0;
+
+/// Asks for the memory of the tables of all pairs of features, each in both directions.
+fn reserve_tables(card: &[usize], rule: MemberRule, control: &Control) -> Result<()> {
+    let (total, squares) = card[1..].iter().fold((0.0, 0.0), |(s, q), &r| (s + r as f64, q + (r * r) as f64));
+    let entries = card[0] as f64 * (total * total - squares);
+    let numbers = match rule {
+        MemberRule::MaximumLikelihood => LIKELY_NUMBERS,
+        MemberRule::MlBnSvm { .. } => MARGIN_NUMBERS,
+    };
+    let what = format!("averaging networks of {} columns", card.len() - 1);
+    let hint = "leave columns out (`--ignore`), use tan:ml or nb:ml, or allow more (`--max-memory`)";
+    control.reserve(8.0 * numbers * entries, what, hint)
 }
 
 fn member_params(lambda: f64, gamma: f64, alpha: f64) -> MarginParams {

@@ -17,6 +17,16 @@ const KEEP_ENTRIES: usize = 1 << 22;
 /// Partners of a feature that are counted together: enough to share what they share, few enough for all threads.
 const PARTNERS: usize = 8;
 
+/// Bytes of a pair of features, without its table.
+const BYTES_OF_PAIR: f64 = 96.0;
+
+/// Asks for the memory of what is known of all pairs of features.
+fn reserve_pairs(n: usize, control: &Control) -> Result<()> {
+    let pairs = 0.5 * n as f64 * (n as f64 - 1.0);
+    let hint = "leave columns out (`--ignore`), use nb, or allow more (`--max-memory`)";
+    control.reserve(BYTES_OF_PAIR * pairs, format!("comparing {pairs} pairs of features"), hint)
+}
+
 /// Pairwise statistics given the class. Features are numbered from 1, as everywhere in this family.
 #[derive(Debug, Clone)]
 pub struct PairStatistics {
@@ -36,6 +46,7 @@ impl PairStatistics {
     pub fn new(samples: &Samples, control: &Control) -> Result<Self> {
         samples.require_labels()?;
         let card = samples.card();
+        reserve_pairs(card.len() - 1, control)?;
         let keep = kept_entries(card) <= KEEP_ENTRIES as f64;
         let judge = |i: usize, j: usize, table: PairTable| {
             let information = table.information(card, i, j);

@@ -8,7 +8,7 @@ use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_data::pieces::{CodedRows, CodedTable};
 use hingenet_data::table::{Codes, Places, ReadOptions, Table};
-use hingenet_discrete::{Coding, Counted, Pass};
+use hingenet_discrete::{Coding, Counted, Pass, reserve_counts};
 use hingenet_gaussian::is_of_moments;
 use std::sync::Mutex;
 
@@ -130,7 +130,7 @@ fn count_kept(
         if all.is_of_rows && all.sparse.len() / 2 > most_rows {
             all.keep_smallest(most_rows);
         }
-        reserve(all.bytes(), control)
+        reserve_counts(all.bytes() as f64, control)
     })?;
     all.require_exact()?;
     if all.is_of_rows {
@@ -177,13 +177,7 @@ pub(super) fn round(
     let mut all: Option<Gathered> = None;
     make_ahead(|hand| read(options, hand), &mut |(piece, places): Piece| {
         places.locate(task.gather_into(&mut all, piece, kept.as_deref_mut(), control))?;
-        reserve(all.as_ref().map_or(0, Gathered::size), control)
+        reserve_counts(all.as_ref().map_or(0, Gathered::size) as f64, control)
     })?;
     all.ok_or_else(|| Error::data("there are no rows", "give at least two rows of different classes"))
-}
-
-/// Asks for the memory of what was gathered.
-fn reserve(bytes: usize, control: &Control) -> Result<()> {
-    let hint = "leave out columns with very many values, use nb:ml, or allow more (`--max-memory`)";
-    control.reserve(bytes as f64, "what is counted in the table", hint)
 }
