@@ -3,13 +3,14 @@
 //! time), `HINGENET_DEGENERATE=3/8` to every eighth table, from the third on; without it each table takes its turn with some of the models.
 
 use hingenet::Control;
-use hingenet::model::{Dataset, FitOptions, fit, models};
+use hingenet::model::{Dataset, FitOptions, OptionKind, fit, models};
 use hingenet::table::{Codes, Column, Table};
 use hingenet_base::error::Error;
 use hingenet_base::numeric::random::Random;
 use hingenet_hostile::answers::problems;
 use hingenet_hostile::{peak, processor_time};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// Every so many models are tried with a table, unless all are.
@@ -149,11 +150,14 @@ fn specs() -> Vec<String> {
     models().iter().map(|m| spec(m.name)).collect()
 }
 
+/// Memory is counted for the whole process, so the tests take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// What is wrong with a fit, with the answers of its model or with what they take; `None` if nothing is.
-fn trouble(spec: &str, data: &Dataset) -> Option<String> {
+fn trouble(spec: &str, data: &Dataset, is_refusal: fn(&Error) -> bool) -> Option<String> {
     let (start, mut found) = (processor_time(), None);
     let bytes = peak(|| {
-        let answered = catch_unwind(AssertUnwindSafe(|| wrong_answer(spec, data)));
+        let answered = catch_unwind(AssertUnwindSafe(|| wrong_answer(spec, data, is_refusal)));
         found = answered.unwrap_or_else(|_| Some("panics".into()));
     });
     let taken = processor_time() - start;
@@ -163,17 +167,25 @@ fn trouble(spec: &str, data: &Dataset) -> Option<String> {
     found
 }
 
+/// Whether an error speaks of the data.
+fn is_about_data(error: &Error) -> bool {
+    !matches!(error, Error::Numeric { .. } | Error::Parameter { .. } | Error::Shape { .. })
+}
+
+/// Whether an error speaks of the data, or of an option (some do not go with others).
+fn is_about_data_or_options(error: &Error) -> bool {
+    is_about_data(error) || matches!(error, Error::Parameter { .. })
+}
+
 /// What is wrong with a fit or with the answers of its model.
-fn wrong_answer(spec: &str, data: &Dataset) -> Option<String> {
+fn wrong_answer(spec: &str, data: &Dataset, is_refusal: fn(&Error) -> bool) -> Option<String> {
     let model = match fit(&spec.parse().unwrap(), data, FitOptions::default(), &Control::default()) {
         Ok(model) => model,
         // a table without the column that the graph names
         Err(Error::Graph { .. } | Error::Column { .. }) if spec.starts_with("dag:") => return None,
-        Err(e @ (Error::Numeric { .. } | Error::Parameter { .. } | Error::Shape { .. })) => {
-            return Some(format!("the fit fails: {e}"));
-        }
         Err(e) if e.to_string().is_empty() => return Some("the fit fails without a word".into()),
-        Err(_) => return None,
+        Err(e) if is_refusal(&e) => return None,
+        Err(e) => return Some(format!("the fit fails: {e}")),
     };
     let bytes = match model.to_bytes() {
         Ok(bytes) => bytes,
@@ -204,17 +216,66 @@ fn chosen() -> impl Fn(usize, usize) -> bool {
 
 #[test]
 fn degenerate_tables_are_refused_or_answered() {
+    let _turn = TURN.lock();
     let (tables, specs, is_chosen) = (tables(), specs(), chosen());
     let (mut tried, mut wrong) = (0, Vec::new());
     for (t, (name, data)) in tables.iter().enumerate() {
         let start = processor_time();
         for (_, spec) in specs.iter().enumerate().filter(|(s, _)| is_chosen(t, *s)) {
             tried += 1;
-            wrong.extend(trouble(spec, data).map(|what| format!("{spec} on `{name}`: {what}")));
+            wrong
+                .extend(trouble(spec, data, is_about_data).map(|what| format!("{spec} on `{name}`: {what}")));
         }
         eprintln!("{t} `{name}`: {:.0} s, {} wrong", (processor_time() - start).as_secs_f64(), wrong.len());
     }
     assert_eq!(tables.len(), 86);
+    eprintln!("{tried} fits, {} wrong", wrong.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The least and the largest values of an option that are allowed, as far as there are any.
+fn extremes(kind: &OptionKind) -> Vec<String> {
+    use std::ops::Bound::{Excluded, Included, Unbounded};
+    match kind {
+        OptionKind::Number(low, high) => {
+            let low = match low {
+                Included(x) => *x,
+                Excluded(x) => x.next_up(),
+                Unbounded => f64::MIN,
+            };
+            let high = match high {
+                Included(x) => *x,
+                Excluded(x) => x.next_down(),
+                Unbounded => f64::MAX,
+            };
+            [low, high].iter().map(|x| format!("{x:e}")).collect()
+        }
+        OptionKind::Whole(low, usize::MAX) => vec![low.to_string()],
+        OptionKind::Whole(low, high) => vec![low.to_string(), high.to_string()],
+        OptionKind::Word(_) | OptionKind::Text { .. } => Vec::new(),
+    }
+}
+
+/// Every value that an option may have gives a model, or an error about the data or about an option.
+#[test]
+fn extreme_options_are_refused_or_answered() {
+    let _turn = TURN.lock();
+    let [ordinary, ties, category] = [29, 28, 24].map(|at| COLUMNS[at].1);
+    let data = dataset(&[ordinary, category, ties, ordinary], &[14, 13, 13]);
+    let (mut tried, mut wrong) = (0, Vec::new());
+    for (model, spec) in models().iter().zip(specs()) {
+        let start = processor_time();
+        for option in model.options {
+            for value in extremes(&option.kind) {
+                let spec = format!("{spec},{}={value}", option.key);
+                tried += 1;
+                wrong.extend(
+                    trouble(&spec, &data, is_about_data_or_options).map(|what| format!("{spec}: {what}")),
+                );
+            }
+        }
+        eprintln!("{spec}: {:.1} s, {} wrong", (processor_time() - start).as_secs_f64(), wrong.len());
+    }
     eprintln!("{tried} fits, {} wrong", wrong.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

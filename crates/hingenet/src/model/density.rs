@@ -32,7 +32,7 @@ options! { density_setters:
         "smoothing: two-stage plug-in or the faster normal-scale rule; plug-in with one stage or with diagonal matrices \
          for pairs, a product of normal-scale kernels, Silverman's and Scott's rules (pairs by the normal scale), \
          least-squares cross-validation (pairs by plug-in)";
-    FLOOR floor: number(>= 0.0) or "4 (slb, lu), 8 for densities and around an anchor",
+    FLOOR floor: number(0.0 ..= 1e3) or "4 (slb, lu), 8 for densities and around an anchor",
         "log densities end where one training point lies this many bandwidths away";
     CLASS_WEIGHTS class_weights: text("none, balanced, or weights such as ill:2;well:1", check_class_weights)
         or "chosen by inner cross-validation; none for densities",
@@ -51,7 +51,7 @@ options! { machine_setters:
     CRITERION criterion: words(Criterion; "balanced_error" => Criterion::BalancedError, "error" => Criterion::Error)
         = "balanced_error",
         "what inner cross-validation makes small to choose the fraction and the class weights; error is the paper's";
-    COST c: number(0.0 < .. <= 1e12) = 1.0, "weight of the margin shortfalls of the support vector machine";
+    COST c: number(1e-12 ..= 1e12) = 1.0, "weight of the margin shortfalls of the support vector machine";
     FEATURES features: words(TrainingFeatures; "leave_one_out" => TrainingFeatures::LeaveOneOut,
         "resubstitution" => TrainingFeatures::Resubstitution, "split" => TrainingFeatures::Split,
         "cross_fit" => TrainingFeatures::CrossFit) = "leave_one_out",

@@ -17,24 +17,24 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 options! { table_setters:
-    ALPHA alpha: number(>= 0.0) = 1.0,
+    ALPHA alpha: number(0.0 ..= 1e12) = 1.0,
         "virtual rows spread evenly over each probability table; 0 makes what was never seen impossible";
 }
 
 options! { margin_setters:
-    LAMBDA lambda: number(>= 0.0) or CHOSEN,
+    LAMBDA lambda: number(0.0 ..= 1e12) or CHOSEN,
         "weight of the margin shortfalls against the likelihood (0 is maximum likelihood); for bn-svm against the norm \
          of the weights";
-    GAMMA gamma: number(> 0.0) or CHOSEN, "log margin that every row should have";
+    GAMMA gamma: number(1e-12 ..= 1e12) or CHOSEN, "log margin that every row should have";
 }
 
 options! { rule_setters:
     FORM form: words(Form; "exact" => Form::Exact, "tables" => Form::Tables) = "exact",
         "free weights that are normalised at the end, or normalised tables throughout";
-    RIDGE ridge: number(>= 0.0) = 0.0, "weight of the squared distance from the maximum-likelihood parameters";
+    RIDGE ridge: number(0.0 ..= 1e12) = 0.0, "weight of the squared distance from the maximum-likelihood parameters";
     ITERATIONS iterations: whole(>= 0) = 150,
         "iterations of the solver; separable data have no finite optimum, so this is part of the method";
-    SCALE scale: number(> 0.0) or CHOSEN, "scale of the log margins: the target margin is 1/scale";
+    SCALE scale: number(1e-12 ..= 1e12) or CHOSEN, "scale of the log margins: the target margin is 1/scale";
     KAPPA kappa: number(0.0 < .. <= 1.0) or CHOSEN, "rounding of the cap on the margins";
     EARLY_STOPPING early_stopping: flag() = false, "choose the number of iterations by inner cross-validation";
     NORM norm: words(Norm; "l2" => Norm::Squared, "l1" => Norm::Absolute) = "l2", "norm of the weights";
@@ -73,7 +73,7 @@ pub(super) const CHOSEN_ALPHA: OptionInfo = OptionInfo {
 
 /// The pseudo-count of rules that need every probability above 0.
 pub(super) const POSITIVE_ALPHA: OptionInfo = OptionInfo {
-    kind: OptionKind::Number(Bound::Excluded(0.0), Bound::Unbounded),
+    kind: OptionKind::Number(Bound::Included(1e-12), Bound::Included(1e12)),
     about: "virtual rows spread evenly over each probability table",
     ..ALPHA.info
 };

@@ -24,21 +24,21 @@ options! { gaussian_setters:
         "class priors";
     SMALL_CLASSES small_classes: words(bool; "refuse" => false, "allow" => true) = "refuse",
         "a class of one row: an error, or independent nodes around it";
-    LAMBDA1 lambda1: number(> 0.0) or CHOSEN, "penalty of an arc";
-    FUSED fused: number(>= 0.0) or "none",
+    LAMBDA1 lambda1: number(1e-12 ..= 1e12) or CHOSEN, "penalty of an arc";
+    FUSED fused: number(0.0 ..= 1e12) or "none",
         "penalty of differences between the weights of two classes, in a common order";
-    PENALTY penalty: number(> 0.0) = 2.0, "penalty of an arc in units of log n";
+    PENALTY penalty: number(1e-12 ..= 1e12) = 2.0, "penalty of an arc in units of log n";
     ROUNDS rounds: whole(>= 0) = 20, "restarts of the order search";
     START start: words(StructureMethod; "or" => StructureMethod::Or, "h" => StructureMethod::H,
         "search" => StructureMethod::Search) = "or",
         "how the graphs are learnt before the discriminative step";
     FREE k: whole(>= 0) or CHOSEN, "number of arc weights and biases that the discriminative step may move";
-    SLACK slack: number(>= 0.0) = 0.01, "share by which the fitting error may grow";
-    NU nu: number(0.0 < .. < 1.0) or CHOSEN, "share of rows allowed below the margin";
+    SLACK slack: number(0.0 ..= 1e12) = 0.01, "share by which the fitting error may grow";
+    NU nu: number(1e-12 < .. < 1.0) or CHOSEN, "share of rows allowed below the margin";
     SOLVER solver: words(MmSolver; "smooth" => MmSolver::Smooth, "ccp" => MmSolver::Ccp) = "smooth",
         "smoothed objective, or convex-concave steps by cone programs";
-    COST c: number(> 0.0) or CHOSEN, "weight of the squared slacks of the kernel machine";
-    COMPONENTS components: whole(>= 0) or "all", "Fisher components with the largest correlation with the class";
+    COST c: number(1e-12 ..= 1e12) or CHOSEN, "weight of the squared slacks of the kernel machine";
+    COMPONENTS components: whole(>= 1) or "all", "Fisher components with the largest correlation with the class";
     INFORMATION information: words(Information; "identity" => Information::Identity,
         "diagonal" => Information::Diagonal)
         or "identity, as in the paper; diagonal where the graphs come from the order search",

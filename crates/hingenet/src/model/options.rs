@@ -130,8 +130,12 @@ impl fmt::Display for OptionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Bound::{Excluded, Included, Unbounded};
         match self {
-            OptionKind::Number(Included(low), Included(high)) => write!(f, "{low} to {}", short(*high)),
-            OptionKind::Number(Excluded(low), Excluded(high)) => write!(f, "between {low} and {high}"),
+            OptionKind::Number(Included(low), Included(high)) => {
+                write!(f, "{} to {}", short(*low), short(*high))
+            }
+            OptionKind::Number(Excluded(low), Excluded(high)) => {
+                write!(f, "between {} and {}", short(*low), short(*high))
+            }
             OptionKind::Number(low, high) => {
                 match low {
                     Included(low) => write!(f, "{low} or more")?,
@@ -154,7 +158,8 @@ impl fmt::Display for OptionKind {
 
 /// A bound without its zeros.
 fn short(bound: f64) -> String {
-    if bound >= 1e6 { format!("{bound:e}") } else { bound.to_string() }
+    let is_plain = bound == 0.0 || (1e-3..1e6).contains(&bound);
+    if is_plain { bound.to_string() } else { format!("{bound:e}") }
 }
 
 impl fmt::Display for OptionDefault {
@@ -219,8 +224,6 @@ macro_rules! option {
     (@type words($t:ty; $($r:tt)*) or) => { Option<$t> };
     (@type text($($r:tt)*) or) => { Option<String> };
 
-    (@kind number(>= $low:literal)) => { OptionKind::Number(Bound::Included($low), Bound::Unbounded) };
-    (@kind number(> $low:literal)) => { OptionKind::Number(Bound::Excluded($low), Bound::Unbounded) };
     (@kind number($low:literal ..= $high:literal)) => {
         OptionKind::Number(Bound::Included($low), Bound::Included($high))
     };
