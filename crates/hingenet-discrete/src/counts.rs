@@ -4,6 +4,7 @@
 
 use super::tally::{add_joint_counts, count_singles, narrow_columns, narrow_features};
 use super::{Samples, Structure};
+use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result, require, require_len};
 use rayon::prelude::*;
 
@@ -33,6 +34,21 @@ pub(super) fn require_same_states(structure: &Structure, samples: &Samples) -> R
         require_len(&format!("states of variable {i}"), r, found)?;
     }
     Ok(())
+}
+
+/// Numbers that a fit holds for each entry of the tables: its count, the parameter and its logarithm, the model file, and
+/// what is read back of it before it is saved.
+const NUMBERS_OF_ENTRY: f64 = 6.0;
+
+/// Asks for the memory of a network with these tables.
+pub(super) fn reserve_tables(structure: &Structure, control: &Control) -> Result<()> {
+    let entries = structure.n_entries();
+    let hint = "use tan or nb, leave out columns with very many values, or allow more (`--max-memory`)";
+    control.reserve(
+        8.0 * NUMBERS_OF_ENTRY * entries as f64,
+        format!("a network with {entries} parameters"),
+        hint,
+    )
 }
 
 /// `Σ_m s_m φ(x^m)` without smoothing. Rows must be complete.

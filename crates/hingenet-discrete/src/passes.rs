@@ -11,7 +11,7 @@
 //! | one with a margin, of more distinct rows that can come past again | those, pairs, tables, and one for each step |
 
 use crate::averaged::{Stars, fit_averaged_rows};
-use crate::counts::{self, add_available_counts, add_raw_counts, is_count};
+use crate::counts::{self, add_available_counts, add_raw_counts, is_count, reserve_tables};
 use crate::fit::{Prepared, fit_prepared, fit_streamed, given, learnt_from, naming_rows, prepared};
 use crate::margin::CodedPieces;
 use crate::params::{DiscreteParams, Learning, MemberRule, StructureKind};
@@ -188,6 +188,9 @@ impl Counted {
         match pass {
             Pass::Tables(parents) => {
                 let structure = Structure::new(samples.card().to_vec(), Dag::new(parents.clone())?)?;
+                if self.dense.is_empty() {
+                    reserve_tables(&structure, control)?;
+                }
                 let add = if samples.has_missing() { add_available_counts } else { add_raw_counts };
                 add(&structure, samples, self.laid_out(structure.n_entries(), control)?)
             }

@@ -45,6 +45,7 @@ fn steps_beyond_the_memory_allowed_are_refused_with_the_remedy() {
     folder.write("wide.csv", format!("{},y\n{rows}", columns.join(",")).as_bytes());
     assert_snapshot!("averages", fit("wide.csv", "aode:ml-bn-svm", "--max-memory 100M"));
     assert_snapshot!("pairs", fit("wide.csv", "tan:ml", "--max-memory 4M"));
+    assert_snapshot!("parameters", fit("wide.csv", "kdb3:ml", "--max-memory 6M"));
     assert_snapshot!("no_size", folder.fails("fit rows.csv --target y -o m.hgn --max-memory much", 2));
 }
 

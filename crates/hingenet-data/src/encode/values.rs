@@ -46,9 +46,10 @@ pub struct ValueCounts {
     /// Low bits of a key that do not count.
     shift: u32,
     slots: Slots,
-    /// Of each bin its smallest and its largest value, as bits, and the rows of each class: side by side, because every
-    /// cell asks for all of them.
-    bins: Vec<u64>,
+    /// Of each bin its smallest and its largest value: with the slots they fit into a near cache, where cells are looked up.
+    ends: Vec<[f64; 2]>,
+    /// The rows of bin v and class c at `v K + c`.
+    rows: Vec<u64>,
 }
 
 /// The counts as plain arrays.
@@ -78,8 +79,6 @@ pub type BinMoves = Vec<Vec<u16>>;
 
 /// Cells that are looked up together.
 const BATCH: usize = 64;
-/// Numbers that stand before the rows of a bin.
-const ENDS: usize = 2;
 
 impl ValueCounts {
     /// No values, and so many classes.
@@ -88,7 +87,7 @@ impl ValueCounts {
     }
 
     fn with_shift(n_classes: usize, shift: u32) -> Self {
-        ValueCounts { n_classes, shift, slots: Slots::default(), bins: Vec::new() }
+        ValueCounts { n_classes, shift, slots: Slots::default(), ends: Vec::new(), rows: Vec::new() }
     }
 
     /// Counts from arrays; nothing is believed.
@@ -122,8 +121,8 @@ impl ValueCounts {
         let order = self.order();
         ValueArrays {
             shift: self.shift,
-            low: order.iter().map(|&v| self.ends(v)[0]).collect(),
-            high: order.iter().map(|&v| self.ends(v)[1]).collect(),
+            low: order.iter().map(|&v| self.ends[v][0]).collect(),
+            high: order.iter().map(|&v| self.ends[v][1]).collect(),
             rows: order.iter().flat_map(|&v| self.rows(v).iter().copied()).collect(),
         }
     }
@@ -135,18 +134,17 @@ impl ValueCounts {
 
     /// Memory.
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.bins[..]) + self.slots.bytes()
+        size_of_val(&self.ends[..]) + size_of_val(&self.rows[..]) + self.slots.bytes()
     }
 
     /// Smallest and largest value.
     pub fn range(&self) -> Option<[f64; 2]> {
-        let ends = (0..self.n_bins()).map(|v| self.ends(v));
-        ends.reduce(|[a, b], [low, high]| [a.min(low), b.max(high)])
+        self.ends.iter().copied().reduce(|[a, b], [low, high]| [a.min(low), b.max(high)])
     }
 
     /// The smallest value of each bin, in the order in which they came to be.
     pub fn lows(&self) -> Vec<f64> {
-        (0..self.n_bins()).map(|v| self.ends(v)[0]).collect()
+        self.ends.iter().map(|[low, _]| *low).collect()
     }
 
     /// Counts a value of so many equal rows of a class.
@@ -202,10 +200,9 @@ impl ValueCounts {
         for (v, x) in likely.iter_mut().zip(cells) {
             *v = self.slots.first(ordered_key(*x) >> self.shift);
         }
-        let stride = self.stride();
         for (v, x) in likely.iter_mut().zip(cells) {
-            let low = self.bins.get((*v as usize).saturating_mul(stride)).copied().unwrap_or_default();
-            let is_it = (ordered_key(f64::from_bits(low)) ^ ordered_key(*x)) >> self.shift == 0;
+            let [low, _] = self.ends.get(*v as usize).copied().unwrap_or_default();
+            let is_it = (ordered_key(low) ^ ordered_key(*x)) >> self.shift == 0;
             *v = if is_it { *v } else { NO_BIN };
         }
     }
@@ -215,7 +212,7 @@ impl ValueCounts {
         self.shift_to(other.shift);
         for v in 0..other.n_bins() {
             let rows = other.rows(v).iter().zip(classes);
-            self.insert(other.ends(v), rows.map(|(n, c)| (*c, *n)));
+            self.insert(other.ends[v], rows.map(|(n, c)| (*c, *n)));
         }
         if self.n_bins() > MOST_BINS {
             self.coarsen();
@@ -234,52 +231,40 @@ impl ValueCounts {
         let mut blocks = Blocks::default();
         for v in self.order() {
             let rows = self.rows(v).iter().enumerate().filter(|(_, n)| **n > 0);
-            blocks.push(self.ends(v), rows.map(|(c, n)| (c, *n as f64)));
+            blocks.push(self.ends[v], rows.map(|(c, n)| (c, *n as f64)));
         }
         blocks.cuts(self.n_classes)
     }
 
-    fn stride(&self) -> usize {
-        ENDS + self.n_classes
-    }
-
-    fn ends(&self, v: usize) -> [f64; ENDS] {
-        let at = v * self.stride();
-        [self.bins[at], self.bins[at + 1]].map(f64::from_bits)
-    }
-
     fn rows(&self, v: usize) -> &[u64] {
-        &self.bins[v * self.stride()..][ENDS..self.stride()]
+        &self.rows[v * self.n_classes..][..self.n_classes]
     }
 
     /// Counts a value of a bin.
     #[inline]
     fn count(&mut self, v: usize, x: f64, class: usize, rows: u64) {
-        let stride = self.stride();
-        let bin = &mut self.bins[v * stride..][..stride];
-        widen(bin, [x, x]);
-        bin[ENDS + class] += rows;
+        widen(&mut self.ends[v], [x, x]);
+        self.rows[v * self.n_classes + class] += rows;
     }
 
     /// Adds rows, each with its class, whose values lie between two ends.
-    fn insert(&mut self, ends: [f64; ENDS], rows: impl Iterator<Item = (usize, u64)>) -> usize {
+    fn insert(&mut self, ends: [f64; 2], rows: impl Iterator<Item = (usize, u64)>) -> usize {
         let v = self.bin(ends[0]);
-        let stride = self.stride();
-        let bin = &mut self.bins[v * stride..][..stride];
-        widen(bin, ends);
-        rows.for_each(|(c, n)| bin[ENDS + c] += n);
+        widen(&mut self.ends[v], ends);
+        let of_bin = &mut self.rows[v * self.n_classes..][..self.n_classes];
+        rows.for_each(|(c, n)| of_bin[c] += n);
         v
     }
 
     /// The bin of a value, a new one if need be.
     #[inline]
     fn bin(&mut self, x: f64) -> usize {
-        let (stride, shift, bins) = (self.stride(), self.shift, &self.bins);
-        let key_of = |v: usize| ordered_key(f64::from_bits(bins[v * stride])) >> shift;
+        let (shift, ends) = (self.shift, &self.ends);
+        let key_of = |v: usize| ordered_key(ends[v][0]) >> shift;
         let v = self.slots.find_or_add(ordered_key(x) >> shift, key_of);
-        if v * stride == self.bins.len() {
-            self.bins.extend([x.to_bits(); ENDS]);
-            self.bins.resize((v + 1) * stride, 0);
+        if v == self.ends.len() {
+            self.ends.push([x; 2]);
+            self.rows.resize((v + 1) * self.n_classes, 0);
         }
         v
     }
@@ -296,7 +281,7 @@ impl ValueCounts {
     #[cold]
     fn coarsen(&mut self) -> Vec<u16> {
         let shift = self.shift;
-        let keys: Vec<u64> = self.order().iter().map(|&v| ordered_key(self.ends(v)[0]) >> shift).collect();
+        let keys: Vec<u64> = self.order().iter().map(|&v| ordered_key(self.ends[v][0]) >> shift).collect();
         self.shift_to(shift + coarse_shift(keys.into_iter()))
     }
 
@@ -306,19 +291,19 @@ impl ValueCounts {
             return Vec::new();
         }
         let fine = std::mem::replace(self, ValueCounts::with_shift(self.n_classes, shift));
-        let moved = |v: usize| self.insert(fine.ends(v), fine.rows(v).iter().copied().enumerate()) as u16;
+        let moved = |v: usize| self.insert(fine.ends[v], fine.rows(v).iter().copied().enumerate()) as u16;
         (0..fine.n_bins()).map(moved).collect()
     }
 }
 
 /// Widens a bin to hold these ends too.
 #[inline]
-fn widen(bin: &mut [u64], [low, high]: [f64; ENDS]) {
-    if low < f64::from_bits(bin[0]) {
-        bin[0] = low.to_bits();
+fn widen(ends: &mut [f64; 2], [low, high]: [f64; 2]) {
+    if low < ends[0] {
+        ends[0] = low;
     }
-    if high > f64::from_bits(bin[1]) {
-        bin[1] = high.to_bits();
+    if high > ends[1] {
+        ends[1] = high;
     }
 }
 

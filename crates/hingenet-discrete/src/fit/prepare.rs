@@ -67,6 +67,7 @@ pub(crate) fn prepared(
         Some(found) => found,
         None => (given(&params.structure, samples.card().to_vec(), features)?, None),
     };
+    counts::reserve_tables(&structure, control)?;
     let support = match counts {
         Some(counts) => counts,
         None if samples.has_missing() => counts::available_counts(&structure, &samples)?,
