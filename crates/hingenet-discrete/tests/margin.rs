@@ -17,7 +17,7 @@ use hingenet_discrete::averaged::{Stars, fit_shared_tables, one_dependence};
 use hingenet_discrete::fit::margin_search::select_margin;
 use hingenet_discrete::fit::select::{calibrate, select_iterations};
 use hingenet_discrete::inference::log_joint_rows;
-use hingenet_discrete::margin::bn_svm::{Norm, fit_bn_svm, fit_bn_svm_streamed};
+use hingenet_discrete::margin::bn_svm::{Norm, fit_bn_svm};
 use hingenet_discrete::margin::completion::{CompletionParams, fit_incomplete};
 use hingenet_discrete::margin::conditional::{
     ConditionalParams, Form, Objective, fit_conditional, fit_conditional_streamed,
@@ -566,8 +566,17 @@ fn bn_svm_proves_its_optimum_and_the_absolute_norm_is_sparse() {
     let structure = Structure::new(card, graph(1)).unwrap();
     let params = MarginParams { lambda: 0.5, tolerance: 1e-4, ..MarginParams::default() };
     let control = Control::default();
-    let squared = fit_bn_svm(&data, &structure, Norm::Squared, &params, &control).unwrap();
-    let absolute = fit_bn_svm(&data, &structure, Norm::Absolute, &params, &control).unwrap();
+    let squared =
+        fit_bn_svm(MarginRows::new(&structure, &data).unwrap(), &structure, Norm::Squared, &params, &control)
+            .unwrap();
+    let absolute = fit_bn_svm(
+        MarginRows::new(&structure, &data).unwrap(),
+        &structure,
+        Norm::Absolute,
+        &params,
+        &control,
+    )
+    .unwrap();
     assert!(squared.report.converged && absolute.report.converged, "{:?}", absolute.report);
     let zeros = |w: &[f64]| w.iter().filter(|x| **x == 0.0).count();
     assert!(zeros(&absolute.weights) > zeros(&squared.weights));
@@ -899,8 +908,9 @@ proptest! {
         let (a, b) = (whole.certificate, passed.certificate);
         prop_assert!(b.upper11 >= a.lower11 - 1e-9 && a.upper11 >= b.lower11 - 1e-9, "{a:?} and {b:?}");
         for norm in [Norm::Squared, Norm::Absolute] {
-            let whole = fit_bn_svm(&case.samples, &case.structure, norm, &params, &control).unwrap().report;
-            let passed = fit_bn_svm_streamed(rows.clone(), &case.structure, norm, &params, &control).unwrap().report;
+            let kept = MarginRows::new(&case.structure, &case.samples).unwrap();
+            let whole = fit_bn_svm(kept, &case.structure, norm, &params, &control).unwrap().report;
+            let passed = fit_bn_svm(rows.clone(), &case.structure, norm, &params, &control).unwrap().report;
             let gap = whole.gap.unwrap() + passed.gap.unwrap() + 1e-9;
             prop_assert!((whole.objective - passed.objective).abs() <= gap * whole.objective.abs());
         }
