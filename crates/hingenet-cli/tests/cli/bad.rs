@@ -16,28 +16,29 @@ fn refused(text: &[u8]) -> String {
     errors(&fit)
 }
 
+/// Files that hold no table, and rows that cannot be learnt from.
 #[test]
-fn files_that_hold_no_table() {
-    assert_snapshot!("empty_file", refused(b""));
-    assert_snapshot!("header_only", refused(b"x,y\n"));
-    assert_snapshot!("ragged_row", refused(b"x,y\n1,a\n2\n3,b\n"));
-    assert_snapshot!("long_row", refused(b"x,y\n1,a\n2,b,c\n"));
-    assert_snapshot!("invalid_utf_8", refused(b"x,y\n1,a\n\xff\xfe,b\n"));
-    assert_snapshot!("duplicate_header", refused(b"x,x,y\n1,2,a\n3,4,b\n"));
-    assert_snapshot!("open_quote", refused(b"x,y\n\"1,a\n2,b\n"));
-}
-
-#[test]
-fn rows_that_cannot_be_learnt_from() {
-    assert_snapshot!("one_row", refused(b"x,y\n1,a\n"));
-    assert_snapshot!("one_class", refused(b"x,y\n1,a\n2,a\n3,a\n"));
-    assert_snapshot!("target_absent", refused(b"x,z\n1,a\n2,b\n"));
-    assert_snapshot!("no_class_at_all", refused(b"x,y\n1,\n2,?\n3,NA\n"));
-    assert_snapshot!("missing_class", refused(b"x,y\n1,a\n2,\n3,b\n"));
-    assert_snapshot!("no_features", refused(b"y\na\nb\n"));
-    assert_snapshot!("infinity", refused(b"x,y\n1,a\ninf,b\n3,a\n"));
-    assert_snapshot!("negative_infinity", refused(b"x,y\n1,a\n-Infinity,b\n3,a\n"));
-    assert_snapshot!("overflow", refused(b"x,y\n1,a\n1e999,b\n3,a\n"));
+fn files_without_rows_to_learn_from() {
+    for (name, text) in [
+        ("empty_file", &b""[..]),
+        ("header_only", b"x,y\n"),
+        ("ragged_row", b"x,y\n1,a\n2\n3,b\n"),
+        ("long_row", b"x,y\n1,a\n2,b,c\n"),
+        ("invalid_utf_8", b"x,y\n1,a\n\xff\xfe,b\n"),
+        ("duplicate_header", b"x,x,y\n1,2,a\n3,4,b\n"),
+        ("open_quote", b"x,y\n\"1,a\n2,b\n"),
+        ("one_row", b"x,y\n1,a\n"),
+        ("one_class", b"x,y\n1,a\n2,a\n3,a\n"),
+        ("target_absent", b"x,z\n1,a\n2,b\n"),
+        ("no_class_at_all", b"x,y\n1,\n2,?\n3,NA\n"),
+        ("missing_class", b"x,y\n1,a\n2,\n3,b\n"),
+        ("no_features", b"y\na\nb\n"),
+        ("infinity", b"x,y\n1,a\ninf,b\n3,a\n"),
+        ("negative_infinity", b"x,y\n1,a\n-Infinity,b\n3,a\n"),
+        ("overflow", b"x,y\n1,a\n1e999,b\n3,a\n"),
+    ] {
+        assert_snapshot!(name, refused(text));
+    }
 }
 
 #[test]
