@@ -30,6 +30,7 @@ use hingenet_base::graph::{Dag, Pdag};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::solver::SolverReport;
 use weights::Task;
+pub(crate) use weights::reachable;
 
 /// Which structure learner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

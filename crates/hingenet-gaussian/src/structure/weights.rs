@@ -192,7 +192,7 @@ pub(super) fn least_squares(moments: &Moments, j: usize, support: &[usize]) -> O
 }
 
 /// Nodes that can be reached from `from` along `children`, `from` itself only by a cycle.
-pub(super) fn reachable(children: &[Vec<usize>], from: usize) -> Vec<bool> {
+pub(crate) fn reachable(children: &[Vec<usize>], from: usize) -> Vec<bool> {
     let mut seen = vec![false; children.len()];
     let mut stack: Vec<usize> = children[from].clone();
     while let Some(v) = stack.pop() {

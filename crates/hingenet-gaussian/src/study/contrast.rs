@@ -15,7 +15,7 @@
 
 use super::difference::{Change, difference_network};
 use crate::moments::Moments;
-use crate::structure::{ArcRule, Constraints, Method, SearchParams, StructureFit};
+use crate::structure::{ArcRule, Constraints, Method, SearchParams, StructureFit, reachable};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::linalg::{Cholesky, Matrix};
@@ -275,7 +275,7 @@ impl Learner<'_> {
                     continue;
                 }
                 let free = |i: usize, j: usize, parents: &[Vec<usize>]| {
-                    self.constraints.rule(i, j) != ArcRule::Forbidden && !is_ancestor(parents, j, i)
+                    self.constraints.rule(i, j) != ArcRule::Forbidden && !reachable(parents, i)[j]
                 };
                 if free(i, j, &parents) {
                     parents[j].push(i);
@@ -286,21 +286,6 @@ impl Learner<'_> {
         }
         parents
     }
-}
-
-/// Whether a way of arcs leads from `from` to `to`.
-fn is_ancestor(parents: &[Vec<usize>], from: usize, to: usize) -> bool {
-    let mut seen = vec![false; parents.len()];
-    let mut open = vec![to];
-    while let Some(v) = open.pop() {
-        if v == from {
-            return true;
-        }
-        if !std::mem::replace(&mut seen[v], true) {
-            open.extend(&parents[v]);
-        }
-    }
-    false
 }
 
 /// A graph for both classes and its score: a weight is shared unless one for each class pays its price,
@@ -330,8 +315,8 @@ impl Joint<'_> {
                     let dropped = self.score(j, &without);
                     let turned: Vec<usize> = self.parents[i].iter().copied().chain([j]).collect();
                     let kept = std::mem::replace(&mut self.parents[j], without);
-                    let may_turn = self.constraints.rule(j, i) != ArcRule::Forbidden
-                        && !is_ancestor(&self.parents, i, j);
+                    let may_turn =
+                        self.constraints.rule(j, i) != ArcRule::Forbidden && !reachable(&self.parents, j)[i];
                     let other = if may_turn { self.score(i, &turned) } else { f64::NEG_INFINITY };
                     let is_required = self.constraints.rule(i, j) == ArcRule::Required;
                     if !is_required && other > score[i].max(score[i] + score[j] - dropped) + 1e-7 {
@@ -456,7 +441,6 @@ mod tests {
     #[test]
     fn ancestors_follow_the_arcs() {
         let parents = vec![vec![], vec![0], vec![1], vec![]];
-        assert!(is_ancestor(&parents, 0, 2) && is_ancestor(&parents, 2, 2));
-        assert!(!is_ancestor(&parents, 2, 0) && !is_ancestor(&parents, 3, 2));
+        assert_eq!(reachable(&parents, 2), [true, true, false, false]);
     }
 }
