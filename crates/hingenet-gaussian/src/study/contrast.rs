@@ -71,12 +71,21 @@ pub struct Contrasts {
     pub class: usize,
     /// Arcs whose weights differ, the clearest first, each with its support.
     pub reported: Vec<(Contrast, f64)>,
-    /// Arcs of the common graph that were asked.
+    /// What shuffled classes give.
+    pub chance: Chance,
+}
+
+/// What shuffled classes give.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Chance {
+    /// Arcs of the common graph that were asked whether they differ.
     pub asked: usize,
-    /// Mean number of arcs that shuffled classes put above the threshold.
+    /// Mean number of differences that would be reported.
     pub expected_false: f64,
-    /// Arcs that the networks learnt apart gain and lose when the classes are shuffled, means.
-    pub apart: (f64, f64),
+    /// Mean number of arcs that networks learnt apart gain.
+    pub gained: f64,
+    /// Mean number of arcs that they lose.
+    pub lost: f64,
 }
 
 /// Fewest rows of a class that is compared: half of them must still make a network.
@@ -128,9 +137,12 @@ pub fn contrasts(
     Ok(Contrasts {
         class,
         reported: reported.iter().map(|arc| (*arc, support(arc))).collect(),
-        asked: found.len(),
-        expected_false: threshold.expected_false,
-        apart: (mean(|a| a.0), mean(|a| a.1)),
+        chance: Chance {
+            asked: found.len(),
+            expected_false: threshold.expected_false,
+            gained: mean(|a| a.0),
+            lost: mean(|a| a.1),
+        },
     })
 }
 
