@@ -5,7 +5,8 @@ use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
 use hingenet_base::numeric::random::Random;
 use hingenet_gaussian::discriminative::{
-    Labelled, Leeway, MmSolver, fit_kl, fit_mm, margin_objective, margins_of, radius_margin,
+    DiscriminativeFit, Labelled, Leeway, MmSolver, fit_kl, fit_mm, margin_objective, margins_of,
+    radius_margin,
 };
 use hingenet_gaussian::fisher::{Information, component, fisher_kernel, fisher_vector};
 use hingenet_gaussian::missing::{Conditional, expected_moments};
@@ -61,6 +62,14 @@ impl TwoClasses {
     fn labelled(&self) -> Labelled<'_> {
         let TwoClasses { x, class, weights, networks } = self;
         Labelled { x, class, weights, networks }
+    }
+
+    fn kl(&self, leeway: Leeway) -> DiscriminativeFit {
+        fit_kl(&self.labelled(), leeway, 1.0, &Control::default()).unwrap()
+    }
+
+    fn mm(&self, leeway: Leeway, solver: MmSolver) -> DiscriminativeFit {
+        fit_mm(&self.labelled(), leeway, 0.3, solver, &Control::default()).unwrap()
     }
 }
 
@@ -245,13 +254,10 @@ proptest! {
     #[test]
     fn discriminative_learning_is_monotone_and_keeps_fit_and_graph(seed in any::<u64>()) {
         let two = two_classes(25, 6, seed, 6.0);
-        let data = two.labelled();
-        let Labelled { x, class, weights, networks } = data;
-        let control = Control::default();
+        let Labelled { x, class, weights, networks } = two.labelled();
         let leeway = Leeway { free: 15, slack: 0.01 };
-        let kl = fit_kl(&data, leeway, 1.0, &control).unwrap();
-        let smooth = fit_mm(&data, leeway, 0.3, MmSolver::Smooth, &control).unwrap();
-        let ccp = fit_mm(&data, leeway, 0.3, MmSolver::Ccp, &control).unwrap();
+        let kl = two.kl(leeway);
+        let [smooth, ccp] = [MmSolver::Smooth, MmSolver::Ccp].map(|solver| two.mm(leeway, solver));
         for fit in [&kl, &smooth, &ccp] {
             prop_assert!(fit.objective.windows(2).all(|w| w[1] <= w[0]));
             for c in 0..2 {
@@ -274,22 +280,17 @@ proptest! {
 
 #[test]
 fn without_free_parameters_the_networks_stay() {
-    let two = two_classes(20, 5, 3, 5.0);
-    let data = two.labelled();
-    let control = Control::default();
-    let leeway = Leeway { free: 0, slack: 0.01 };
-    assert_eq!(fit_kl(&data, leeway, 1.0, &control).unwrap().networks, two.networks);
+    let (two, leeway) = (two_classes(20, 5, 3, 5.0), Leeway { free: 0, slack: 0.01 });
+    assert_eq!(two.kl(leeway).networks, two.networks);
     for solver in [MmSolver::Smooth, MmSolver::Ccp] {
-        assert_eq!(fit_mm(&data, leeway, 0.3, solver, &control).unwrap().networks, two.networks);
+        assert_eq!(two.mm(leeway, solver).networks, two.networks);
     }
 }
 
 #[test]
 fn more_free_parameters_than_there_are_means_all_of_them() {
     let two = two_classes(20, 5, 3, 5.0);
-    let data = two.labelled();
-    let leeway = Leeway { free: 10_000, slack: 0.01 };
-    let fit = fit_mm(&data, leeway, 0.3, MmSolver::Smooth, &Control::default()).unwrap();
+    let fit = two.mm(Leeway { free: 10_000, slack: 0.01 }, MmSolver::Smooth);
     for (free, network) in fit.free.iter().zip(&two.networks) {
         assert_eq!(free.len(), network.dag().arcs().count() + network.nodes());
     }
@@ -298,12 +299,8 @@ fn more_free_parameters_than_there_are_means_all_of_them() {
 #[test]
 fn biases_alone_cannot_move_without_slack() {
     // A huge penalty leaves no arcs, so only biases can be free; they are least-squares optimal already.
-    let two = two_classes(20, 5, 4, 1e6);
-    let data = two.labelled();
-    let control = Control::default();
-    let leeway = Leeway { free: 100, slack: 0.0 };
-    let mm = fit_mm(&data, leeway, 0.3, MmSolver::Smooth, &control).unwrap();
-    let kl = fit_kl(&data, leeway, 1.0, &control).unwrap();
+    let (two, leeway) = (two_classes(20, 5, 4, 1e6), Leeway { free: 100, slack: 0.0 });
+    let (mm, kl) = (two.mm(leeway, MmSolver::Smooth), two.kl(leeway));
     for (a, b) in mm.networks.iter().chain(&kl.networks).zip(two.networks.iter().cycle()) {
         for (x, y) in a.bias().iter().zip(b.bias()) {
             assert!((x - y).abs() < 1e-6);

@@ -339,10 +339,14 @@ fn a_model_can_be_asked() {
     assert!((total - 1.0).abs() < 1e-12);
     assert_eq!(answer["posterior"]["colour"]["red"], 0.0);
     assert!(answer["posterior"].get("size").is_none());
-    assert_snapshot!(folder.fails("query toys.hgn --given siz=2", 3));
-    assert_snapshot!(folder.fails("query toys.hgn --given colour=blu", 3));
-    assert_snapshot!(folder.fails("query toys.hgn --likelihood colour=red", 2));
-    assert_snapshot!(folder.fails("query toys.hgn --given colour=red --not colour=red", 3));
+    for (facts, code) in [
+        ("--given siz=2", 3),
+        ("--given colour=blu", 3),
+        ("--likelihood colour=red", 2),
+        ("--given colour=red --not colour=red", 3),
+    ] {
+        assert_snapshot!(folder.fails(&format!("query toys.hgn {facts}"), code));
+    }
 }
 
 #[test]
