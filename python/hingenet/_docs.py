@@ -23,7 +23,7 @@ networks_ : dict
     The network of each class label.
 network_ : Network
     The arcs of any class.""",
-    "report": """\
+    "fit": """\
 fit_report_ : dict
     Facts of the fit: rows, missing cells, options chosen, how the solver ended, warnings.""",
     "fitted": """\
@@ -152,7 +152,7 @@ Zhou, Wang, Liu, Ogunbona, Shen: Learning Discriminative Bayesian Networks from 
 Continuous Neuroimaging Data, 2015.""",
 }
 
-_SHARED["fit"] = _SHARED["report"] + "\n" + _SHARED["fitted"]
+_SHARED["fit"] += "\n" + _SHARED["fitted"]
 
 _PLACE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
