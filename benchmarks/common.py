@@ -90,6 +90,16 @@ def chain(n, d, seed):
     return X
 
 
+def arguments(about, **defaults):
+    """Whole numbers that a benchmark is told, `threads` among them; to be called before the peers are imported."""
+    parser = argparse.ArgumentParser(description=about)
+    for name, default in defaults.items():
+        parser.add_argument(f"--{name}", type=int, default=default)
+    args = parser.parse_args()
+    limit_threads(args.threads)
+    return args
+
+
 def limit_threads(threads):
     """To be called before the peers are imported."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):

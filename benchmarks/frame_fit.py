@@ -5,21 +5,16 @@ Times `BayesNetClassifier("tan", "ml").fit(frame, y)` as a user calls it, the en
 it, scikit-learn's CategoricalNB from the same frame (it needs an encoder) and on codes that are ready for it. The
 package must be installed; all in one process, one thread unless said.
 """
-import argparse
 
 import common
 
-PARSER = argparse.ArgumentParser(description=__doc__)
-PARSER.add_argument("--rows", type=int, default=1_000_000)
-PARSER.add_argument("--threads", type=int, default=1)
-PARSER.add_argument("--repeats", type=int, default=5)
-ARGS = PARSER.parse_args()
-common.limit_threads(ARGS.threads)
+ARGS = common.arguments(__doc__, rows=1_000_000, threads=1, repeats=5)
 
 import hingenet  # noqa: E402  (threads are limited first)
 import numpy as np  # noqa: E402
 from hingenet import _engine  # noqa: E402
 from hingenet._frames import frame_columns  # noqa: E402
+from hingenet._input import Labelled  # noqa: E402
 from sklearn.naive_bayes import CategoricalNB  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import OrdinalEncoder  # noqa: E402
@@ -60,7 +55,7 @@ def main():
         codes, texts = y.astype(np.int64), [str(c) for c in range(K)]
         engine, _ = common.best_of(
             ARGS.repeats,
-            lambda ready=ready: _engine.fit("tan:ml", ready, names, codes, texts, "class", threads=ARGS.threads),
+            lambda ready=ready: _engine.fit("tan:ml", Labelled(ready, names, codes, texts, "class", None), threads=ARGS.threads),
         )
         rows.append(("fit", f"hingenet, engine alone ({kind} columns)", engine, float("nan"), ""))
     least = min(seconds for _, program, seconds, _, _ in rows if "engine" in program)

@@ -1,16 +1,11 @@
 #!/usr/bin/env python3
 """Predict rows with 30 % of the cells missing (digits in 4 levels): TAN exactly marginalised, against pyAgrum's exact
 inference and XGBoost's native handling of missing values."""
-import argparse
 import tempfile
 
 import common
 
-PARSER = argparse.ArgumentParser(description=__doc__)
-PARSER.add_argument("--threads", type=int, default=2)
-PARSER.add_argument("--repeats", type=int, default=5)
-ARGS = PARSER.parse_args()
-common.limit_threads(ARGS.threads)
+ARGS = common.arguments(__doc__, threads=2, repeats=5)
 
 import numpy as np  # noqa: E402  (threads are limited first)
 

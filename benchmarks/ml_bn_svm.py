@@ -1,18 +1,13 @@
 #!/usr/bin/env python3
 """Problem (10) of ML-BN-SVM, naive Bayes, 10 features of 3 states, 3 classes: product to a proven relative gap of 1e-6
 against CVXPY + Clarabel. The note gives the objective, recomputed for the peer on columns pushed to log-sum-exp <= 0."""
-import argparse
 import json
 import pathlib
 import tempfile
 
 import common
 
-PARSER = argparse.ArgumentParser(description=__doc__)
-PARSER.add_argument("--threads", type=int, default=2)
-PARSER.add_argument("--repeats", type=int, default=3)
-ARGS = PARSER.parse_args()
-common.limit_threads(ARGS.threads)
+ARGS = common.arguments(__doc__, threads=2, repeats=3)
 
 import numpy as np  # noqa: E402  (threads are limited first)
 

@@ -1,16 +1,10 @@
 #!/usr/bin/env python3
 """Fit naive Bayes and TAN by maximum likelihood on 1 million coded rows: product, pyAgrum, NumPy, scikit-learn."""
-import argparse
 import tempfile
 
 import common
 
-PARSER = argparse.ArgumentParser(description=__doc__)
-PARSER.add_argument("--rows", type=int, default=1_000_000)
-PARSER.add_argument("--threads", type=int, default=2)
-PARSER.add_argument("--repeats", type=int, default=3)
-ARGS = PARSER.parse_args()
-common.limit_threads(ARGS.threads)
+ARGS = common.arguments(__doc__, rows=1_000_000, threads=2, repeats=3)
 
 import numpy as np  # noqa: E402  (threads are limited first)
 

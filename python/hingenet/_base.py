@@ -22,6 +22,7 @@ from ._explanation import Explanation, ShapleyValues
 from ._explore import ExplorerPage
 from ._frames import cells_of, is_frame, some_columns
 from ._input import (
+    Labelled,
     DataWarning,
     HingenetWarning,
     check_features,
@@ -84,12 +85,12 @@ class EngineEstimator(Run, BaseEstimator, metaclass=ABCMeta):
         self._keep_some(features)
         names = feature_names(self)
         target = target_name(getattr(y, "name", None), names)
-        texts = texts_of(labels.tolist())
+        rows = Labelled(features, names, codes, texts_of(labels.tolist()), target, weights)
         if is_frame(X):
-            for text in _engine.doubts(features, names, codes, texts, target, weights=weights):
+            for text in _engine.doubts(rows):
                 warnings.warn(text, DataWarning, stacklevel=3)
         spec = spec_of(self, self._name() + self._class_option(labels, codes), self._options)
-        return fit(spec, features, names, codes, texts, target, weights=weights, **run_options(self)), labels
+        return fit(spec, rows, **run_options(self)), labels
 
     def _class_option(self, labels: np.ndarray, codes: np.ndarray) -> str:
         """Option of the model that depends on the classes."""

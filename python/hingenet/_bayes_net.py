@@ -25,8 +25,7 @@ class BayesNetClassifier(PartialFitMixin, NetworkMixin, GenerativeMixin, EngineC
     {parameters}
 
     {classes}
-    {report}
-    {fitted}
+    {fit}
 
     References
     ----------

@@ -41,8 +41,7 @@ class LogDensityClassifier(NetworkMixin, _Smoothing, EngineClassifier):
     {classes}
     network_ : Network
         The pairs in use.
-    {report}
-    {fitted}
+    {fit}
 
     {tenzer}
 
@@ -140,13 +139,10 @@ class LogDensityTransformer(TransformerMixin, _Smoothing, EngineEstimator):
 
     {tenzer}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
+    {iris_frame}
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
     >>> from hingenet import LogDensityTransformer
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> LogDensityTransformer().fit(X, y).get_feature_names_out()[0]
     'log p(sepal length (cm) | 0)'
     >>> model = make_pipeline(LogDensityTransformer(), LogisticRegression(max_iter=1000)).fit(X, y)

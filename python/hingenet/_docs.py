@@ -23,7 +23,7 @@ networks_ : dict
     The network of each class label.
 network_ : Network
     The arcs of any class.""",
-    "report": """\
+    "fit": """\
 fit_report_ : dict
     Facts of the fit: rows, missing cells, options chosen, how the solver ended, warnings.""",
     "fitted": """\
@@ -31,6 +31,13 @@ n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Names of the features, when `X` is a data frame with text names.""",
+    "axes": """\
+Attributes
+----------
+classes : ndarray of shape (n_classes,)
+    Class labels, in the order of the last axis of the arrays.
+feature_names : ndarray of shape (n_features,)
+    Names of the features.""",
     # arguments of methods
     "training": """\
 Parameters
@@ -52,6 +59,11 @@ Parameters
 ----------
 X : array-like or data frame of shape (n_samples, n_features)
     Rows; missing cells are allowed.""",
+    "lazy_rows": """\
+Parameters
+----------
+X : dask DataFrame, dask Array, or rows in memory, of shape (n_samples, n_features)
+    Rows; missing cells are allowed.""",
     "numbers": """\
 Parameters
 ----------
@@ -70,6 +82,16 @@ Returns
 -------
 proba : ndarray of shape (n_samples, n_classes)
     Columns in the order of ``classes_``.""",
+    "lazy_proba": """\
+Returns
+-------
+proba : dask DataFrame with the index of `X` and a column for each class, dask Array, or ndarray
+    Columns in the order of ``classes_``.""",
+    "complete": """\
+Returns
+-------
+X : ndarray of shape (n_samples, n_features)
+    Complete rows.""",
     "columns": """\
 Returns
 -------
@@ -129,6 +151,8 @@ References
 Zhou, Wang, Liu, Ogunbona, Shen: Learning Discriminative Bayesian Networks from High-dimensional
 Continuous Neuroimaging Data, 2015.""",
 }
+
+_SHARED["fit"] += "\n" + _SHARED["fitted"]
 
 _PLACE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 

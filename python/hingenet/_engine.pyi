@@ -7,6 +7,8 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ._input import Labelled
+
 Features = NDArray[np.float64] | Sequence[NDArray[np.float64] | tuple[NDArray[np.int64], list[str]]]
 Progress = Callable[[str, int, int], None]
 
@@ -51,27 +53,12 @@ class Model:
 
 class Fit(Protocol[Fitted]):
     def __call__(
-        self,
-        spec: str,
-        features: Features,
-        names: list[str],
-        y: NDArray[np.int64],
-        classes: list[str],
-        target: str,
-        weights: NDArray[np.float64] | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        progress: Progress | None = None,
+        self, spec: str, rows: Labelled, seed: int = 0, threads: int = 1, progress: Progress | None = None
     ) -> Fitted: ...
 
 def fit(
     spec: str,
-    features: Features,
-    names: list[str],
-    y: NDArray[np.int64],
-    classes: list[str],
-    target: str,
-    weights: NDArray[np.float64] | None = None,
+    rows: Labelled,
     seed: int = 0,
     threads: int = 1,
     progress: Progress | None = None,
@@ -80,15 +67,7 @@ def fit(
     max_memory: float | None = None,
     keep_statistics: bool = False,
 ) -> Model: ...
-
-def doubts(
-    features: Features,
-    names: list[str],
-    y: NDArray[np.int64],
-    classes: list[str],
-    target: str,
-    weights: NDArray[np.float64] | None = None,
-) -> list[str]: ...
+def doubts(rows: Labelled) -> list[str]: ...
 def models() -> str: ...
 def run_program(words: Sequence[str]) -> int: ...
 def read_header(path: str) -> str: ...
@@ -97,16 +76,7 @@ class PieceFit:
     def task(self) -> bytes: ...
     def advance(self, gathered: bytes, threads: int = 1, progress: Progress | None = None) -> Model | None: ...
 
-def gather(
-    task: bytes,
-    features: Features,
-    names: list[str],
-    y: NDArray[np.int64],
-    classes: list[str],
-    target: str,
-    weights: tuple[str, NDArray[np.float64]] | None = None,
-    threads: int = 1,
-) -> bytes: ...
+def gather(task: bytes, rows: Labelled, weights: str | None = None, threads: int = 1) -> bytes: ...
 def merge(gathered: Sequence[bytes]) -> bytes: ...
 def mdl_cuts(
     x: NDArray[np.float64], y: NDArray[np.int64], n_classes: int, weights: NDArray[np.float64] | None = None

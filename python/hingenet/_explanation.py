@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ._docs import documented
 from ._frames import new_frame
 
 
+@documented
 @dataclass(frozen=True)
 class ShapleyValues:
     """What each known feature adds to the log-odds of each class, for some rows.
@@ -18,12 +20,7 @@ class ShapleyValues:
     the log-odds that the model itself gives to the row with these features known and all others missing: no other data are needed.
     ``base + values.sum(axis=1)`` is ``total``. Columns that never vary get 0.
 
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,)
-        Class labels, in the order of the last axis of the arrays.
-    feature_names : ndarray of shape (n_features,)
-        Names of the features.
+    {axes}
     base, total : ndarray of shape (n_samples, n_classes)
         Log-odds of each class when nothing is known, and for the row.
     values : ndarray of shape (n_samples, n_features, n_classes)
@@ -72,16 +69,12 @@ class ShapleyValues:
         return new_frame({name: values.tolist() for name, values in columns.items()}, backend)
 
 
+@documented
 @dataclass(frozen=True)
 class Explanation:
     """Terms of the class scores of some rows.
 
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,)
-        Class labels, in the order of the last axis of the arrays.
-    feature_names : ndarray of shape (n_features,)
-        Names of the features.
+    {axes}
     additive : ndarray of shape (n_samples,)
         True where ``base`` plus the terms of the row is exactly ``scores``. False where a term is the
         change of the log-odds when that feature alone is treated as missing.

@@ -72,8 +72,7 @@ class GaussianNetworkClassifier(PartialFitMixin, _ClassNetworks, GenerativeMixin
 
     {classes}
     {networks}
-    {report}
-    {fitted}
+    {fit}
 
     {zhou}
 
@@ -349,10 +348,7 @@ class GaussianNetwork(OneToOneFeatureMixin, TransformerMixin, Run, BaseEstimator
 
         {numbers}
 
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features)
-            Complete rows.
+        {complete}
         """
         network = self._network()
         return network.completed(check_numbers(self, X, reset=False), threads=threads_of(self.n_jobs))
@@ -362,10 +358,7 @@ class GaussianNetwork(OneToOneFeatureMixin, TransformerMixin, Run, BaseEstimator
 
         {numbers}
 
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features)
-            Complete rows.
+        {complete}
         """
         return self.impute(X)
 

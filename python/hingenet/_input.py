@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -31,6 +31,17 @@ class HingenetWarning(UserWarning):
 
 class DataWarning(HingenetWarning):
     """Something looks wrong with the columns or the classes of a data frame to learn from; nothing was changed."""
+
+
+class Labelled(NamedTuple):
+    """Rows to learn from, as the engine takes them."""
+
+    features: np.ndarray | list
+    names: list[str]
+    codes: np.ndarray
+    classes: list[str]
+    target: str
+    weights: np.ndarray | None
 
 
 def check_features(

@@ -45,6 +45,7 @@ __all__ = ["BayesNetClassifier", "GaussianNetworkClassifier", "HingenetClassifie
 _MERGED = 8
 
 
+@documented
 class _Distributed(Declared):
     """A classifier that learns from partitions."""
 
@@ -126,10 +127,7 @@ class _Distributed(Declared):
     def predict(self, X: Any) -> Any:
         """Most probable class of each row, lazily.
 
-        Parameters
-        ----------
-        X : dask DataFrame, dask Array, or rows in memory, of shape (n_samples, n_features)
-            Rows; missing cells are allowed.
+        {lazy_rows}
 
         Returns
         -------
@@ -141,30 +139,18 @@ class _Distributed(Declared):
     def predict_proba(self, X: Any) -> Any:
         """Probability of each class given the observed cells, lazily.
 
-        Parameters
-        ----------
-        X : dask DataFrame, dask Array, or rows in memory, of shape (n_samples, n_features)
-            Rows; missing cells are allowed.
+        {lazy_rows}
 
-        Returns
-        -------
-        proba : dask DataFrame with the index of `X` and a column for each class, dask Array, or ndarray
-            Columns in the order of ``classes_``.
+        {lazy_proba}
         """
         return self._answered("predict_proba", X)
 
     def predict_log_proba(self, X: Any) -> Any:
         """Log probability of each class given the observed cells, lazily.
 
-        Parameters
-        ----------
-        X : dask DataFrame, dask Array, or rows in memory, of shape (n_samples, n_features)
-            Rows; missing cells are allowed.
+        {lazy_rows}
 
-        Returns
-        -------
-        proba : dask DataFrame with the index of `X` and a column for each class, dask Array, or ndarray
-            Columns in the order of ``classes_``.
+        {lazy_proba}
         """
         return self._answered("predict_log_proba", X)
 
@@ -349,8 +335,7 @@ class HingenetClassifier(_Distributed, _pool.HingenetClassifier):
     {parameters}
 
     {classes}
-    {report}
-    {fitted}
+    {fit}
 
     Examples
     --------
@@ -376,8 +361,7 @@ class BayesNetClassifier(_Distributed, _bayes_net.BayesNetClassifier):
     {parameters}
 
     {classes}
-    {report}
-    {fitted}
+    {fit}
 
     Examples
     --------
@@ -404,8 +388,7 @@ class GaussianNetworkClassifier(_Distributed, _gaussian.GaussianNetworkClassifie
 
     {classes}
     {networks}
-    {report}
-    {fitted}
+    {fit}
     """
 
     _local = _gaussian.GaussianNetworkClassifier
@@ -423,8 +406,7 @@ class LogDensityClassifier(_Distributed, _density.LogDensityClassifier):
     {classes}
     network_ : Network
         The pairs in use.
-    {report}
-    {fitted}
+    {fit}
     """
 
     _local = _density.LogDensityClassifier

@@ -20,6 +20,7 @@ from . import _engine
 from ._base import EngineClassifier, rows_that_count, target_name
 from ._density import LogDensityClassifier
 from ._input import (
+    Labelled,
     check_features,
     check_labels,
     check_weights,
@@ -80,16 +81,9 @@ class Task:
         codes = codes_among(self._labels, *check_labels(self._columns, X, y))
         weights = self._columns._row_weights(self._labels, codes, check_weights(sample_weight, codes))
         features, codes, weights = rows_that_count(X, features, codes, weights)
-        return _engine.gather(
-            self._work,
-            features,
-            feature_names(self._columns),
-            codes,
-            texts_of(self._labels.tolist()),
-            self._target,
-            weights=None if weights is None else (self._weights, weights),
-            threads=threads_of(self._columns.n_jobs),
-        )
+        names, classes = feature_names(self._columns), texts_of(self._labels.tolist())
+        rows = Labelled(features, names, codes, classes, self._target, weights)
+        return _engine.gather(self._work, rows, self._weights, threads_of(self._columns.n_jobs))
 
 
 def _split(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:

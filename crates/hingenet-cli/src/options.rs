@@ -1,5 +1,6 @@
 //! Options that several commands share.
 
+use crate::reader::Reader;
 use clap::Args;
 use hingenet_gaussian::study::ContrastParams;
 use std::time::Duration;
@@ -24,13 +25,15 @@ pub struct Common {
     pub verbose: bool,
 }
 
-/// How the classes of a Gaussian model are compared on rows that have their class.
+/// How rows are read for a fitted model, and the classes of a Gaussian model compared on those that have their class.
 #[derive(Debug, Clone, Args)]
 pub struct Comparison {
     /// For a Gaussian model and rows with their class: shuffle the classes N times to see which differences between their
     /// networks are more than chance; 0 leaves that out
     #[arg(long, value_name = "N", default_value_t = ContrastParams::default().shuffles)]
     shuffles: usize,
+    #[command(flatten)]
+    pub reader: Reader,
 }
 
 impl Comparison {

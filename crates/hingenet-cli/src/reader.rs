@@ -180,6 +180,13 @@ impl Reader {
         self.columns_of(model, schema, data, session)
     }
 
+    /// The same, told how they differ from the rows of training.
+    pub fn aligned(&self, data: &Path, model: &Model, session: &Session) -> Result<Rows> {
+        let rows = self.for_model_with_target(data, model, session)?;
+        self.align(model, &rows, session)?;
+        Ok(rows)
+    }
+
     /// Tells how rows differ from those of training; `report` is what aligning them has found.
     pub fn compare(
         &self,

@@ -86,13 +86,14 @@ pub fn tests(evaluation: &Evaluation) -> String {
     let rows = pairs.map(|t| {
         let sign = if t.first == best.model { 1.0 } else { -1.0 };
         let other = if t.first == best.model { &t.second } else { &t.first };
-        let half = t.ci95.map_or(String::new(), |half| format!(" ± {}", percent(half)));
+        let test = &t.tested;
+        let half = test.ci95.map_or(String::new(), |half| format!(" ± {}", percent(half)));
         let difference = format!("{}{half}", percent(sign * t.accuracy + 0.0));
-        let ranks = [&t.signed_ranks, &t.signed_ranks_balanced].into_iter().flat_map(|of| {
+        let ranks = [&test.signed_ranks, &t.signed_ranks_balanced].into_iter().flat_map(|of| {
             let of = of.as_ref();
             [p(of.map(|s| s.p_value)), p(of.map(|s| s.p_bonferroni))]
         });
-        [other.clone(), difference, p(t.p_value), p(t.p_adjusted)].into_iter().chain(ranks).collect()
+        [other.clone(), difference, p(test.p_value), p(test.p_adjusted)].into_iter().chain(ranks).collect()
     });
     let header = ["against", "accuracy", "p", "Holm", "W accuracy", "Bonferroni", "W balanced", "Bonferroni"];
     let mut text = format!("\n{} less each other model, accuracy in percentage points\n", best.model);

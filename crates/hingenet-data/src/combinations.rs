@@ -4,9 +4,28 @@
 use crate::table::{Codes, Column, Table};
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::log::log_sum_exp;
+use std::borrow::Cow;
 
 /// Most combinations of states that likelihoods leave open.
 const MOST: usize = 4096;
+
+/// What is known of a row.
+#[derive(Debug, Clone)]
+pub struct RowEvidence<'a> {
+    /// Its known cells, as in training: a table of this row only.
+    pub known: Cow<'a, Table>,
+    /// Likelihoods over the states of categorical columns.
+    pub likelihoods: Vec<(usize, Vec<f64>)>,
+    /// Likelihood of each class.
+    pub of_class: Vec<f64>,
+}
+
+impl<'a> RowEvidence<'a> {
+    /// The known cells of the only row of a table, and nothing about its class, which is one of `k`.
+    pub fn of_cells(known: &'a Table, k: usize) -> Self {
+        RowEvidence { known: Cow::Borrowed(known), likelihoods: Vec::new(), of_class: vec![1.0; k] }
+    }
+}
 
 /// The known cells with each combination of the states that likelihoods leave.
 #[derive(Debug, Clone)]
@@ -21,11 +40,10 @@ impl Combinations {
     /// `scores` are `ln p(row | class)` up to a constant a class, K values a row: the share of a combination in a class is
     /// its `exp` by the sum over all combinations, also those of likelihood 0.
     pub fn new(
-        known: &Table,
-        likelihoods: &[(usize, Vec<f64>)],
-        k: usize,
+        RowEvidence { known, likelihoods, of_class }: &RowEvidence<'_>,
         scores: impl Fn(&Table) -> Result<Vec<f64>>,
     ) -> Result<Self> {
+        let k = of_class.len();
         let (rows, log_likelihood) = combined(known, likelihoods)?;
         if likelihoods.is_empty() {
             return Ok(Combinations { rows, log_shares: vec![0.0; k] });

@@ -19,7 +19,7 @@ use hingenet_base::error::Result;
 use hingenet_base::numeric::log::log_sum_exp;
 use hingenet_data::belief::Belief;
 use hingenet_data::classifier::Classifier;
-use hingenet_data::combinations::Combinations;
+use hingenet_data::combinations::{Combinations, RowEvidence};
 use hingenet_data::table::Table;
 use rayon::prelude::*;
 
@@ -41,19 +41,13 @@ pub struct DensityBeliefs<'a> {
 }
 
 impl DensityClassifier {
-    /// Takes the known cells of the only row of a table (as in training), likelihoods over the states of categorical
-    /// columns, and one over the classes.
-    pub fn beliefs(
-        &self,
-        known: &Table,
-        likelihoods: &[(usize, Vec<f64>)],
-        of_class: &[f64],
-    ) -> Result<DensityBeliefs<'_>> {
+    /// What follows from what is known of a row.
+    pub fn beliefs(&self, of: &RowEvidence<'_>) -> Result<DensityBeliefs<'_>> {
         let marginals = Marginals::new(self);
-        let unsure: Vec<usize> = likelihoods.iter().map(|(j, _)| *j).collect();
-        let combinations = Combinations::new(known, likelihoods, of_class.len(), |rows| {
-            self.scores_of_states(rows, known, &unsure, &marginals)
-        })?;
+        let (known, of_class) = (of.known.as_ref(), &of.of_class);
+        let unsure: Vec<usize> = of.likelihoods.iter().map(|(j, _)| *j).collect();
+        let scores = |rows: &Table| self.scores_of_states(rows, known, &unsure, &marginals);
+        let combinations = Combinations::new(of, scores)?;
         let (log_weights, _) = combinations.weights(&self.log_proba(known)?, of_class)?;
         let joint = |joint: Vec<f64>| -> Result<Vec<f64>> {
             let (weights, seen) = combinations.weights(&joint, of_class)?;

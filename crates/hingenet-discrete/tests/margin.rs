@@ -17,7 +17,7 @@ use hingenet_discrete::averaged::{Stars, fit_shared_tables, one_dependence};
 use hingenet_discrete::fit::margin_search::select_margin;
 use hingenet_discrete::fit::select::{calibrate, select_iterations};
 use hingenet_discrete::inference::log_joint_rows;
-use hingenet_discrete::margin::bn_svm::{Norm, fit_bn_svm, fit_bn_svm_streamed};
+use hingenet_discrete::margin::bn_svm::{Norm, fit_bn_svm};
 use hingenet_discrete::margin::completion::{CompletionParams, fit_incomplete};
 use hingenet_discrete::margin::conditional::{
     ConditionalParams, Form, Objective, fit_conditional, fit_conditional_streamed,
@@ -397,10 +397,7 @@ fn the_joint_distribution_does_not_depend_on_the_root_of_the_tree() {
 
 #[test]
 fn fits_have_the_same_bits_on_1_2_and_8_threads() {
-    let mut random = Random::new(11);
-    let card = vec![3, 3, 4, 3, 3];
-    let data = rows(&card, 3000, &mut random);
-    let structure = Structure::new(card, graph(1)).unwrap();
+    let Case { structure, samples: data, .. } = drawn(11, &[3, 3, 4, 3, 3], 3000);
     for solver in [Solver::Interior, Solver::Lbfgs] {
         let params =
             MarginParams { lambda: 2.0, gamma: 2.0, solver, tolerance: 1e-4, ..MarginParams::default() };
@@ -450,12 +447,17 @@ fn blanked(data: &Samples, share: f64, random: &mut Random) -> Samples {
     Samples::new(data.card().to_vec(), columns, None).unwrap()
 }
 
+/// Random rows of a fixed graph, and the state of the random numbers behind them.
+fn drawn(seed: u64, card: &[usize], n: usize) -> Case {
+    let mut random = Random::new(seed);
+    let samples = rows(card, n, &mut random);
+    let structure = Structure::new(card.to_vec(), graph(1)).unwrap();
+    Case { structure, samples, random }
+}
+
 #[test]
 fn completion_never_raises_its_objective_and_needs_nothing_when_nothing_is_missing() {
-    let mut random = Random::new(8);
-    let card = vec![2, 3, 2, 2, 3];
-    let data = rows(&card, 60, &mut random);
-    let structure = Structure::new(card, graph(1)).unwrap();
+    let Case { structure, samples: data, mut random } = drawn(8, &[2, 3, 2, 2, 3], 60);
     let control = Control::default();
     for lambda in [0.0, 2.0] {
         let params = MarginParams { lambda, gamma: 2.0, ..MarginParams::default() };
@@ -475,10 +477,8 @@ fn completion_never_raises_its_objective_and_needs_nothing_when_nothing_is_missi
 /// Rough first rounds must not be what a fit ends with.
 #[test]
 fn completion_ends_with_a_proven_gap_however_hard_the_margin() {
-    let mut random = Random::new(9);
-    let card = vec![3, 3, 2, 4, 3];
-    let gaps = blanked(&rows(&card, 80, &mut random), 0.3, &mut random);
-    let structure = Structure::new(card, graph(1)).unwrap();
+    let Case { structure, samples, mut random } = drawn(9, &[3, 3, 2, 4, 3], 80);
+    let gaps = blanked(&samples, 0.3, &mut random);
     for (lambda, gamma) in [(1.0, 1.0), (64.0, 5.0), (256.0, 20.0)] {
         let params = MarginParams { lambda, gamma, ..MarginParams::default() };
         let completion = CompletionParams::default();
@@ -532,10 +532,7 @@ fn a_solution_without_slack_is_recognised_at_a_larger_lambda() {
 
 #[test]
 fn discriminative_fits_raise_the_conditional_likelihood_and_stay_normalised() {
-    let mut random = Random::new(4);
-    let card = vec![3, 2, 3, 2, 2];
-    let data = rows(&card, 120, &mut random);
-    let structure = Structure::new(card, graph(1)).unwrap();
+    let Case { structure, samples: data, .. } = drawn(4, &[3, 2, 3, 2, 2], 120);
     let control = Control::default();
     let conditional = |network: &Network| -> f64 {
         (0..data.n_rows()).map(|m| posterior(network, &state(&data, m))[state(&data, m)[0]].ln()).sum()
@@ -560,14 +557,20 @@ fn discriminative_fits_raise_the_conditional_likelihood_and_stay_normalised() {
 
 #[test]
 fn bn_svm_proves_its_optimum_and_the_absolute_norm_is_sparse() {
-    let mut random = Random::new(6);
-    let card = vec![3, 2, 3, 2, 2];
-    let data = rows(&card, 80, &mut random);
-    let structure = Structure::new(card, graph(1)).unwrap();
+    let Case { structure, samples: data, .. } = drawn(6, &[3, 2, 3, 2, 2], 80);
     let params = MarginParams { lambda: 0.5, tolerance: 1e-4, ..MarginParams::default() };
     let control = Control::default();
-    let squared = fit_bn_svm(&data, &structure, Norm::Squared, &params, &control).unwrap();
-    let absolute = fit_bn_svm(&data, &structure, Norm::Absolute, &params, &control).unwrap();
+    let squared =
+        fit_bn_svm(MarginRows::new(&structure, &data).unwrap(), &structure, Norm::Squared, &params, &control)
+            .unwrap();
+    let absolute = fit_bn_svm(
+        MarginRows::new(&structure, &data).unwrap(),
+        &structure,
+        Norm::Absolute,
+        &params,
+        &control,
+    )
+    .unwrap();
     assert!(squared.report.converged && absolute.report.converged, "{:?}", absolute.report);
     let zeros = |w: &[f64]| w.iter().filter(|x| **x == 0.0).count();
     assert!(zeros(&absolute.weights) > zeros(&squared.weights));
@@ -899,8 +902,9 @@ proptest! {
         let (a, b) = (whole.certificate, passed.certificate);
         prop_assert!(b.upper11 >= a.lower11 - 1e-9 && a.upper11 >= b.lower11 - 1e-9, "{a:?} and {b:?}");
         for norm in [Norm::Squared, Norm::Absolute] {
-            let whole = fit_bn_svm(&case.samples, &case.structure, norm, &params, &control).unwrap().report;
-            let passed = fit_bn_svm_streamed(rows.clone(), &case.structure, norm, &params, &control).unwrap().report;
+            let kept = MarginRows::new(&case.structure, &case.samples).unwrap();
+            let whole = fit_bn_svm(kept, &case.structure, norm, &params, &control).unwrap().report;
+            let passed = fit_bn_svm(rows.clone(), &case.structure, norm, &params, &control).unwrap().report;
             let gap = whole.gap.unwrap() + passed.gap.unwrap() + 1e-9;
             prop_assert!((whole.objective - passed.objective).abs() <= gap * whole.objective.abs());
         }

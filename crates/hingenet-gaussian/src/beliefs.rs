@@ -13,7 +13,7 @@ use hingenet_base::numeric::log::{argmax, log_sum_exp, softmax};
 use hingenet_base::numeric::random::Random;
 use hingenet_data::belief::{Belief, Normal, NormalPair};
 use hingenet_data::classifier::Classifier;
-use hingenet_data::combinations::{Combinations, with_states};
+use hingenet_data::combinations::{Combinations, RowEvidence, with_states};
 use hingenet_data::table::{Codes, Table};
 use rayon::prelude::*;
 
@@ -52,40 +52,23 @@ impl Spread {
 }
 
 impl GaussianClassifier {
-    /// Takes the known cells of the only row of a table (as in training), likelihoods over the states of categorical
-    /// columns, and one over the classes.
-    pub fn beliefs(
-        &self,
-        known: &Table,
-        likelihoods: &[(usize, Vec<f64>)],
-        of_class: &[f64],
-    ) -> Result<GaussianBeliefs<'_>> {
-        let (rows, log_weights, log_evidence) = self.weighed(known, likelihoods, of_class)?;
+    /// What follows from what is known of a row.
+    pub fn beliefs(&self, of: &RowEvidence<'_>) -> Result<GaussianBeliefs<'_>> {
+        let (rows, log_weights, log_evidence) = self.weighed(of)?;
         let (means, spreads) = self.conditionals(&rows)?;
         Ok(GaussianBeliefs { model: self, rows, log_weights, log_evidence, means, spreads })
     }
 
     /// `ln p(known)` alone, see [`GaussianBeliefs::log_evidence`].
-    pub fn log_evidence(
-        &self,
-        known: &Table,
-        likelihoods: &[(usize, Vec<f64>)],
-        of_class: &[f64],
-    ) -> Result<f64> {
-        Ok(self.weighed(known, likelihoods, of_class)?.2)
+    pub fn log_evidence(&self, of: &RowEvidence<'_>) -> Result<f64> {
+        Ok(self.weighed(of)?.2)
     }
 
     /// The known cells with each combination of open states, `ln P(class, combination | known)`, `ln p(known)`.
-    fn weighed(
-        &self,
-        known: &Table,
-        likelihoods: &[(usize, Vec<f64>)],
-        of_class: &[f64],
-    ) -> Result<(Table, Vec<f64>, f64)> {
-        let scores = |rows: &Table| self.joint_scores(rows);
-        let combinations = Combinations::new(known, likelihoods, self.prior.len(), scores)?;
-        let (log_weights, seen) = combinations.weights(&self.log_proba(known)?, of_class)?;
-        Ok((combinations.rows, log_weights, self.log_density(known)?[0] + seen))
+    fn weighed(&self, of: &RowEvidence<'_>) -> Result<(Table, Vec<f64>, f64)> {
+        let combinations = Combinations::new(of, |rows| self.joint_scores(rows))?;
+        let (log_weights, seen) = combinations.weights(&self.log_proba(&of.known)?, &of.of_class)?;
+        Ok((combinations.rows, log_weights, self.log_density(&of.known)?[0] + seen))
     }
 
     /// Means of the nodes for each row and class, and their spread in each class; the rows miss the same cells.

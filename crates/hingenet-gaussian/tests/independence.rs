@@ -8,9 +8,7 @@ use hingenet_base::numeric::random::Random;
 use hingenet_gaussian::StructureMethod;
 use hingenet_gaussian::moments::Moments;
 use hingenet_gaussian::network::GaussianNetwork;
-use hingenet_gaussian::structure::{
-    ArcRule, Constraints, METHODS, Method, Start, StructureFit, fit_h_whole, fit_or_from, fit_or_printed,
-};
+use hingenet_gaussian::structure::{ArcRule, Constraints, METHODS, Method, Start, StructureFit};
 use proptest::prelude::*;
 
 /// A network with random weights; node j has parents among those before it, in a random numbering.
@@ -132,12 +130,10 @@ proptest! {
         let m = 9;
         let moments = Moments::of_rows(&rows(&network(m, seed), 40, seed), None).unwrap().standardised();
         let (free, control, lambda1) = (Constraints::none(m), Control::default(), 78.0 * share);
-        let from_l1mb = fit_or_from(&moments, lambda1, Start::L1mb, &free, &control).unwrap();
+        let fit = |kind, start| Method { kind, lambda1, start, ..Method::default() }.learn(&moments, &free, &control);
+        let from_l1mb = fit(StructureMethod::Or, Start::L1mb).unwrap();
         prop_assert!(from_l1mb.dag(0.0).is_ok() && from_l1mb.report.converged);
-        let ends = [
-            fit_or_printed(&moments, lambda1, Start::Lasso, &free, &control),
-            fit_h_whole(&moments, lambda1, &free, &control),
-        ];
+        let ends = [StructureMethod::OrPrinted, StructureMethod::HWhole].map(|kind| fit(kind, Start::Lasso));
         for (end, hint) in ends.iter().zip(["use method `or`", "use method `h`"]) {
             match end {
                 Ok(fit) => prop_assert!(fit.dag(0.0).is_ok()),
@@ -251,7 +247,8 @@ fn algorithm_3_as_printed_keeps_a_tie() {
     let x = Matrix::from_fn(50, 2, |a, j| ((a * 7 % 50) as f64) + if j == 0 { 0.0 } else { (a % 3) as f64 });
     let moments = Moments::of_rows(&x, None).unwrap().standardised();
     let (free, control) = (Constraints::none(2), Control::default());
-    match fit_or_printed(&moments, 5.0, Start::Lasso, &free, &control) {
+    let printed = Method { kind: StructureMethod::OrPrinted, lambda1: 5.0, ..Method::default() };
+    match printed.learn(&moments, &free, &control) {
         Ok(fit) => assert!(fit.theta.data().iter().all(|t| *t == 0.0)),
         Err(e) => assert!(e.to_string().contains("ended with a cycle"), "{e}"),
     }

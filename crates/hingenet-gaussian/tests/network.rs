@@ -5,7 +5,8 @@ use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::{Cholesky, Matrix, dot};
 use hingenet_base::numeric::random::Random;
 use hingenet_gaussian::discriminative::{
-    Labelled, Leeway, MmSolver, fit_kl, fit_mm, margin_objective, margins_of, radius_margin,
+    DiscriminativeFit, Labelled, Leeway, MmSolver, fit_kl, fit_mm, margin_objective, margins_of,
+    radius_margin,
 };
 use hingenet_gaussian::fisher::{Information, component, fisher_kernel, fisher_vector};
 use hingenet_gaussian::missing::{Conditional, expected_moments};
@@ -49,7 +50,30 @@ fn pick(list: &[f64], nodes: &[usize]) -> Vec<f64> {
 }
 
 /// Rows of two random networks, their labels, and OR-SGBN fits of both classes.
-fn two_classes(n: usize, m: usize, seed: u64, lambda1: f64) -> (Matrix, Vec<usize>, Vec<GaussianNetwork>) {
+/// Rows of two classes, and a network learnt for each.
+struct TwoClasses {
+    x: Matrix,
+    class: Vec<usize>,
+    weights: Vec<f64>,
+    networks: Vec<GaussianNetwork>,
+}
+
+impl TwoClasses {
+    fn labelled(&self) -> Labelled<'_> {
+        let TwoClasses { x, class, weights, networks } = self;
+        Labelled { x, class, weights, networks }
+    }
+
+    fn kl(&self, leeway: Leeway) -> DiscriminativeFit {
+        fit_kl(&self.labelled(), leeway, 1.0, &Control::default()).unwrap()
+    }
+
+    fn mm(&self, leeway: Leeway, solver: MmSolver) -> DiscriminativeFit {
+        fit_mm(&self.labelled(), leeway, 0.3, solver, &Control::default()).unwrap()
+    }
+}
+
+fn two_classes(n: usize, m: usize, seed: u64, lambda1: f64) -> TwoClasses {
     let models = [network(m, seed), network(m, seed ^ 77)];
     let mut data = Vec::new();
     let mut class = Vec::new();
@@ -58,7 +82,7 @@ fn two_classes(n: usize, m: usize, seed: u64, lambda1: f64) -> (Matrix, Vec<usiz
         class.extend(vec![c; n]);
     }
     let x = Matrix::from_vec(2 * n, m, data).unwrap();
-    let fits = (0..2)
+    let networks = (0..2)
         .map(|c| {
             let own: Vec<usize> = (c * n..(c + 1) * n).collect();
             let moments = Moments::of_rows(&x.select(&own, &(0..m).collect::<Vec<_>>()), None).unwrap();
@@ -67,7 +91,7 @@ fn two_classes(n: usize, m: usize, seed: u64, lambda1: f64) -> (Matrix, Vec<usiz
             GaussianNetwork::from_structure(&fit, &moments).unwrap()
         })
         .collect();
-    (x, class, fits)
+    TwoClasses { x, class, weights: vec![1.0; 2 * n], networks }
 }
 
 proptest! {
@@ -192,8 +216,7 @@ proptest! {
 
     #[test]
     fn the_gradient_of_the_radius_margin_objective_is_exact(seed in any::<u64>()) {
-        let (x, class, networks) = two_classes(12, 4, seed, 4.0);
-        let weights = vec![1.0; x.rows()];
+        let TwoClasses { x, class, weights, networks } = two_classes(12, 4, seed, 4.0);
         let value = |networks: &[GaussianNetwork]| {
             radius_margin(&Labelled { x: &x, class: &class, weights: &weights, networks }, 0.7).unwrap()
         };
@@ -230,19 +253,16 @@ proptest! {
 
     #[test]
     fn discriminative_learning_is_monotone_and_keeps_fit_and_graph(seed in any::<u64>()) {
-        let (x, class, networks) = two_classes(25, 6, seed, 6.0);
-        let weights = vec![1.0; x.rows()];
-        let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
-        let control = Control::default();
+        let two = two_classes(25, 6, seed, 6.0);
+        let Labelled { x, class, weights, networks } = two.labelled();
         let leeway = Leeway { free: 15, slack: 0.01 };
-        let kl = fit_kl(&data, leeway, 1.0, &control).unwrap();
-        let smooth = fit_mm(&data, leeway, 0.3, MmSolver::Smooth, &control).unwrap();
-        let ccp = fit_mm(&data, leeway, 0.3, MmSolver::Ccp, &control).unwrap();
+        let kl = two.kl(leeway);
+        let [smooth, ccp] = [MmSolver::Smooth, MmSolver::Ccp].map(|solver| two.mm(leeway, solver));
         for fit in [&kl, &smooth, &ccp] {
             prop_assert!(fit.objective.windows(2).all(|w| w[1] <= w[0]));
             for c in 0..2 {
                 let own: Vec<f64> = class.iter().map(|k| f64::from(u8::from(*k == c))).collect();
-                let error = |network: &GaussianNetwork| network.fitting_error(&x, &own);
+                let error = |network: &GaussianNetwork| network.fitting_error(x, &own);
                 prop_assert!(error(&fit.networks[c]) <= 1.01 * error(&networks[c]) * (1.0 + 1e-6));
                 prop_assert_eq!(fit.networks[c].variance(), networks[c].variance());
                 for (i, j) in fit.networks[c].dag().arcs() {
@@ -253,32 +273,25 @@ proptest! {
         let densities =
             Matrix::from_fn(x.rows(), 2, |a, c| ccp.networks[c].log_density(x.row(a)));
         let lambda = 1.0 / (0.3 * x.rows() as f64);
-        let (objective, _) = margin_objective(&margins_of(&densities, &class), &weights, lambda);
+        let (objective, _) = margin_objective(&margins_of(&densities, class), weights, lambda);
         prop_assert!((objective - ccp.report.objective).abs() < 1e-7 * (1.0 + objective.abs()));
     }
 }
 
 #[test]
 fn without_free_parameters_the_networks_stay() {
-    let (x, class, networks) = two_classes(20, 5, 3, 5.0);
-    let weights = vec![1.0; x.rows()];
-    let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
-    let control = Control::default();
-    let leeway = Leeway { free: 0, slack: 0.01 };
-    assert_eq!(fit_kl(&data, leeway, 1.0, &control).unwrap().networks, networks);
+    let (two, leeway) = (two_classes(20, 5, 3, 5.0), Leeway { free: 0, slack: 0.01 });
+    assert_eq!(two.kl(leeway).networks, two.networks);
     for solver in [MmSolver::Smooth, MmSolver::Ccp] {
-        assert_eq!(fit_mm(&data, leeway, 0.3, solver, &control).unwrap().networks, networks);
+        assert_eq!(two.mm(leeway, solver).networks, two.networks);
     }
 }
 
 #[test]
 fn more_free_parameters_than_there_are_means_all_of_them() {
-    let (x, class, networks) = two_classes(20, 5, 3, 5.0);
-    let weights = vec![1.0; x.rows()];
-    let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
-    let leeway = Leeway { free: 10_000, slack: 0.01 };
-    let fit = fit_mm(&data, leeway, 0.3, MmSolver::Smooth, &Control::default()).unwrap();
-    for (free, network) in fit.free.iter().zip(&networks) {
+    let two = two_classes(20, 5, 3, 5.0);
+    let fit = two.mm(Leeway { free: 10_000, slack: 0.01 }, MmSolver::Smooth);
+    for (free, network) in fit.free.iter().zip(&two.networks) {
         assert_eq!(free.len(), network.dag().arcs().count() + network.nodes());
     }
 }
@@ -286,14 +299,9 @@ fn more_free_parameters_than_there_are_means_all_of_them() {
 #[test]
 fn biases_alone_cannot_move_without_slack() {
     // A huge penalty leaves no arcs, so only biases can be free; they are least-squares optimal already.
-    let (x, class, networks) = two_classes(20, 5, 4, 1e6);
-    let weights = vec![1.0; x.rows()];
-    let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
-    let control = Control::default();
-    let leeway = Leeway { free: 100, slack: 0.0 };
-    let mm = fit_mm(&data, leeway, 0.3, MmSolver::Smooth, &control).unwrap();
-    let kl = fit_kl(&data, leeway, 1.0, &control).unwrap();
-    for (a, b) in mm.networks.iter().chain(&kl.networks).zip(networks.iter().cycle()) {
+    let (two, leeway) = (two_classes(20, 5, 4, 1e6), Leeway { free: 100, slack: 0.0 });
+    let (mm, kl) = (two.mm(leeway, MmSolver::Smooth), two.kl(leeway));
+    for (a, b) in mm.networks.iter().chain(&kl.networks).zip(two.networks.iter().cycle()) {
         for (x, y) in a.bias().iter().zip(b.bias()) {
             assert!((x - y).abs() < 1e-6);
         }
@@ -357,9 +365,8 @@ fn bad_networks_and_settings_are_refused() {
     assert!(GaussianNetwork::new(&empty, vec![0.0; 2], vec![1.0, 0.0]).is_err());
     assert!(GaussianNetwork::new(&empty, vec![0.0; 3], vec![1.0; 2]).is_err());
     assert!(GaussianNetwork::new(&empty, vec![0.0, f64::NAN], vec![1.0; 2]).is_err());
-    let (x, class, networks) = two_classes(10, 3, 1, 2.0);
-    let weights = vec![1.0; 20];
-    let data = Labelled { x: &x, class: &class, weights: &weights, networks: &networks };
+    let two = two_classes(10, 3, 1, 2.0);
+    let data = two.labelled();
     let control = Control::default();
     let leeway = Leeway { free: 100, slack: 0.01 };
     let mm = |data: &Labelled<'_>, leeway, nu| fit_mm(data, leeway, nu, MmSolver::Smooth, &control);
@@ -375,5 +382,5 @@ fn bad_networks_and_settings_are_refused() {
     }
     let one = vec![0; 20];
     assert!(fit_kl(&Labelled { class: &one, ..data }, leeway, 1.0, &control).is_err());
-    assert!(mm(&Labelled { class: &class[1..], ..data }, leeway, 0.3).is_err());
+    assert!(mm(&Labelled { class: &two.class[1..], ..data }, leeway, 0.3).is_err());
 }

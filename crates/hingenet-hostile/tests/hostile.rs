@@ -83,10 +83,8 @@ fn folder() -> PathBuf {
 
 /// One model of every kind.
 fn names() -> Vec<String> {
-    let files = std::fs::read_dir(folder()).unwrap().map(|e| e.unwrap().path());
-    let models = files.filter(|p| p.extension().is_some_and(|e| e == "hgn"));
-    let mut names: Vec<String> =
-        models.map(|p| p.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+    let files = folder().read_dir().unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = files.filter_map(|f| Some(f.strip_suffix(".hgn")?.to_string())).collect();
     names.sort();
     assert!(!names.is_empty());
     names.push(WITH_GAPS.into());

@@ -3,10 +3,15 @@
 use crate::error::{HingenetError, to_python};
 use hingenet::table::{Codes, Column, Table};
 use hingenet_data::table::{NumberRows, category_order};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::collections::HashMap;
+
+/// Numbers for Python.
+pub type Floats1<'py> = Bound<'py, PyArray1<f64>>;
+/// Rows of numbers for Python.
+pub type Floats2<'py> = Bound<'py, PyArray2<f64>>;
 
 /// A C- or Fortran-ordered float64 matrix, or a list with one entry per column.
 #[derive(FromPyObject)]

@@ -1,6 +1,7 @@
 //! A Gaussian network without classes.
 
 use crate::error::to_python;
+use crate::features::{Floats1, Floats2};
 use crate::work;
 use hingenet::model;
 use hingenet_base::numeric::linalg::Matrix;
@@ -9,16 +10,16 @@ use hingenet_gaussian::StructureMethod;
 use hingenet_gaussian::network::GaussianNetwork as Network;
 use hingenet_gaussian::structure::{METHODS, SearchParams, Start};
 use hingenet_gaussian::study::StudyParams;
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
-    PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+/// Rows of numbers; NaN is a missing cell.
+type Rows<'py> = PyReadonlyArray2<'py, f64>;
+
 /// Mean and covariance.
-type Joint<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+type Joint<'py> = (Floats1<'py>, Floats2<'py>);
 
 /// A Gaussian network in the units of its columns.
 #[pyclass(frozen, module = "hingenet._engine")]
@@ -99,19 +100,19 @@ impl GaussianNetwork {
 
     /// Weight of each arc, `[from, to]`.
     #[getter]
-    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Floats2<'py>> {
         square(py, &self.0.theta())
     }
 
     /// Intercept of each node.
     #[getter]
-    fn intercept<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn intercept<'py>(&self, py: Python<'py>) -> Floats1<'py> {
         self.0.bias().to_vec().into_pyarray(py)
     }
 
     /// Noise variance of each node.
     #[getter]
-    fn variance<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn variance<'py>(&self, py: Python<'py>) -> Floats1<'py> {
         self.0.variance().to_vec().into_pyarray(py)
     }
 
@@ -122,43 +123,33 @@ impl GaussianNetwork {
     }
 
     /// Inverse of the joint covariance.
-    fn precision<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn precision<'py>(&self, py: Python<'py>) -> PyResult<Floats2<'py>> {
         square(py, &self.0.precision())
     }
 
     /// Log density of the observed cells of each row.
     #[pyo3(signature = (x, threads=1))]
-    fn log_densities<'py>(
-        &self,
-        py: Python<'py>,
-        x: PyReadonlyArray2<'_, f64>,
-        threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn log_densities<'py>(&self, py: Python<'py>, x: Rows<'_>, threads: usize) -> PyResult<Floats1<'py>> {
         let rows = number_rows(&x)?;
         Ok(work::run(py, threads, None, |_| self.0.log_densities(&rows))?.into_pyarray(py))
     }
 
     /// The rows with missing cells replaced by their means given the observed ones.
     #[pyo3(signature = (x, threads=1))]
-    fn completed<'py>(
-        &self,
-        py: Python<'py>,
-        x: PyReadonlyArray2<'_, f64>,
-        threads: usize,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn completed<'py>(&self, py: Python<'py>, x: Rows<'_>, threads: usize) -> PyResult<Floats2<'py>> {
         let rows = number_rows(&x)?;
         let filled = work::run(py, threads, None, |_| self.0.completed(&rows))?;
         filled.into_pyarray(py).reshape([rows.n_rows(), rows.n_columns()])
     }
 
     /// Rows drawn from the network.
-    fn sample<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn sample<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> PyResult<Floats2<'py>> {
         let rows = work::run(py, 1, None, |_| Ok(self.0.samples(n, seed)))?;
         rows.into_pyarray(py).reshape([n, self.0.nodes()])
     }
 }
 
-fn number_rows<'a>(x: &'a PyReadonlyArray2<'_, f64>) -> PyResult<NumberRows<'a>> {
+fn number_rows<'a>(x: &'a Rows<'_>) -> PyResult<NumberRows<'a>> {
     if !x.is_c_contiguous() {
         return Err(PyTypeError::new_err("the matrix is not C-ordered"));
     }
@@ -166,6 +157,6 @@ fn number_rows<'a>(x: &'a PyReadonlyArray2<'_, f64>) -> PyResult<NumberRows<'a>>
     NumberRows::new(cells, x.shape()[1]).map_err(to_python)
 }
 
-fn square<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
+fn square<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Floats2<'py>> {
     matrix.data().to_vec().into_pyarray(py).reshape([matrix.rows(), matrix.cols()])
 }

@@ -7,7 +7,7 @@ use hingenet::model::{
     self, Dataset, FitOptions, Gaps, ModelInfo, ModelSpec, NumberData, OptionDefault, OptionInfo, OptionKind,
     Predictions,
 };
-use hingenet::table::{AlignReport, Column, Table, UnseenPolicy};
+use hingenet::table::{AlignReport, Codes, Column, Table, UnseenPolicy};
 use hingenet::{Control, Explanation, ExplanationKind, Reasons, ShapleyParams};
 use hingenet_data::table::{NumberRows, category_order};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
@@ -24,6 +24,12 @@ const SMALL: usize = 2_000;
 /// Column, number of cells and first of the categories that training has not seen.
 type Unseen = (String, usize, String);
 
+/// What is answered about each class of each row, and what training has not seen of the rows.
+type Answers<'py, T> = PyResult<(Bound<'py, PyArray2<T>>, Vec<Unseen>)>;
+
+/// Arrays by name.
+type Arrays<'py> = PyResult<Bound<'py, PyDict>>;
+
 /// A fitted model.
 #[pyclass(frozen, module = "hingenet._engine")]
 pub struct Model(pub model::Model);
@@ -36,44 +42,49 @@ pub enum Data<'a> {
     Table(Dataset),
 }
 
-impl<'a> Data<'a> {
-    /// Features with class codes (in the order of `classes`) and weights.
-    pub fn new(
-        features: &'a Features<'_>,
-        names: Vec<String>,
-        y: &PyReadonlyArray1<'_, i64>,
-        classes: Vec<String>,
-        target: &str,
-        weights: Option<PyReadonlyArray1<'_, f64>>,
-    ) -> PyResult<Self> {
-        let mut ordered = classes.clone();
+/// Rows to learn from, as `hingenet._input` has them.
+#[derive(FromPyObject)]
+pub struct Labelled<'py> {
+    pub features: Features<'py>,
+    pub names: Vec<String>,
+    /// In the order of `classes`.
+    pub codes: PyReadonlyArray1<'py, i64>,
+    pub classes: Vec<String>,
+    pub target: String,
+    pub weights: Option<PyReadonlyArray1<'py, f64>>,
+}
+
+impl Labelled<'_> {
+    /// The classes in the order of every reader, and the class of each row among them.
+    pub fn class(&self) -> PyResult<(Vec<String>, Codes)> {
+        let mut ordered = self.classes.clone();
         category_order(&mut ordered);
-        let class = Column::categorical(target, classes.clone(), codes(target, y, classes.len())?);
-        let class = class.as_categorical().map(|c| c.recode(&ordered));
-        let class = class.ok_or_else(|| PyValueError::new_err("the classes cannot be read"))?;
-        let weights = weights.map(|w| w.as_array().to_vec());
-        let target = target.to_string();
-        if let Some(rows) = features.in_place()? {
-            return Ok(Data::InPlace(NumberData { target, rows, names, classes: ordered, class, weights }));
+        let class = codes(&self.target, &self.codes, self.classes.len())?.recode(&self.classes, &ordered);
+        Ok((ordered, class))
+    }
+
+    /// The rows as a fit takes them.
+    pub fn data(&self) -> PyResult<Data<'_>> {
+        let (classes, class) = self.class()?;
+        let weights = self.weights.as_ref().map(|w| w.as_array().to_vec());
+        let (target, names) = (self.target.clone(), &self.names);
+        if let Some(rows) = self.features.in_place()? {
+            let names = names.clone();
+            return Ok(Data::InPlace(NumberData { target, rows, names, classes, class, weights }));
         }
-        let table = features.table(names.iter().map(String::as_str))?;
-        Dataset::from_parts(target, table, ordered, class, weights).map(Data::Table).map_err(to_python)
+        let table = self.features.table(names.iter().map(String::as_str))?;
+        Dataset::from_parts(target, table, classes, class, weights).map(Data::Table).map_err(to_python)
     }
 }
 
-/// Fits the model named `spec` to features, class codes with class names, and weights.
+/// Fits the model named `spec`.
 #[pyfunction]
-#[pyo3(signature = (spec, features, names, y, classes, target, weights=None, seed=0, threads=1, progress=None, max_time=None, calibrate_sets=None, max_memory=None, keep_statistics=false))]
+#[pyo3(signature = (spec, rows, seed=0, threads=1, progress=None, max_time=None, calibrate_sets=None, max_memory=None, keep_statistics=false))]
 #[allow(clippy::too_many_arguments)] // keyword arguments in Python
 pub fn fit(
     py: Python<'_>,
     spec: &str,
-    features: Features<'_>,
-    names: Vec<String>,
-    y: PyReadonlyArray1<'_, i64>,
-    classes: Vec<String>,
-    target: &str,
-    weights: Option<PyReadonlyArray1<'_, f64>>,
+    rows: Labelled<'_>,
     seed: u64,
     threads: usize,
     progress: Option<Bound<'_, PyAny>>,
@@ -83,7 +94,7 @@ pub fn fit(
     keep_statistics: bool,
 ) -> PyResult<Model> {
     let spec: ModelSpec = spec.parse().map_err(to_python)?;
-    let data = Data::new(&features, names, &y, classes, target, weights)?;
+    let data = rows.data()?;
     let seconds = |s: f64| {
         let time = Duration::try_from_secs_f64(s);
         time.map_err(|_| {
@@ -113,16 +124,8 @@ pub fn fit(
 
 /// What looks wrong with the rows of a frame to learn from, and what mends it, a text for each.
 #[pyfunction]
-#[pyo3(signature = (features, names, y, classes, target, weights=None))]
-pub fn doubts(
-    features: Features<'_>,
-    names: Vec<String>,
-    y: PyReadonlyArray1<'_, i64>,
-    classes: Vec<String>,
-    target: &str,
-    weights: Option<PyReadonlyArray1<'_, f64>>,
-) -> PyResult<Vec<String>> {
-    let found = match Data::new(&features, names, &y, classes, target, weights)? {
+pub fn doubts(rows: Labelled<'_>) -> PyResult<Vec<String>> {
+    let found = match rows.data()? {
         Data::InPlace(_) => Vec::new(),
         Data::Table(data) => model::doubts(&data),
     };
@@ -280,7 +283,7 @@ impl Model {
         features: Features<'_>,
         log: bool,
         threads: usize,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<Unseen>)> {
+    ) -> Answers<'py, f64> {
         let predictions = self.predictions(py, &features, threads)?;
         let shape = [predictions.len(), predictions.n_classes];
         let mut values = predictions.log_proba;
@@ -299,7 +302,7 @@ impl Model {
         features: Features<'_>,
         coverage: f64,
         threads: usize,
-    ) -> PyResult<(Bound<'py, PyArray2<bool>>, Vec<Unseen>)> {
+    ) -> Answers<'py, bool> {
         let predictions = self.predictions(py, &features, threads)?;
         let belongs = self.0.prediction_sets(&predictions, coverage).map_err(to_python)?;
         let shape = [predictions.len(), predictions.n_classes];
@@ -309,12 +312,7 @@ impl Model {
     /// The terms behind the decisions, as arrays: `base` and `scores` (row by class), `additive` (row),
     /// and one entry per term in `row`, `feature`, `given` and `terms` (term by class).
     #[pyo3(signature = (features, threads=1))]
-    fn terms<'py>(
-        &self,
-        py: Python<'py>,
-        features: Features<'_>,
-        threads: usize,
-    ) -> PyResult<Bound<'py, PyDict>> {
+    fn terms<'py>(&self, py: Python<'py>, features: Features<'_>, threads: usize) -> Arrays<'py> {
         let explanations = self.explanations(py, &features, Reasons::Terms, threads)?;
         let k = self.0.classes.len();
         let matrix = |v: Vec<f64>| {
@@ -344,7 +342,7 @@ impl Model {
         evaluations: usize,
         seed: u64,
         threads: usize,
-    ) -> PyResult<Bound<'py, PyDict>> {
+    ) -> Arrays<'py> {
         let reasons = Reasons::Shapley(ShapleyParams { evaluations, seed });
         let explanations = self.explanations(py, &features, reasons, threads)?;
         let (n, d, k) = (explanations.len(), self.0.schema.features.len(), self.0.classes.len());

@@ -1,7 +1,7 @@
 //! What network models can do beside predicting: be written, drawn, sampled, score rows.
 
 use crate::error::to_python;
-use crate::features::Features;
+use crate::features::{Features, Floats1};
 use crate::model::Model;
 use crate::work;
 use hingenet::model::{Known, Query};
@@ -135,7 +135,7 @@ pub fn log_likelihood<'py>(
     features: Features<'_>,
     y: Option<PyReadonlyArray1<'_, i64>>,
     threads: usize,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
+) -> PyResult<Floats1<'py>> {
     let log_likelihood = |table: &Table| {
         let rows = model.0.log_likelihood(table, UnseenPolicy::Missing)?;
         Ok(rows.iter().map(|row| row.joint.unwrap_or(row.features)).collect())

@@ -2,13 +2,10 @@
 //! them.
 
 use crate::error::to_python;
-use crate::features::{Features, codes};
-use crate::model::Model;
+use crate::model::{Labelled, Model};
 use crate::work;
 use hingenet::model::{self, FitOptions, Gathered};
 use hingenet::table::{Column, Table};
-use hingenet_data::table::category_order;
-use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -50,27 +47,20 @@ impl PieceFit {
     }
 }
 
-/// Carries a task out on a piece: features, class codes with class names, and weights.
+/// Carries a task out on a piece, whose weights have a name there.
 #[pyfunction]
-#[pyo3(signature = (task, features, names, y, classes, target, weights=None, threads=1))]
-#[allow(clippy::too_many_arguments)] // keyword arguments in Python
+#[pyo3(signature = (task, rows, weights=None, threads=1))]
 pub fn gather<'py>(
     py: Python<'py>,
     task: &[u8],
-    features: Features<'_>,
-    names: Vec<String>,
-    y: PyReadonlyArray1<'_, i64>,
-    classes: Vec<String>,
-    target: &str,
-    weights: Option<(String, PyReadonlyArray1<'_, f64>)>,
+    rows: Labelled<'_>,
+    weights: Option<&str>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let mut columns = features.table(names.iter().map(String::as_str))?.columns().to_vec();
-    let mut ordered = classes.clone();
-    category_order(&mut ordered);
-    let class = codes(target, &y, classes.len())?.recode(&classes, &ordered);
-    columns.push(Column::categorical(target, ordered, class));
-    if let Some((name, weights)) = weights {
+    let mut columns = rows.features.table(rows.names.iter().map(String::as_str))?.columns().to_vec();
+    let (classes, class) = rows.class()?;
+    columns.push(Column::categorical(&rows.target, classes, class));
+    if let (Some(name), Some(weights)) = (weights, &rows.weights) {
         let weights = weights.as_array().to_vec();
         if weights.iter().any(|w| !w.is_finite()) {
             return Err(PyValueError::new_err("sample_weight must be finite"));

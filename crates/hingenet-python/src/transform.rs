@@ -1,22 +1,22 @@
 //! Rows as features of other estimators: log densities and Fisher vectors; and the curves of density models.
 
 use crate::error::to_python;
-use crate::features::Features;
-use crate::model::{Data, Model};
+use crate::features::{Features, Floats1, Floats2};
+use crate::model::{Data, Labelled, Model};
 use crate::work;
 use hingenet::model::{self, FitOptions, ModelSpec};
 use hingenet::table::UnseenPolicy;
 use hingenet_density::transform::OwnDensities;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 /// A feature along its values: its number, the values, and the contribution to each class score.
-type Curve<'py> = (usize, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+type Curve<'py> = (usize, Floats1<'py>, Floats2<'py>);
 
 /// The parts a [`LogDensities`] is made of: model file, cells and values of the training rows, their number.
-type Parts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, usize);
+type Parts<'py> = (Bound<'py, PyBytes>, Floats1<'py>, Floats1<'py>, usize);
 
 /// Log densities of features and pairs; those of training rows without the rows themselves.
 #[pyclass(frozen, module = "hingenet._engine")]
@@ -29,23 +29,17 @@ pub struct LogDensities {
 impl LogDensities {
     /// Fits the density model named `spec` and the log densities of its training rows.
     #[staticmethod]
-    #[pyo3(signature = (spec, features, names, y, classes, target, weights=None, seed=0, threads=1, progress=None))]
-    #[allow(clippy::too_many_arguments)] // keyword arguments in Python
+    #[pyo3(signature = (spec, rows, seed=0, threads=1, progress=None))]
     fn fit(
         py: Python<'_>,
         spec: &str,
-        features: Features<'_>,
-        names: Vec<String>,
-        y: PyReadonlyArray1<'_, i64>,
-        classes: Vec<String>,
-        target: &str,
-        weights: Option<PyReadonlyArray1<'_, f64>>,
+        rows: Labelled<'_>,
         seed: u64,
         threads: usize,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let spec: ModelSpec = spec.parse().map_err(to_python)?;
-        let data = Data::new(&features, names, &y, classes, target, weights)?;
+        let data = rows.data()?;
         let options = FitOptions { seed, ..FitOptions::default() };
         let (model, own) = work::run(py, threads, progress.as_ref(), |control| match &data {
             Data::InPlace(data) => model::fit_log_densities(&spec, &data.dataset()?, options, control),
@@ -97,7 +91,7 @@ impl LogDensities {
         py: Python<'py>,
         features: Features<'_>,
         threads: usize,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    ) -> PyResult<Floats2<'py>> {
         let values = self.model.row_by_row(py, &features, threads, |table| {
             self.model.0.log_densities(table, &self.own, UnseenPolicy::Missing)
         })?;
@@ -124,7 +118,7 @@ pub fn fisher_vectors<'py>(
     model: &Model,
     features: Features<'_>,
     threads: usize,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+) -> PyResult<Floats2<'py>> {
     let values = model
         .row_by_row(py, &features, threads, |table| model.0.fisher_vectors(table, UnseenPolicy::Missing))?;
     matrix(py, values, features.shape().0)
@@ -136,7 +130,7 @@ pub fn fisher_names(model: &Model) -> PyResult<Vec<(usize, String)>> {
     model.0.class_networks().map(|networks| networks.fisher_names()).map_err(to_python)
 }
 
-fn matrix(py: Python<'_>, values: Vec<f64>, n_rows: usize) -> PyResult<Bound<'_, PyArray2<f64>>> {
+fn matrix(py: Python<'_>, values: Vec<f64>, n_rows: usize) -> PyResult<Floats2<'_>> {
     let n_columns =
         values.len().checked_div(n_rows).ok_or_else(|| PyValueError::new_err("there are no rows"))?;
     values.into_pyarray(py).reshape([n_rows, n_columns])

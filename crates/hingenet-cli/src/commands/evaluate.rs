@@ -79,6 +79,13 @@ pub struct Evaluate {
     pub(super) reader: LabelledReader,
 }
 
+/// Which models are evaluated, and how.
+pub(super) struct Asked {
+    specs: Vec<ModelSpec>,
+    sweep: Option<Sweep>,
+    pub(super) protocol: Protocol,
+}
+
 impl Run for Evaluate {
     fn files(&self) -> Result<Files> {
         let mut specs = self.specs()?;
@@ -92,10 +99,10 @@ impl Run for Evaluate {
     }
 
     fn run(&self, session: &Session) -> Result<()> {
-        let (specs, sweep) = (self.specs()?, self.sweep()?);
-        let protocol = self.protocol(session.seed);
-        protocol.check()?;
-        let evaluation = self.evaluate(&specs, sweep.as_ref(), &protocol, session)?;
+        let asked =
+            Asked { specs: self.specs()?, sweep: self.sweep()?, protocol: self.protocol(session.seed) };
+        asked.protocol.check()?;
+        let evaluation = self.evaluate(&asked, session)?;
         session.done();
         if let Some(path) = &self.json {
             output::write(Some(path), (serde_json::to_string(&evaluation)? + "\n").as_bytes())?;
@@ -146,17 +153,11 @@ impl Evaluate {
         }
     }
 
-    fn evaluate(
-        &self,
-        specs: &[ModelSpec],
-        sweep: Option<&Sweep>,
-        protocol: &Protocol,
-        session: &Session,
-    ) -> Result<Evaluation> {
+    fn evaluate(&self, asked: &Asked, session: &Session) -> Result<Evaluation> {
         let (mut table, places) = match self.reader.labelled(&self.data, &self.target, session) {
             Ok(rows) => rows,
             Err(error) if is_too_large(&error, &self.data) => {
-                return self.in_pieces(specs, sweep, protocol, session);
+                return self.in_pieces(asked, session);
             }
             Err(error) => return Err(error),
         };
@@ -173,13 +174,21 @@ impl Evaluate {
             Some((test, places)) => (TestRows::Set(test), places),
             None => (TestRows::Folds(groups.as_ref()), &places),
         };
-        let (keep_answers, row_numbers) = (self.json.is_some(), places.kept());
-        let plan = Plan { models: specs, sweep, data: &data, tested, protocol, keep_answers, row_numbers };
-        self.run_plan(&plan, session)
+        self.run_plan(asked, &data, tested, places.kept(), session)
     }
 
     /// The figures, and the page if it is asked for.
-    pub(super) fn run_plan(&self, plan: &Plan, session: &Session) -> Result<Evaluation> {
+    pub(super) fn run_plan(
+        &self,
+        asked: &Asked,
+        data: &Dataset,
+        tested: TestRows<'_>,
+        row_numbers: Option<&[usize]>,
+        session: &Session,
+    ) -> Result<Evaluation> {
+        let Asked { specs, sweep, protocol } = asked;
+        let (sweep, keep_answers) = (sweep.as_ref(), self.json.is_some());
+        let plan = &Plan { models: specs, sweep, data, tested, protocol, keep_answers, row_numbers };
         let Some(path) = &self.report else {
             return Ok(self.with_names(compare(plan, &session.control)?));
         };

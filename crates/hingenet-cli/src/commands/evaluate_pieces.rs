@@ -1,14 +1,14 @@
 //! `hingenet evaluate` of a table that does not fit into memory: some rows are held out and tested, models are fitted to
 //! the pieces of the others.
 
-use super::evaluate::Evaluate;
+use super::evaluate::{Asked, Evaluate};
 use crate::pieces::{Pieces, rows_within};
 use crate::session::Session;
 use crate::show::count;
 use anyhow::Result;
 use hingenet::Error;
-use hingenet::evaluate::{Plan, Protocol, Sweep, TestRows, TestSet, TrainingPieces};
-use hingenet::model::{Dataset, ModelSpec, PieceTable};
+use hingenet::evaluate::{Protocol, TestRows, TestSet, TrainingPieces};
+use hingenet::model::{Dataset, PieceTable};
 use hingenet::report::Evaluation;
 use hingenet_data::pieces::Draw;
 
@@ -19,13 +19,7 @@ const SHARE: f64 = 1.0 / 16.0;
 
 impl Evaluate {
     /// Evaluates on rows that are held out, or on those of the test file.
-    pub(super) fn in_pieces(
-        &self,
-        specs: &[ModelSpec],
-        sweep: Option<&Sweep>,
-        protocol: &Protocol,
-        session: &Session,
-    ) -> Result<Evaluation> {
+    pub(super) fn in_pieces(&self, asked: &Asked, session: &Session) -> Result<Evaluation> {
         self.refuse_folds()?;
         let control = &session.control;
         let columns = (Some(&self.target[..]), self.weights.as_deref());
@@ -33,7 +27,7 @@ impl Evaluate {
         let read = |options: &_, hand_on: &mut dyn FnMut(_) -> _| pieces.read(options, hand_on);
         let table = PieceTable::scan(&self.target, self.weights.as_deref(), &pieces.options, control, &read)?;
         pieces.tell_left_out(session);
-        let draw = Draw::new(session.seed, self.held_out_share(&table, protocol, session))?;
+        let draw = Draw::new(session.seed, self.held_out_share(&table, &asked.protocol, session))?;
         let (drawn, numbers) = table.drawn(draw, control)?;
         drawn.check()?;
         let in_file = self.test_set(&drawn, session)?;
@@ -52,10 +46,7 @@ impl Evaluate {
             None => Some(&numbers[..]),
         };
         let training = TrainingPieces { table: &table, without };
-        let tested = TestRows::Pieces(&test, training);
-        let keep_answers = self.json.is_some();
-        let plan = Plan { models: specs, sweep, data: &drawn, tested, protocol, keep_answers, row_numbers };
-        self.run_plan(&plan, session)
+        self.run_plan(asked, &drawn, TestRows::Pieces(&test, training), row_numbers, session)
     }
 
     /// Groups and repeats are of cross-validations; learning curves and rows without a class need their rows at hand.

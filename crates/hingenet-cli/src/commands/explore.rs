@@ -6,7 +6,6 @@ use crate::failure::usage;
 use crate::options::Comparison;
 use crate::output::{self, Files};
 use crate::page;
-use crate::reader::Reader;
 use crate::session::Session;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -34,8 +33,6 @@ pub struct Explore {
     nodes: Option<PathBuf>,
     #[command(flatten)]
     comparison: Comparison,
-    #[command(flatten)]
-    reader: Reader,
 }
 
 impl Run for Explore {
@@ -67,9 +64,7 @@ impl Run for Explore {
 impl Explore {
     fn rows(&self, model: &Model, session: &Session) -> Result<Option<Table>> {
         let Some(data) = &self.data else { return Ok(None) };
-        let rows = self.reader.for_model_with_target(data, model, session)?;
-        self.reader.align(model, &rows, session)?;
-        Ok(Some(rows.0))
+        Ok(Some(self.comparison.reader.aligned(data, model, session)?.0))
     }
 
     fn report(&self, model: &Model, rows: Option<&Table>, session: &Session) -> Result<ModelReport> {

@@ -34,9 +34,7 @@ impl Run for Impute {
 
     fn run(&self, session: &Session) -> Result<()> {
         let model = Model::load(&self.model)?;
-        let rows = self.reader.for_model_with_target(&self.data, &model, session)?;
-        self.reader.align(&model, &rows, session)?;
-        let (rows, places) = rows;
+        let (rows, places) = self.reader.aligned(&self.data, &model, session)?;
         let (completed, spread) =
             places.locate(model.impute(&rows, UnseenPolicy::Missing, &session.control))?;
         // the class is not completed: `predict` does that

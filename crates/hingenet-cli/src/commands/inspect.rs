@@ -5,7 +5,6 @@ use crate::failure::usage;
 use crate::options::Comparison;
 use crate::output::{self, Files};
 use crate::page;
-use crate::reader::{Reader, Rows};
 use crate::session::Session;
 use crate::show::{self, count};
 use anyhow::Result;
@@ -45,8 +44,6 @@ pub struct Inspect {
     nodes: Option<PathBuf>,
     #[command(flatten)]
     comparison: Comparison,
-    #[command(flatten)]
-    reader: Reader,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -126,18 +123,12 @@ impl Inspect {
         output::write(self.output.as_ref(), text.as_bytes())
     }
 
-    fn rows(&self, data: &Path, model: &Model, session: &Session) -> Result<Rows> {
-        let rows = self.reader.for_model_with_target(data, model, session)?;
-        self.reader.align(model, &rows, session)?;
-        Ok(rows)
-    }
-
     /// The report, and the rows it was made with.
     fn report(&self, model: &Model, session: &Session) -> Result<(ModelReport, Option<Table>)> {
         let Some(data) = &self.data else {
             return Ok((ModelReport::of(model, &Table::default(), &[])?, None));
         };
-        let (table, places) = self.rows(data, model, session)?;
+        let (table, places) = self.comparison.reader.aligned(data, model, session)?;
         let n = table.n_rows();
         if let Some(row) = self.rows.iter().find(|&&row| row == 0 || row > n) {
             return Err(usage(
@@ -160,7 +151,7 @@ impl Inspect {
     fn importance(&self, session: &Session) -> Result<Option<Importance>> {
         let Some(data) = &self.data else { return Ok(None) };
         let model = Model::load(&self.model)?;
-        let (table, places) = self.rows(data, &model, session)?;
+        let (table, places) = self.comparison.reader.aligned(data, &model, session)?;
         Ok(Some(places.locate(Importance::of(&model, &table, session.seed, &session.control))?))
     }
 

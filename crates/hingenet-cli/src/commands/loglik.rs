@@ -30,9 +30,7 @@ impl Run for Loglik {
 
     fn run(&self, session: &Session) -> Result<()> {
         let model = Model::load(&self.model)?;
-        let rows = self.reader.for_model_with_target(&self.data, &model, session)?;
-        self.reader.align(&model, &rows, session)?;
-        let (rows, places) = rows;
+        let (rows, places) = self.reader.aligned(&self.data, &model, session)?;
         let values = places.locate(model.log_likelihood(&rows, UnseenPolicy::Missing))?;
         let joint = |r: &RowLikelihood| r.joint.unwrap_or(f64::NAN);
         let table = Table::new(vec![

@@ -71,8 +71,7 @@ impl Drop for Explorer {
 }
 
 fn with_models() -> Folder {
-    let folder = Folder::new();
-    folder.succeeds("generate mixed -n 300 --seed 1 -o d.csv");
+    let folder = Folder::generated("mixed -n 300 --seed 1 -o d.csv");
     folder.succeeds("fit d.csv --target class --model tan:ml -o tan.hgn");
     folder
 }

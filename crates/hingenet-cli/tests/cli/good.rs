@@ -246,10 +246,8 @@ fn a_chart_is_drawn_from_json_and_what_is_wrong_with_it_is_told() {
         svg.starts_with("<svg xmlns=") && svg.contains(">slb</text>") && svg.contains(">error, %</text>")
     );
     assert_eq!(folder.run_with_input("chart -", json).stdout, svg);
-    let refused = folder.fails("chart bad.json -o bad.svg", 3);
-    assert!(refused.contains("bad.json: missing field `x`"), "{refused}");
-    let overwritten = folder.fails("chart c.json -o c.json", 2);
-    assert!(overwritten.contains("c.json is an input and would be overwritten"), "{overwritten}");
+    folder.refuses("chart bad.json -o bad.svg", 3, &["bad.json: missing field `x`"]);
+    folder.refuses("chart c.json -o c.json", 2, &["c.json is an input and would be overwritten"]);
 }
 
 /// One page for the program and one for each command that its help lists, each with its options.

@@ -28,8 +28,7 @@ pub fn exit_code(child: &mut Child) -> Option<i32> {
 
 #[test]
 fn a_long_evaluation_stops() {
-    let folder = Folder::new();
-    folder.succeeds("generate waveform -n 3000 -o d.csv");
+    let folder = Folder::generated("waveform -n 3000 -o d.csv");
     let line = "evaluate d.csv --target class --model majority --repeats 3000 --json out.json -v";
     let mut child = folder.command(line).spawn().unwrap();
     // the first detail says that the file was read, so the handler is there
@@ -70,8 +69,7 @@ fn time_to_stop(folder: &Folder, line: &str) -> Duration {
 /// The promise is a second of an idle machine; tests run beside others.
 #[test]
 fn a_fisher_fit_and_a_prediction_stop_soon() {
-    let folder = Folder::new();
-    folder.succeeds("generate waveform -n 4000 -o d.csv");
+    let folder = Folder::generated("waveform -n 4000 -o d.csv");
     let took = time_to_stop(&folder, "fit d.csv --target class --model fisher:or -o m.hgn");
     assert!(took < Duration::from_secs(5), "the fit stopped after {took:?}");
     folder.succeeds("generate waveform -n 3000 -o small.csv");

@@ -183,8 +183,7 @@ fn cells_that_a_spreadsheet_would_run_are_warned_of_and_written_as_they_are() {
 
 #[test]
 fn chosen_class_weights_are_told_by_their_option() {
-    let folder = Folder::new();
-    folder.succeeds("generate mixed -n 120 -o d.csv");
+    let folder = Folder::generated("mixed -n 120 -o d.csv");
     let run = folder.run("fit d.csv --target class --model slb,fraction=0.5 -o m.hgn");
     assert!(run.stderr.contains("note: chose class_weights = "), "{}", run.show());
     assert!(folder.succeeds("inspect m.hgn").contains("chosen      class_weights = "));

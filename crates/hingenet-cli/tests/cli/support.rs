@@ -32,6 +32,14 @@ impl Folder {
         folder
     }
 
+    /// A folder with what `generate` writes.
+    #[track_caller]
+    pub fn generated(line: &str) -> Self {
+        let folder = Folder::new();
+        folder.succeeds(&format!("generate {line}"));
+        folder
+    }
+
     pub fn path(&self) -> &Path {
         self.0.path()
     }
@@ -94,6 +102,13 @@ impl Folder {
         assert_eq!(self.names(), before, "files were left behind by {line}");
         assert!(!run.stderr.contains("panicked"), "{}", run.stderr);
         run.show()
+    }
+
+    /// The same, whose run must show these texts.
+    #[track_caller]
+    pub fn refuses(&self, line: &str, code: i32, texts: &[&str]) {
+        let shown = self.fails(line, code);
+        texts.iter().for_each(|text| assert!(shown.contains(text), "no `{text}` in {shown}"));
     }
 
     /// Runs a command that must succeed; shows the run.

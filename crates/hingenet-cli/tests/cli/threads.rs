@@ -5,8 +5,7 @@ use crate::support::Folder;
 
 #[test]
 fn models_predictions_and_figures_are_equal_on_1_2_and_8_threads() {
-    let folder = Folder::new();
-    folder.succeeds("generate mixed -n 250 -o d.csv");
+    let folder = Folder::generated("mixed -n 250 -o d.csv");
     for model in ["majority", "nb:ml", "tan:mcl", "aode:ml", "kde-nb", "sgbn:search", "pool,fast=true"] {
         let outputs: Vec<(Vec<u8>, String, String)> = [1, 2, 8].map(|n| outputs(&folder, model, n)).into();
         assert!(outputs[0] == outputs[1] && outputs[0] == outputs[2], "{model}");
@@ -16,8 +15,7 @@ fn models_predictions_and_figures_are_equal_on_1_2_and_8_threads() {
 /// Rows that are read in pieces: one thread reads, counts and decodes them, or several do.
 #[test]
 fn models_of_pieces_are_equal_on_1_2_and_8_threads() {
-    let folder = Folder::new();
-    folder.succeeds("generate waveform -n 14000 -o d.csv --quiet");
+    let folder = Folder::generated("waveform -n 14000 -o d.csv --quiet");
     for model in ["tan:ml", "nb:mcl", "nb:ml-bn-svm,lambda=1,gamma=1", "aode:ml", "sgbn:or,lambda1=100"] {
         let [one, two, eight] = [1, 2, 8].map(|threads| {
             let line = format!("fit d.csv --target class --model {model} --max-memory 2M -v -o m.hgn");

@@ -11,6 +11,15 @@ fn with_model() -> Folder {
     folder
 }
 
+/// The same with these rows in `q.csv`, and what predicting them shows.
+#[track_caller]
+fn predicted(rows: &str) -> (Folder, String) {
+    let folder = with_model();
+    folder.write("q.csv", rows.as_bytes());
+    let shown = folder.succeeds("predict m.hgn q.csv");
+    (folder, shown)
+}
+
 /// The line of stderr that holds this text.
 #[track_caller]
 fn line_with<'a>(shown: &'a str, text: &str) -> &'a str {
@@ -32,9 +41,7 @@ fn a_file_with_none_of_the_columns_is_refused_by_every_command() {
 
 #[test]
 fn absent_columns_are_named_with_what_may_be_meant() {
-    let folder = with_model();
-    folder.write("q.csv", b"Colour,size\nred,1\n");
-    let shown = folder.succeeds("predict m.hgn q.csv");
+    let (folder, shown) = predicted("Colour,size\nred,1\n");
     let line = line_with(&shown, "2 of 3 columns of training are not in the file");
     assert!(line.starts_with("warning:") && line.contains("`colour`, `weight`"), "{line}");
     assert!(line.contains("is `Colour` of the file meant to be `colour`?"), "{line}");
@@ -44,9 +51,7 @@ fn absent_columns_are_named_with_what_may_be_meant() {
 
 #[test]
 fn rows_far_from_training_and_unseen_categories_are_counted() {
-    let folder = with_model();
-    folder.write("q.csv", b"colour,size,weight\nred,1,2\nmauve,1,2000\nred,-7,1\nmauve,2,1\n");
-    let shown = folder.succeeds("predict m.hgn q.csv");
+    let (folder, shown) = predicted("colour,size,weight\nred,1,2\nmauve,1,2000\nred,-7,1\nmauve,2,1\n");
     let far = line_with(&shown, "far outside");
     assert!(
         far.contains("2 of 4 rows") && far.contains("`size` (as far as -7; training saw 1 to 3)"),

@@ -12,7 +12,7 @@ pub use columns::{Cells, ColumnScan, TableScan};
 pub use draw::{Draw, hash_bytes};
 pub use sample::{RowSample, joined};
 
-use crate::rows::{Dataset, categories_of, split_weights};
+use crate::rows::Dataset;
 use crate::table::{Table, category_order};
 use hingenet_base::error::{Error, Result};
 
@@ -22,10 +22,7 @@ pub const MOST_ROWS: usize = 20_000;
 
 /// A piece split into features, class and weights. It may lack classes, or rows.
 pub fn piece(table: Table, target: &str, weights: Option<&str>) -> Result<Dataset> {
-    let (class, rest) = table.split_off(target)?;
-    let (weights, features) = split_weights(rest, weights)?;
-    let (classes, class) = categories_of(&class);
-    let data = Dataset { target: target.into(), features, classes, class, weights };
+    let data = Dataset::unchecked(table, target, weights)?;
     data.require_labels()?;
     Ok(data)
 }

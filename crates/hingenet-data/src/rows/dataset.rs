@@ -45,13 +45,18 @@ impl Dataset {
 
     /// The same for a semi-supervised fit: rows without a class stay.
     pub fn partly_labelled(table: Table, target: &str, weights: Option<&str>) -> Result<Self> {
-        let (target_column, rest) = table.split_off(target)?;
-        let (weights, features) = split_weights(rest, weights)?;
-        let (classes, class) = categories_of(&target_column);
-        let dataset = Dataset { target: target.into(), features, classes, class, weights };
+        let dataset = Self::unchecked(table, target, weights)?;
         dataset.check()?;
         dataset.check_weights()?;
         Ok(dataset)
+    }
+
+    /// What may be a piece of a table that can be learnt from, although it cannot itself.
+    pub(crate) fn unchecked(table: Table, target: &str, weights: Option<&str>) -> Result<Self> {
+        let (target_column, rest) = table.split_off(target)?;
+        let (weights, features) = split_weights(rest, weights)?;
+        let (classes, class) = categories_of(&target_column);
+        Ok(Dataset { target: target.into(), features, classes, class, weights })
     }
 
     /// Features, class codes with their names, and weights that are already apart.

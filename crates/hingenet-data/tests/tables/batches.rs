@@ -248,6 +248,17 @@ fn what_commas_are_stays_known_from_piece_to_piece() {
     }
 }
 
+/// Rows of all pieces, which are not kept.
+fn n_rows(batches: &Batches, most_rows: usize, control: &Control) -> usize {
+    let mut n_rows = 0;
+    let mut count = |piece: ReadResult| {
+        n_rows += piece.table.n_rows();
+        Ok(())
+    };
+    batches.for_each(most_rows, control, &mut count).unwrap();
+    n_rows
+}
+
 #[test]
 fn memory_is_asked_for_a_piece_only() {
     let text: String = std::iter::once("x\n".into()).chain((0..50_000).map(|m| format!("{m}\n"))).collect();
@@ -255,14 +266,7 @@ fn memory_is_asked_for_a_piece_only() {
     let options = ReadOptions { numeric: names(&["x"]), ..ReadOptions::default() };
     let (found, control) = (batches(folder.path(), &options), Control::default().within_memory(100_000));
     assert!(matches!(found.read(&control), Err(Error::Memory { .. })));
-    let mut n_rows = 0;
-    found
-        .for_each(10_000, &control, &mut |piece| {
-            n_rows += piece.table.n_rows();
-            Ok(())
-        })
-        .unwrap();
-    assert_eq!(n_rows, 50_000);
+    assert_eq!(n_rows(&found, 10_000, &control), 50_000);
     assert!(matches!(found.for_each(20_000, &control, &mut |_| Ok(())), Err(Error::Memory { .. })));
 }
 
@@ -474,14 +478,7 @@ mod of_typed_files {
         let (found, control) =
             (batches(folder.path(), &ReadOptions::default()), Control::default().within_memory(200_000));
         assert!(matches!(found.read(&control), Err(Error::Memory { .. })));
-        let mut n_rows = 0;
-        found
-            .for_each(5_000, &control, &mut |piece| {
-                n_rows += piece.table.n_rows();
-                Ok(())
-            })
-            .unwrap();
-        assert_eq!(n_rows, 60_000);
+        assert_eq!(n_rows(&found, 5_000, &control), 60_000);
     }
 }
 

@@ -44,7 +44,7 @@ impl Densities {
                 let pairs = kept.of_class[y].clone();
                 let joint = |pair: &(usize, usize)| {
                     control.check()?;
-                    Joint::estimate(columns, *pair, &rows, params, control)
+                    Joint::estimate(None, columns, *pair, &rows, params, control)
                 };
                 let joints = pairs.par_iter().map(joint).collect::<Result<Vec<_>>>()?;
                 Ok(ClassDensities { marginals, pairs, joints })

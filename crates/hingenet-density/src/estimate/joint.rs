@@ -44,34 +44,9 @@ pub(crate) const FINE_COLUMNS: &str =
     "leave out columns with very many categories (`--ignore`), or allow more memory (`--max-memory`)";
 
 impl Joint {
-    /// Estimates the density of features i < j from the complete ones among the given rows.
+    /// Estimates the density of features i < j from the complete ones among the given rows. Where they are more rows than those
+    /// of a sample, `sampled` is the density of that: it stays a product of marginals, and bandwidths are its, narrowed.
     pub fn estimate(
-        columns: &Columns,
-        (i, j): (usize, usize),
-        class_rows: &[usize],
-        params: &Params,
-        control: &Control,
-    ) -> Result<Self> {
-        Self::like(None, columns, (i, j), class_rows, params, control)
-    }
-
-    /// The same pair's density from more rows than this one has.
-    pub(crate) fn of_more_rows(
-        &self,
-        columns: &Columns,
-        (i, j): (usize, usize),
-        class_rows: &[usize],
-        params: &Params,
-        control: &Control,
-    ) -> Result<Self> {
-        match self {
-            Joint::Independent => Ok(Joint::Independent),
-            some => Self::like(Some(some), columns, (i, j), class_rows, params, control),
-        }
-    }
-
-    /// Bandwidths are those of a sample, if there is one, narrowed.
-    fn like(
         sampled: Option<&Joint>,
         columns: &Columns,
         (i, j): (usize, usize),
@@ -79,6 +54,9 @@ impl Joint {
         params: &Params,
         control: &Control,
     ) -> Result<Self> {
+        if let Some(Joint::Independent) = sampled {
+            return Ok(Joint::Independent);
+        }
         let (x, y) = (&columns.values[i], &columns.values[j]);
         let complete = |r: &usize| !x[*r].is_nan() && !y[*r].is_nan();
         let rows: Vec<usize> = class_rows.iter().copied().filter(complete).collect();

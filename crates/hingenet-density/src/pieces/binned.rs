@@ -3,6 +3,7 @@
 use super::bins::{BinCounts, Side, key, unpacked};
 use super::{DensitySums, DensityTask};
 use crate::columns::{Columns, Kind};
+use crate::estimate::Joint;
 use crate::estimate::features::{ClassDensities, Densities};
 use crate::params::Params;
 use crate::structure::Kept;
@@ -104,7 +105,8 @@ impl<'a> Tables<'a> {
             let joint = |(p, pair): (usize, &(usize, usize))| {
                 control.check()?;
                 let table = self.wanted(*pair)?;
-                sampled.joints[p].of_more_rows(&table.rows, (0, 1), &table.of_class(y), params, control)
+                let (sampled, rows) = (Some(&sampled.joints[p]), table.of_class(y));
+                Joint::estimate(sampled, &table.rows, (0, 1), &rows, params, control)
             };
             let pairs = kept.of_class[y].clone();
             Ok(ClassDensities {

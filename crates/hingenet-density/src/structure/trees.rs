@@ -50,7 +50,7 @@ pub fn pair_information(
         control.check()?;
         // m⁻¹ Σ_l log [p(x_l, y_l) / (p(x_l) p(y_l))] over the complete rows of the pair.
         let (x, y) = (&part.values[i], &part.values[j]);
-        let joint = Joint::estimate(&part, (i, j), &all, &plain, control)?;
+        let joint = Joint::estimate(None, &part, (i, j), &all, &plain, control)?;
         let log_joint = joint.features((x, y), (&values[i], &values[j]), |_| None);
         let (mut sum, mut total) = (0.0, 0.0);
         for r in (0..part.n_rows()).filter(|&r| !x[r].is_nan() && !y[r].is_nan()) {

@@ -10,10 +10,12 @@ pub mod select;
 pub use prepare::{Prepared, prepare};
 pub(crate) use prepare::{given, learnt_from, naming_rows, prepared};
 
-use crate::margin::bn_svm::{fit_bn_svm, fit_bn_svm_streamed};
+use crate::margin::bn_svm::fit_bn_svm;
 use crate::margin::completion::{CompletionParams, completed, fit_incomplete};
 use crate::margin::conditional::{fit_conditional, fit_conditional_streamed};
-use crate::margin::{CodedPieces, StreamedRows, fit_margin, fit_margin_streamed};
+use crate::margin::{
+    CodedPieces, MarginRows, StreamedRows, fit_margin, fit_margin_streamed, require_two_classes,
+};
 use crate::params::{DiscreteParams, Learning};
 use crate::{DiscreteClassifier, Network, Samples, Structure};
 use hingenet_base::control::Control;
@@ -198,7 +200,9 @@ fn fit_once(
             Ok((fit.network, fit.report))
         }
         Learning::BnSvm { norm, params, .. } => {
-            let fit = fit_bn_svm(&filled(params.alpha)?, structure, *norm, params, control)?;
+            let filled = filled(params.alpha)?;
+            require_two_classes(&filled)?;
+            let fit = fit_bn_svm(MarginRows::new(structure, &filled)?, structure, *norm, params, control)?;
             Ok((fit.network, fit.report))
         }
         Learning::Conditional { params, .. } => {
@@ -226,7 +230,7 @@ fn fit_passing(
             Ok((fit.network, fit.report))
         }
         Learning::BnSvm { norm, params, .. } => {
-            let fit = fit_bn_svm_streamed(rows.clone(), structure, *norm, params, control)?;
+            let fit = rows.checked(fit_bn_svm(rows.clone(), structure, *norm, params, control))?;
             Ok((fit.network, fit.report))
         }
         Learning::Conditional { params, .. } => {

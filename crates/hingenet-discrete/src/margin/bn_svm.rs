@@ -6,9 +6,9 @@
 //! dual:  −½ ‖Bᵀa‖²  or  0 with |Bᵀa| ≤ 1   +  the row terms of the dual of (11)
 //! ```
 
-use super::ml_bn_svm::{MarginParams, margin_problem, require_two_classes};
-use super::problem::{Likelihood, LossRows, Problem, StreamedRows};
-use crate::{Network, Samples, Structure, counts};
+use super::ml_bn_svm::MarginParams;
+use super::problem::{Likelihood, LossRows, Problem};
+use crate::{Network, Structure};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::dot;
@@ -36,44 +36,20 @@ pub struct BnSvmFit {
     pub report: SolverReport,
 }
 
-/// Learns a BN-SVM; of `params` the fields λ, γ (1 in the paper), tolerance and iterations are used.
-pub fn fit_bn_svm(
-    samples: &Samples,
+/// Learns a BN-SVM from rows that are kept or come past; of `params` the fields λ, γ (1 in the paper), tolerance and iterations
+/// are used.
+pub fn fit_bn_svm<R: LossRows>(
+    rows: R,
     structure: &Structure,
     norm: Norm,
     params: &MarginParams,
     control: &Control,
 ) -> Result<BnSvmFit> {
-    let params = MarginParams { smooth: true, ..params.clone() };
+    let params = &MarginParams { smooth: true, ..params.clone() };
     params.check()?;
-    require_two_classes(samples)?;
-    // The counts play no part in (9); they only make the problem's layout.
-    let n = counts::smoothed_counts(structure, samples, 1.0)?;
-    fit_problem(&margin_problem(samples, structure, n, &params)?, structure, norm, &params, control)
-}
-
-/// The same from rows that come past.
-pub fn fit_bn_svm_streamed(
-    rows: StreamedRows<'_>,
-    structure: &Structure,
-    norm: Norm,
-    params: &MarginParams,
-    control: &Control,
-) -> Result<BnSvmFit> {
-    let params = MarginParams { smooth: true, ..params.clone() };
-    params.check()?;
+    // Counts play no part in (9): any give the layout.
     let likelihood = Likelihood::new(structure, vec![1.0; structure.n_entries()])?;
-    let problem = Problem { likelihood, rows, loss: params.loss(structure.n_classes()) };
-    problem.rows.checked(fit_problem(&problem, structure, norm, &params, control))
-}
-
-fn fit_problem<R: LossRows>(
-    problem: &Problem<R>,
-    structure: &Structure,
-    norm: Norm,
-    params: &MarginParams,
-    control: &Control,
-) -> Result<BnSvmFit> {
+    let problem = &Problem { likelihood, rows, loss: params.loss(structure.n_classes()) };
     let (v, iterations, gap, objective) = match norm {
         Norm::Squared => squared(problem, params, control)?,
         Norm::Absolute => absolute(problem, params, control)?,

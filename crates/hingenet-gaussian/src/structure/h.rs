@@ -1,12 +1,11 @@
 //! H-SGBN, the baseline the paper improves on: block coordinate descent over the columns, where arcs
 //! from nodes that the child already reaches are penalised (Eq. 2.1). The result depends on the order of
-//! the columns. Updating the whole network at once ([`fit_h_whole`]) does not, but two arcs of a cycle that leave together
+//! the columns. Updating the whole network at once ([`whole`]) does not, but two arcs of a cycle that leave together
 //! may return together, so that it goes to and fro; the paper gives that as the reason for an order.
 
-use super::StructureFit;
-use super::weights::{ArcWeights, reachable};
+use super::weights::{ArcWeights, Regressions, Task, reachable};
+use super::{ArcRule, Constraints, StructureFit};
 use crate::moments::Moments;
-use crate::structure::{ArcRule, Constraints};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::solver::SolverReport;
@@ -20,20 +19,15 @@ pub fn fit_h(
     constraints: &Constraints,
     control: &Control,
 ) -> Result<StructureFit> {
-    let mut run = Run::new(moments, lambda1, false, constraints)?;
+    let mut run = Run::new(Task { moments, lambda1, constraints }, false)?;
     let converged = run.continuation(control)?;
     run.into_fit(converged)
 }
 
 /// The same with all columns updated at once from the graph before. Where it does not settle on an acyclic network, the
 /// acyclic one with the least objective on the way is the result; an error if there was none.
-pub fn fit_h_whole(
-    moments: &Moments,
-    lambda1: f64,
-    constraints: &Constraints,
-    control: &Control,
-) -> Result<StructureFit> {
-    let mut run = Run::new(moments, lambda1, true, constraints)?;
+pub(super) fn whole(task: Task<'_>, control: &Control) -> Result<StructureFit> {
+    let mut run = Run::new(task, true)?;
     let settled = run.continuation(control)? && run.is_acyclic();
     if !settled {
         let Some((_, weights)) = run.best.take() else {
@@ -42,16 +36,13 @@ pub fn fit_h_whole(
                 "use method `h`, which takes one column after the other, or `or`",
             ));
         };
-        run.weights = weights;
+        run.now.weights = weights;
     }
     run.into_fit(settled)
 }
 
 struct Run<'a> {
-    moments: &'a Moments,
-    lambda1: f64,
-    constraints: &'a Constraints,
-    weights: ArcWeights,
+    now: Regressions<'a>,
     /// Children of each node, kept up to date.
     children: Vec<Vec<usize>>,
     sweeps: usize,
@@ -63,18 +54,17 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(moments: &'a Moments, lambda1: f64, is_whole: bool, constraints: &'a Constraints) -> Result<Self> {
-        let weights = ArcWeights::lasso(moments, lambda1, constraints)?;
-        let children = weights.children(constraints.required());
-        let (sweeps, change, best) = (0, 0.0, None);
-        Ok(Run { moments, lambda1, constraints, weights, children, sweeps, change, is_whole, best })
+    fn new(task: Task<'a>, is_whole: bool) -> Result<Self> {
+        let now = Regressions::lasso(task)?;
+        let children = now.weights.children(task.constraints.required());
+        Ok(Run { now, children, sweeps: 0, change: 0.0, is_whole, best: None })
     }
 
     /// λ_dag = λ1 4^k, k = −2..7, then ∞, up to the first acyclic result; says whether that settled.
     fn continuation(&mut self, control: &Control) -> Result<bool> {
         let mut settled = false;
         for k in -2..=8 {
-            let lambda_dag = if k == 8 { f64::INFINITY } else { self.lambda1 * 4f64.powi(k) };
+            let lambda_dag = if k == 8 { f64::INFINITY } else { self.now.task.lambda1 * 4f64.powi(k) };
             settled = self.sweep_until_settled(lambda_dag, control)?;
             if self.is_acyclic() && (settled || !self.is_whole) {
                 break;
@@ -106,12 +96,11 @@ impl<'a> Run<'a> {
     /// Updates column j. Arcs into j do not change what j reaches, so they need not be taken out first.
     fn update_column(&mut self, j: usize, lambda_dag: f64) {
         let below = reachable(&self.children, j);
-        let (constraints, lambda1) = (self.constraints, self.lambda1);
-        let weight = |i: usize, j: usize| penalty(constraints, lambda1, lambda_dag, (i, j), below[i]);
-        let before = self.weights.incoming.row(j).to_vec();
-        self.weights.solve_one(self.moments, j, weight);
-        for (i, (old, new)) in before.iter().zip(self.weights.incoming.row(j)).enumerate() {
-            let required = constraints.rule(i, j) == ArcRule::Required;
+        let Regressions { task, weights } = &mut self.now;
+        let before = weights.incoming.row(j).to_vec();
+        weights.solve_one(task.moments, j, |i, j| task.penalty(lambda_dag, (i, j), below[i]));
+        for (i, (old, new)) in before.iter().zip(weights.incoming.row(j)).enumerate() {
+            let required = task.constraints.rule(i, j) == ArcRule::Required;
             match (*old != 0.0, *new != 0.0) {
                 (false, true) if !required => self.children[i].push(j),
                 (true, false) if !required => self.children[i].retain(|&c| c != j),
@@ -124,23 +113,21 @@ impl<'a> Run<'a> {
     fn update_all(&mut self, lambda_dag: f64) {
         let below: Vec<Vec<bool>> =
             (0..self.children.len()).into_par_iter().map(|j| reachable(&self.children, j)).collect();
-        let (constraints, lambda1) = (self.constraints, self.lambda1);
-        let weight = |i: usize, j: usize| penalty(constraints, lambda1, lambda_dag, (i, j), below[j][i]);
-        self.weights.solve(self.moments, weight);
-        self.children = self.weights.children(constraints.required());
+        let Regressions { task, weights } = &mut self.now;
+        weights.solve(task.moments, |i, j| task.penalty(lambda_dag, (i, j), below[j][i]));
+        self.children = weights.children(task.constraints.required());
         let objective = self.objective(f64::INFINITY);
         if self.best.as_ref().is_none_or(|best| objective < best.0) && self.is_acyclic() {
-            self.best = Some((objective, self.weights.clone()));
+            self.best = Some((objective, self.now.weights.clone()));
         }
     }
 
     fn objective(&self, lambda_dag: f64) -> f64 {
-        let l1 = self.weights.penalty(|i, j| self.constraints.penalty(self.lambda1, i, j));
-        let mut f = self.weights.total_error() + l1;
+        let mut f = self.now.penalised_error();
         if lambda_dag.is_finite() {
             for j in 0..self.children.len() {
                 let below = reachable(&self.children, j);
-                let row = self.weights.incoming.row(j);
+                let row = self.now.weights.incoming.row(j);
                 f += lambda_dag
                     * row.iter().zip(&below).filter(|(_, b)| **b).map(|(t, _)| t.abs()).sum::<f64>();
             }
@@ -149,7 +136,7 @@ impl<'a> Run<'a> {
     }
 
     fn is_acyclic(&self) -> bool {
-        self.weights.order(self.constraints.required()).violation == 0.0
+        self.now.order().violation == 0.0
     }
 
     fn into_fit(self, converged: bool) -> Result<StructureFit> {
@@ -158,27 +145,23 @@ impl<'a> Run<'a> {
                 true => "H-SGBN of the whole network, which goes to and fro,".into(),
                 false => "H-SGBN (relative change of the objective)".into(),
             },
-            converged: converged && self.weights.converged,
+            converged: converged && self.now.weights.converged,
             iterations: self.sweeps,
             objective: self.objective(f64::INFINITY),
             gap: Some(self.change),
             slack: None,
         };
-        let levels = self.weights.order(self.constraints.required()).level;
-        self.weights.into_fit(self.moments, levels, report)
+        let levels = self.now.order().level;
+        self.now.into_fit(levels, report)
     }
 }
 
-/// Weight of the arc i -> j in its regression; `is_back` if j reaches i.
-fn penalty(
-    constraints: &Constraints,
-    lambda1: f64,
-    lambda_dag: f64,
-    (i, j): (usize, usize),
-    is_back: bool,
-) -> f64 {
-    match constraints.rule(i, j) {
-        ArcRule::Free if is_back => lambda1 + lambda_dag,
-        _ => constraints.penalty(lambda1, i, j),
+impl Task<'_> {
+    /// Weight of the arc i -> j in its regression; `is_back` if j reaches i.
+    fn penalty(&self, lambda_dag: f64, (i, j): (usize, usize), is_back: bool) -> f64 {
+        match self.constraints.rule(i, j) {
+            ArcRule::Free if is_back => self.lambda1 + lambda_dag,
+            _ => self.constraints.penalty(self.lambda1, i, j),
+        }
     }
 }

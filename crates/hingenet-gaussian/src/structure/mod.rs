@@ -1,6 +1,6 @@
-//! Learning the graph and the arc weights of one class: OR-SGBN ([`fit_or`]) and Algorithm 3 as printed
-//! ([`fit_or_printed`]), H-SGBN ([`fit_h`], [`fit_h_whole`]), order search ([`fit_search`]), independence tests
-//! ([`fit_by_tests`]), L1MB ([`fit_l1mb`]), two classes with a fused penalty ([`fit_fused`]).
+//! Learning the graph and the arc weights of one class by one of some methods ([`Method`]): OR-SGBN ([`fit_or`]) and
+//! Algorithm 3 as printed, H-SGBN ([`fit_h`]), order search ([`fit_search`]), independence tests ([`fit_by_tests`]), L1MB
+//! ([`fit_l1mb`]); and of two classes with a fused penalty ([`fit_fused`]).
 //! Input are the moments of the rows, output is a weight matrix Θ with `Θ[(i, j)]` for the arc i -> j.
 
 mod columns;
@@ -15,10 +15,10 @@ mod weights;
 
 pub use constraints::{ArcRule, Constraints};
 pub use fused::fit_fused;
-pub use h::{fit_h, fit_h_whole};
+pub use h::fit_h;
 pub use independence::{ALPHA, Growth, TestLearner, check_alpha, fit_by_tests};
 pub use l1mb::fit_l1mb;
-pub use or::{LAMBDA1_PER_ROW, Start, fit_or, fit_or_from, fit_or_printed};
+pub use or::{LAMBDA1_PER_ROW, Start, fit_or};
 pub use search::{CLASSIFIER_ROUNDS, STUDY_ROUNDS, SearchParams, fit_search};
 
 use crate::missing::expected_moments;
@@ -29,6 +29,8 @@ use hingenet_base::error::Result;
 use hingenet_base::graph::{Dag, Pdag};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_base::solver::SolverReport;
+use weights::Task;
+pub(crate) use weights::reachable;
 
 /// Which structure learner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,6 +56,7 @@ pub enum StructureMethod {
 pub const METHODS: [(&str, StructureMethod, &str); 13] = {
     use StructureMethod::{H, HWhole, L1mb, Or, OrPrinted, Search, Tests};
     use TestLearner::{Blankets, Pc, Total, TotalBackward};
+    use independence::Growth::{All, First, Interleaved, Strongest};
     [
         ("search", Search, "Order search by BIC: the fewest errors, needs no lambda1"),
         ("or", Or, "OR-SGBN, the paper's method: lasso regressions and an order of the nodes in turn"),
@@ -65,26 +68,14 @@ pub const METHODS: [(&str, StructureMethod, &str); 13] = {
         ("h", H, "H-SGBN, the paper's baseline: depends on the order of the columns"),
         ("h-whole", HWhole, "H-SGBN of the whole network at once: may go to and fro without end"),
         ("pc", Tests(Pc), "PC-stable: edges go when neighbours separate their ends"),
-        (
-            "gs",
-            Tests(Blankets(Growth::First)),
-            "Grow-shrink: Markov blankets, grown by the first dependent node",
-        ),
-        (
-            "iamb",
-            Tests(Blankets(Growth::Strongest)),
-            "IAMB: Markov blankets, grown by the most dependent node",
-        ),
+        ("gs", Tests(Blankets(First)), "Grow-shrink: Markov blankets, grown by the first dependent node"),
+        ("iamb", Tests(Blankets(Strongest)), "IAMB: Markov blankets, grown by the most dependent node"),
         (
             "fast-iamb",
-            Tests(Blankets(Growth::All)),
+            Tests(Blankets(All)),
             "Fast-IAMB: Markov blankets, grown by all dependent nodes at once",
         ),
-        (
-            "inter-iamb",
-            Tests(Blankets(Growth::Interleaved)),
-            "Inter-IAMB: as IAMB, shrinking after every step",
-        ),
+        ("inter-iamb", Tests(Blankets(Interleaved)), "Inter-IAMB: as IAMB, shrinking after every step"),
         ("tc", Tests(Total), "Total conditioning: tests given all other columns, then collider sets"),
         ("tc-bw", Tests(TotalBackward), "Total conditioning with backward elimination"),
         ("l1mb", L1mb, "L1MB: lasso neighbourhoods by BIC, then hill climbing inside them"),
@@ -162,12 +153,12 @@ impl Method {
         constraints: &Constraints,
         control: &Control,
     ) -> Result<StructureFit> {
-        let (lambda1, start) = (self.lambda1, self.start);
+        let task = Task { moments, lambda1: self.lambda1, constraints };
         match self.kind {
-            StructureMethod::Or => fit_or_from(moments, lambda1, start, constraints, control),
-            StructureMethod::OrPrinted => fit_or_printed(moments, lambda1, start, constraints, control),
-            StructureMethod::H => fit_h(moments, lambda1, constraints, control),
-            StructureMethod::HWhole => fit_h_whole(moments, lambda1, constraints, control),
+            StructureMethod::Or => or::alternating(task, self.start, control),
+            StructureMethod::OrPrinted => or::as_printed(task, self.start, control),
+            StructureMethod::H => fit_h(moments, self.lambda1, constraints, control),
+            StructureMethod::HWhole => h::whole(task, control),
             StructureMethod::Tests(learner) => {
                 fit_by_tests(moments, learner, self.alpha, constraints, control)
             }

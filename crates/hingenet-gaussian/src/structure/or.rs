@@ -7,16 +7,15 @@
 //!
 //! λ_dag is raised by a factor 1.5 from a small value, and both steps alternate at each value until the graph is acyclic;
 //! then every pair against the order is forbidden. That is the method the paper's text describes ([`fit_or`]). Algorithm 3
-//! as printed ([`fit_or_printed`]) keeps the order while λ_dag runs, so that the order comes from the cyclic start, and may
+//! as printed ([`as_printed`]) keeps the order while λ_dag runs, so that the order comes from the cyclic start, and may
 //! end with a cycle. Proposition 2 bounds the λ_dag that makes a Θ-step acyclic; as printed it is too small by the factor
 //! 1 + m (both forms stand in the golden cases). The continuation does not lean on it: its hard phase is acyclic by
 //! construction.
 
-use super::StructureFit;
 use super::l1mb::neighbourhoods;
-use super::weights::ArcWeights;
+use super::weights::{Regressions, Task};
+use super::{ArcRule, Constraints, StructureFit};
 use crate::moments::Moments;
-use crate::structure::{ArcRule, Constraints};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::solver::SolverReport;
@@ -53,22 +52,16 @@ pub fn fit_or(
     constraints: &Constraints,
     control: &Control,
 ) -> Result<StructureFit> {
-    fit_or_from(moments, lambda1, Start::Lasso, constraints, control)
+    alternating(Task { moments, lambda1, constraints }, Start::Lasso, control)
 }
 
-/// The same from another start.
-pub fn fit_or_from(
-    moments: &Moments,
-    lambda1: f64,
-    start: Start,
-    constraints: &Constraints,
-    control: &Control,
-) -> Result<StructureFit> {
-    let mut run = Run::new(moments, lambda1, start, constraints, control)?;
+/// The same from any start.
+pub(super) fn alternating(task: Task<'_>, start: Start, control: &Control) -> Result<StructureFit> {
+    let mut run = Run::new(task, start, control)?;
     let mut acyclic = false;
     for k in FIRST..=LAST {
         control.progress("sparse network", (k - FIRST) as usize, 0)?;
-        run.alternate(lambda1 * FACTOR.powi(k), control)?;
+        run.alternate(task.lambda1 * FACTOR.powi(k), control)?;
         acyclic = run.violation == 0.0;
         if acyclic {
             break;
@@ -84,22 +77,16 @@ pub fn fit_or_from(
 
 /// Algorithm 3 as printed: regressions at a fixed order while λ_dag runs through its values, then an order step, until f at
 /// the last value settles. A result with a cycle is an error.
-pub fn fit_or_printed(
-    moments: &Moments,
-    lambda1: f64,
-    start: Start,
-    constraints: &Constraints,
-    control: &Control,
-) -> Result<StructureFit> {
-    let mut run = Run::new(moments, lambda1, start, constraints, control)?;
-    let strongest = lambda1 * 4f64.powi(*PRINTED.end());
+pub(super) fn as_printed(task: Task<'_>, start: Start, control: &Control) -> Result<StructureFit> {
+    let mut run = Run::new(task, start, control)?;
+    let strongest = task.lambda1 * 4f64.powi(*PRINTED.end());
     let (mut last, mut settled) = (f64::INFINITY, false);
     for round in 0..ROUNDS {
         control.progress("sparse network", round, ROUNDS)?;
         let mut after_theta = last;
         for k in PRINTED {
             control.check()?;
-            after_theta = run.theta_step(lambda1 * 4f64.powi(k));
+            after_theta = run.theta_step(task.lambda1 * 4f64.powi(k));
         }
         run.order_step();
         let after_order = run.objective(strongest);
@@ -120,10 +107,7 @@ pub fn fit_or_printed(
 }
 
 struct Run<'a> {
-    moments: &'a Moments,
-    lambda1: f64,
-    constraints: &'a Constraints,
-    weights: ArcWeights,
+    now: Regressions<'a>,
     level: Vec<usize>,
     /// Minimum of the order step in units of Δ/m.
     violation: f64,
@@ -134,27 +118,19 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// The start and its order.
-    fn new(
-        moments: &'a Moments,
-        lambda1: f64,
-        start: Start,
-        constraints: &'a Constraints,
-        control: &Control,
-    ) -> Result<Self> {
-        let level = vec![0; moments.nodes()];
-        let lasso = ArcWeights::lasso(moments, lambda1, constraints)?;
-        let weights = match start {
-            Start::Lasso => lasso,
-            Start::L1mb => neighbourhoods(moments, constraints, control)?,
-        };
-        let (trace, rounds, violation, tie) = (Vec::new(), 0, 0.0, false);
-        let mut run = Run { moments, lambda1, constraints, weights, level, violation, trace, rounds, tie };
+    fn new(task: Task<'a>, start: Start, control: &Control) -> Result<Self> {
+        let mut now = Regressions::lasso(task)?;
+        if start == Start::L1mb {
+            now.weights = neighbourhoods(task.moments, task.constraints, control)?;
+        }
+        let level = vec![0; task.moments.nodes()];
+        let mut run = Run { now, level, violation: 0.0, trace: Vec::new(), rounds: 0, tie: false };
         run.order_step();
         Ok(run)
     }
 
     fn order_step(&mut self) {
-        let found = self.weights.order(self.constraints.required());
+        let found = self.now.order();
         self.level = found.level;
         self.violation = found.violation;
         if self.violation > 0.0 {
@@ -164,9 +140,9 @@ impl<'a> Run<'a> {
 
     /// An exact tie: both directions present, equally heavy, on one level.
     fn has_tie(&self) -> bool {
-        let theta = &self.weights.incoming;
-        self.weights.arcs().any(|a| {
-            let back = theta[(a.from, a.to)].abs();
+        let weights = &self.now.weights;
+        weights.arcs().any(|a| {
+            let back = weights.incoming[(a.from, a.to)].abs();
             a.from < a.to
                 && self.level[a.from] == self.level[a.to]
                 && (a.weight - back).abs() <= 1e-9 * a.weight
@@ -175,14 +151,13 @@ impl<'a> Run<'a> {
 
     /// f with λ_dag in units of 1 / (Δ/m): the whole last term is `penalty · violation`. The hard phase has none.
     fn objective(&self, penalty: f64) -> f64 {
-        let l1 = self.weights.penalty(|i, j| self.constraints.penalty(self.lambda1, i, j));
         let last = if penalty.is_finite() { penalty * self.violation } else { 0.0 };
-        self.weights.total_error() + l1 + last
+        self.now.penalised_error() + last
     }
 
     /// Regressions with weights λ1 + λ_dag Υ, infinite against the order where λ_dag is; returns f.
     fn theta_step(&mut self, penalty: f64) -> f64 {
-        let (constraints, lambda1, level) = (self.constraints, self.lambda1, &self.level);
+        let (Task { moments, lambda1, constraints }, level) = (self.now.task, &self.level);
         let weight = |i: usize, j: usize| {
             let excess = (1 + level[i]).saturating_sub(level[j]) as f64;
             let may_bend = constraints.rule(i, j) == ArcRule::Free || penalty == f64::INFINITY;
@@ -192,8 +167,9 @@ impl<'a> Run<'a> {
                 constraints.penalty(lambda1, i, j)
             }
         };
-        self.weights.solve(self.moments, weight);
-        self.weights.total_error() + self.weights.penalty(weight)
+        let weights = &mut self.now.weights;
+        weights.solve(moments, weight);
+        weights.total_error() + weights.penalty(weight)
     }
 
     /// Θ-step and order step at one λ_dag until f settles; says whether it did. A round that leaves the order as it was
@@ -222,7 +198,7 @@ impl<'a> Run<'a> {
     /// Notes f after both halves of a round. The range Δ of the order variables is 1: another would rescale λ_dag only.
     fn note(&mut self, penalty: f64, after_theta: f64, after_order: f64) {
         self.rounds += 1;
-        let lambda_dag = penalty * self.moments.nodes() as f64;
+        let lambda_dag = penalty * self.level.len() as f64;
         self.trace.push((lambda_dag, after_theta));
         if lambda_dag.is_finite() {
             self.trace.push((lambda_dag, after_order));
@@ -236,13 +212,13 @@ impl<'a> Run<'a> {
         });
         let report = SolverReport {
             method: "OR-SGBN (relative decrease of f)".into(),
-            converged: converged && self.weights.converged,
+            converged: converged && self.now.weights.converged,
             iterations: self.rounds,
             objective: self.objective(0.0),
             gap,
             slack: None,
         };
-        let fit = self.weights.into_fit(self.moments, self.level, report)?;
+        let fit = self.now.into_fit(self.level, report)?;
         Ok(StructureFit { trace: self.trace, ..fit })
     }
 }

@@ -26,15 +26,6 @@ impl ArcWeights {
         ArcWeights { incoming: Matrix::zeros(m, m), squared_error, converged: true }
     }
 
-    /// Where OR-SGBN and H-SGBN start: the lasso of every node on all others (the graph may have cycles).
-    pub fn lasso(moments: &Moments, lambda1: f64, constraints: &Constraints) -> Result<Self> {
-        require("lambda1", lambda1, "a finite number > 0", lambda1.is_finite() && lambda1 > 0.0)?;
-        require_len("nodes of the constraints", moments.nodes(), constraints.nodes())?;
-        let mut weights = Self::zeros(moments);
-        weights.solve(moments, |i, j| constraints.penalty(lambda1, i, j));
-        Ok(weights)
-    }
-
     /// Least squares of every node on its parents; a node whose parents depend on each other linearly keeps no arcs.
     pub fn least_squares(moments: &Moments, dag: &Dag) -> Self {
         let mut weights = Self::zeros(moments);
@@ -127,6 +118,49 @@ impl ArcWeights {
     }
 }
 
+/// What OR-SGBN and H-SGBN learn from.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'a> {
+    pub moments: &'a Moments,
+    /// Penalty of an arc.
+    pub lambda1: f64,
+    pub constraints: &'a Constraints,
+}
+
+/// Its regressions, which both solve again and again with other weights.
+pub(super) struct Regressions<'a> {
+    pub task: Task<'a>,
+    pub weights: ArcWeights,
+}
+
+impl<'a> Regressions<'a> {
+    /// Where both start: the lasso of every node on all others (the graph may have cycles).
+    pub fn lasso(task: Task<'a>) -> Result<Self> {
+        let Task { moments, lambda1, constraints } = task;
+        require("lambda1", lambda1, "a finite number > 0", lambda1.is_finite() && lambda1 > 0.0)?;
+        require_len("nodes of the constraints", moments.nodes(), constraints.nodes())?;
+        let mut weights = ArcWeights::zeros(moments);
+        weights.solve(moments, |i, j| constraints.penalty(lambda1, i, j));
+        Ok(Regressions { task, weights })
+    }
+
+    /// `Σ_j ‖r_j‖² + λ1 Σ|Θ|`.
+    pub fn penalised_error(&self) -> f64 {
+        let Task { lambda1, constraints, .. } = self.task;
+        self.weights.total_error() + self.weights.penalty(|i, j| constraints.penalty(lambda1, i, j))
+    }
+
+    /// The order step.
+    pub fn order(&self) -> Potentials {
+        self.weights.order(self.task.constraints.required())
+    }
+
+    /// The result with these weights; an error names a cycle.
+    pub fn into_fit(self, levels: Vec<usize>, report: SolverReport) -> Result<StructureFit> {
+        self.weights.into_fit(self.task.moments, levels, report)
+    }
+}
+
 fn solve_column(
     moments: &Moments,
     j: usize,
@@ -158,7 +192,7 @@ pub(super) fn least_squares(moments: &Moments, j: usize, support: &[usize]) -> O
 }
 
 /// Nodes that can be reached from `from` along `children`, `from` itself only by a cycle.
-pub(super) fn reachable(children: &[Vec<usize>], from: usize) -> Vec<bool> {
+pub(crate) fn reachable(children: &[Vec<usize>], from: usize) -> Vec<bool> {
     let mut seen = vec![false; children.len()];
     let mut stack: Vec<usize> = children[from].clone();
     while let Some(v) = stack.pop() {

@@ -15,7 +15,7 @@
 
 use super::difference::{Change, difference_network};
 use crate::moments::Moments;
-use crate::structure::{ArcRule, Constraints, Method, SearchParams, StructureFit};
+use crate::structure::{ArcRule, Constraints, Method, SearchParams, StructureFit, reachable};
 use hingenet_base::control::Control;
 use hingenet_base::error::{Result, require};
 use hingenet_base::numeric::linalg::{Cholesky, Matrix};
@@ -71,12 +71,21 @@ pub struct Contrasts {
     pub class: usize,
     /// Arcs whose weights differ, the clearest first, each with its support.
     pub reported: Vec<(Contrast, f64)>,
-    /// Arcs of the common graph that were asked.
+    /// What shuffled classes give.
+    pub chance: Chance,
+}
+
+/// What shuffled classes give.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Chance {
+    /// Arcs of the common graph that were asked whether they differ.
     pub asked: usize,
-    /// Mean number of arcs that shuffled classes put above the threshold.
+    /// Mean number of differences that would be reported.
     pub expected_false: f64,
-    /// Arcs that the networks learnt apart gain and lose when the classes are shuffled, means.
-    pub apart: (f64, f64),
+    /// Mean number of arcs that networks learnt apart gain.
+    pub gained: f64,
+    /// Mean number of arcs that they lose.
+    pub lost: f64,
 }
 
 /// Fewest rows of a class that is compared: half of them must still make a network.
@@ -128,9 +137,12 @@ pub fn contrasts(
     Ok(Contrasts {
         class,
         reported: reported.iter().map(|arc| (*arc, support(arc))).collect(),
-        asked: found.len(),
-        expected_false: threshold.expected_false,
-        apart: (mean(|a| a.0), mean(|a| a.1)),
+        chance: Chance {
+            asked: found.len(),
+            expected_false: threshold.expected_false,
+            gained: mean(|a| a.0),
+            lost: mean(|a| a.1),
+        },
     })
 }
 
@@ -275,7 +287,7 @@ impl Learner<'_> {
                     continue;
                 }
                 let free = |i: usize, j: usize, parents: &[Vec<usize>]| {
-                    self.constraints.rule(i, j) != ArcRule::Forbidden && !is_ancestor(parents, j, i)
+                    self.constraints.rule(i, j) != ArcRule::Forbidden && !reachable(parents, i)[j]
                 };
                 if free(i, j, &parents) {
                     parents[j].push(i);
@@ -286,21 +298,6 @@ impl Learner<'_> {
         }
         parents
     }
-}
-
-/// Whether a way of arcs leads from `from` to `to`.
-fn is_ancestor(parents: &[Vec<usize>], from: usize, to: usize) -> bool {
-    let mut seen = vec![false; parents.len()];
-    let mut open = vec![to];
-    while let Some(v) = open.pop() {
-        if v == from {
-            return true;
-        }
-        if !std::mem::replace(&mut seen[v], true) {
-            open.extend(&parents[v]);
-        }
-    }
-    false
 }
 
 /// A graph for both classes and its score: a weight is shared unless one for each class pays its price,
@@ -330,8 +327,8 @@ impl Joint<'_> {
                     let dropped = self.score(j, &without);
                     let turned: Vec<usize> = self.parents[i].iter().copied().chain([j]).collect();
                     let kept = std::mem::replace(&mut self.parents[j], without);
-                    let may_turn = self.constraints.rule(j, i) != ArcRule::Forbidden
-                        && !is_ancestor(&self.parents, i, j);
+                    let may_turn =
+                        self.constraints.rule(j, i) != ArcRule::Forbidden && !reachable(&self.parents, j)[i];
                     let other = if may_turn { self.score(i, &turned) } else { f64::NEG_INFINITY };
                     let is_required = self.constraints.rule(i, j) == ArcRule::Required;
                     if !is_required && other > score[i].max(score[i] + score[j] - dropped) + 1e-7 {
@@ -456,7 +453,6 @@ mod tests {
     #[test]
     fn ancestors_follow_the_arcs() {
         let parents = vec![vec![], vec![0], vec![1], vec![]];
-        assert!(is_ancestor(&parents, 0, 2) && is_ancestor(&parents, 2, 2));
-        assert!(!is_ancestor(&parents, 2, 0) && !is_ancestor(&parents, 3, 2));
+        assert_eq!(reachable(&parents, 2), [true, true, false, false]);
     }
 }

@@ -8,7 +8,7 @@ mod difference;
 mod moments;
 
 pub use confidence::{ArcConfidence, Resampling, RunArcs, arc_confidence};
-pub use contrast::{ClassRows, Contrast, ContrastParams, Contrasts, contrasts};
+pub use contrast::{Chance, ClassRows, Contrast, ContrastParams, Contrasts, contrasts};
 pub use difference::{ArcDifference, Change, GroupTable, degrees, difference_network, group_table};
 pub use moments::study_moments;
 

@@ -51,7 +51,8 @@ fn drawn(report: &EvaluationReport) -> Vec<Drawn<'_>> {
     let styles = series_styles(&names);
     let results = &report.evaluation.results;
     let mut order: Vec<usize> = (0..names.len()).collect();
-    order.sort_by(|&a, &b| results[b].accuracy.mean.total_cmp(&results[a].accuracy.mean).then(a.cmp(&b)));
+    let mean = |i: usize| results[i].accuracy.mean;
+    order.sort_by(|&a, &b| mean(b).total_cmp(&mean(a)).then(a.cmp(&b)));
     order.truncate(DRAWN);
     order.sort_unstable();
     order.iter().map(|&i| Drawn { index: i, style: styles[i], study: &report.models[i] }).collect()
@@ -87,13 +88,14 @@ fn facts(report: &EvaluationReport) -> Vec<String> {
 fn verdict(report: &EvaluationReport) -> String {
     let (v, results) = (&report.verdict, &report.evaluation.results);
     let best = &results[v.best];
+    let accuracy = &best.accuracy;
     let always = format!("always answering “{}” ({} %)", v.majority_class, percent(v.majority_share));
     let achieved = format!(
         "{} classifies {} % of unseen rows correctly (95 % interval {}–{} %)",
         best.model,
-        percent(best.accuracy.mean),
-        percent(best.accuracy.interval.low),
-        percent(best.accuracy.interval.high)
+        percent(accuracy.mean),
+        percent(accuracy.interval.low),
+        percent(accuracy.interval.high)
     );
     if v.gain <= 0.0 {
         return format!("No model is more accurate than {always}.");
@@ -196,7 +198,7 @@ fn comparison(report: &EvaluationReport, drawn: &[Drawn]) -> Section {
 
 /// What Wilcoxon's test is worth on these folds.
 fn signed_ranks_text(report: &EvaluationReport) -> String {
-    let Some(ranks) = report.differences.first().and_then(|d| d.signed_ranks.as_ref()) else {
+    let Some(ranks) = report.differences.first().and_then(|d| d.tested.signed_ranks.as_ref()) else {
         return String::new();
     };
     let mut text = " Beside it stands Wilcoxon's signed-rank test, which papers print, with Bonferroni's factor for one model \
@@ -211,14 +213,11 @@ fn signed_ranks_text(report: &EvaluationReport) -> String {
 }
 
 fn model_row(r: &ModelResult) -> Vec<Cell> {
+    let (accuracy, error) = (&r.accuracy, &r.balanced_error);
     vec![
         Cell::text(r.model.clone()),
-        Cell::percent_interval(r.accuracy.mean, r.accuracy.interval.low, r.accuracy.interval.high),
-        Cell::percent_interval(
-            r.balanced_error.mean,
-            r.balanced_error.interval.low,
-            r.balanced_error.interval.high,
-        ),
+        Cell::percent_interval(accuracy.mean, accuracy.interval.low, accuracy.interval.high),
+        Cell::percent_interval(error.mean, error.interval.low, error.interval.high),
         Cell::number(r.log_loss, 4),
         Cell::number(r.brier, 4),
         Cell::optional(r.auc, |a| Cell::number(a, 4)),
@@ -248,15 +247,16 @@ fn pairs(report: &EvaluationReport) -> DataTable {
         .iter()
         .take(200)
         .map(|d| {
+            let (test, ranks) = (&d.tested, d.tested.signed_ranks.as_ref());
             vec![
                 Cell::text(name(d.first)),
                 Cell::text(name(d.second)),
                 Cell::percent(d.mean),
-                Cell::optional(d.ci95, Cell::percent),
-                Cell::optional(d.p_value, figures::p_value),
-                Cell::optional(d.p_adjusted, figures::p_value),
-                Cell::optional(d.signed_ranks.as_ref().map(|s| s.p_value), figures::p_value),
-                Cell::optional(d.signed_ranks.as_ref().map(|s| s.p_bonferroni), figures::p_value),
+                Cell::optional(test.ci95, Cell::percent),
+                Cell::optional(test.p_value, figures::p_value),
+                Cell::optional(test.p_adjusted, figures::p_value),
+                Cell::optional(ranks.map(|s| s.p_value), figures::p_value),
+                Cell::optional(ranks.map(|s| s.p_bonferroni), figures::p_value),
             ]
         })
         .collect();

@@ -105,14 +105,10 @@ fn network(picture: &NetworkPicture, number: usize, anchor: Option<&str>) -> Fig
 }
 
 fn decisions(report: &ModelReport) -> Option<Section> {
-    let mut section = Section::about(
-        &report.decisions,
-        "decisions",
-        "Decisions explained",
-        "From the log-odds of the class when nothing is known to those of the row: each bar is what one known feature adds, \
+    let text = "From the log-odds of the class when nothing is known to those of the row: each bar is what one known feature adds, \
          averaged over all orders in which the features could become known (its Shapley value). Blue speaks for the class \
-         decided for, orange against it. Log-odds are ln P/(1 − P): 0 is even, 2.2 is 90 %, 4.6 is 99 %.",
-    )?;
+         decided for, orange against it. Log-odds are ln P/(1 − P): 0 is even, 2.2 is 90 %, 4.6 is 99 %.";
+    let mut section = Section::about(&report.decisions, "decisions", "Decisions explained", text)?;
     section.figures = report.decisions.iter().map(|d| decision(d, &report.classes)).collect();
     Some(section)
 }
@@ -240,13 +236,9 @@ fn detail(node: &NodeTable, number: usize) -> Detail {
 }
 
 fn cuts(report: &ModelReport) -> Option<Section> {
-    let mut section = Section::about(
-        &report.cuts,
-        "cuts",
-        "Intervals of numbers",
-        "A number counts by the interval it falls into; a cut belongs to the interval below it. A column without cuts \
-         tells nothing about the class by itself.",
-    )?;
+    let text = "A number counts by the interval it falls into; a cut belongs to the interval below it. A column without cuts \
+         tells nothing about the class by itself.";
+    let mut section = Section::about(&report.cuts, "cuts", "Intervals of numbers", text)?;
     let mut table = DataTable::new("Cut points", &["column", "intervals", "cuts"]);
     table.rows = report
         .cuts

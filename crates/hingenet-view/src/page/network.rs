@@ -142,14 +142,10 @@ fn key(class: &str, sign: &str, is_open: bool, name: &str) -> (String, String) {
 
 /// What discriminative learning changed, class by class, in the layout of the networks.
 fn moved(report: &NetworkReport) -> Option<Section> {
-    let mut section = Section::about(
-        &report.moved,
-        "moved",
-        "What discriminative learning changed",
-        "The networks were first learnt to describe their classes; then some weights were moved so that the classes are told \
+    let text = "The networks were first learnt to describe their classes; then some weights were moved so that the classes are told \
          apart better. The picture has the weights that moved, the wider the larger; constants of nodes (their bias) are \
-         in the table only.",
-    )?;
+         in the table only.";
+    let mut section = Section::about(&report.moved, "moved", "What discriminative learning changed", text)?;
     section.keys = vec![key("changed", "Δ", false, "weight moved")];
     let layout = common_layout(report);
     for (k, network) in report.networks.iter().enumerate() {
@@ -184,14 +180,10 @@ fn moved_table(report: &NetworkReport, class: &str) -> DataTable {
 fn differences(report: &NetworkReport) -> Option<Section> {
     let compared: Vec<(&NetworkDifference, &Chance)> =
         report.comparisons.iter().filter_map(|d| Some((d, d.chance.as_ref()?))).collect();
-    let mut section = Section::about(
-        &compared,
-        "differences",
-        "How the classes differ",
-        "One graph is learnt for both classes, and each of its arcs is asked whether its weight differs. The same is done \
+    let text = "One graph is learnt for both classes, and each of its arcs is asked whether its weight differs. The same is done \
          with the classes shuffled: only arcs are shown that stand out from what that gives. Differences of means play no part. \
-         The support is the share of half samples that show the same difference.",
-    )?;
+         The support is the share of half samples that show the same difference.";
+    let mut section = Section::about(&compared, "differences", "How the classes differ", text)?;
     section.keys = vec![key("changed", "Δ", false, "weight differs")];
     let layout = common_layout(report);
     let figure = |(k, (d, chance)): (usize, &(&NetworkDifference, &Chance))| {
@@ -229,14 +221,10 @@ fn contrast_table<'a>(d: &NetworkDifference, arcs: impl Iterator<Item = &'a Weig
 
 /// Networks that were learnt apart, side by side.
 fn apart(report: &NetworkReport) -> Option<Section> {
-    let mut section = Section::about(
-        &report.comparisons,
-        "apart",
-        "Networks learnt apart",
-        "Arcs that only one class has, that run the other way, or whose weight differs, when each class is learnt from its \
+    let text = "Arcs that only one class has, that run the other way, or whose weight differs, when each class is learnt from its \
          own rows alone: mostly chance where rows are few. An empty head means that the direction is open in one of the \
-         classes, so that a reversal there says nothing.",
-    )?;
+         classes, so that a reversal there says nothing.";
+    let mut section = Section::about(&report.comparisons, "apart", "Networks learnt apart", text)?;
     section.keys = CHANGES.iter().map(|(_, class, sign, name)| key(class, sign, false, name)).collect();
     let layout = common_layout(report);
     section.figures = report

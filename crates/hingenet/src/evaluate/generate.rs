@@ -7,7 +7,9 @@ use hingenet_base::error::{Error, Result, require};
 use hingenet_base::numeric::random::Random;
 use hingenet_base::similar::did_you_mean;
 use hingenet_data::table::{Codes, Column, Table};
-use hingenet_density::generate::{Dependence, Networks, Orders};
+use hingenet_density::generate::Dependence::{self, Complex, Simple};
+use hingenet_density::generate::Networks;
+use hingenet_density::generate::Orders::{self, Common, Independent};
 use hingenet_gaussian::generate::{ClassNetworks, NODES};
 
 /// One generator a user can name.
@@ -29,15 +31,15 @@ pub struct Generator {
 enum Source {
     /// Nothing but random numbers.
     Row(fn(&mut Random) -> Row),
-    /// Two random networks of a seed, one for each class.
-    Pair(fn(u64) -> Result<Networks>),
+    /// Two random forests of normal features or mixtures, one for each class (Tenzer et al. 2020).
+    Forests(Dependence),
+    /// Two random networks of such features; `true` if a third of them have the same parents in both.
+    Pair(Dependence, Orders, bool),
     /// Sparse Gaussian networks that differ in a few arcs.
     Sparse,
 }
 
-/// Two random networks over normal features or mixtures, one for each of two classes (Tenzer et al. 2020).
-const fn pair(name: &'static str, about: &'static str, networks: fn(u64) -> Result<Networks>) -> Generator {
-    let source = Source::Pair(networks);
+const fn pair(name: &'static str, about: &'static str, source: Source) -> Generator {
     Generator { name, about, default_rows: 1000, columns: || numbers(FEATURES, 1, BINARY), source }
 }
 
@@ -88,43 +90,49 @@ pub const GENERATORS: &[Generator] = &[
     pair(
         "forest",
         "a random forest of normal features for each of two classes, 20 features (Tenzer et al. 2020)",
-        |seed| Networks::forest(FEATURES, Dependence::Simple, seed),
+        Source::Forests(Simple),
     ),
     pair(
         "forest-complex",
         "the same with mixtures of t and normal distributions instead of normal ones",
-        |seed| Networks::forest(FEATURES, Dependence::Complex, seed),
+        Source::Forests(Complex),
     ),
     pair(
         "bn",
         "independent networks with three parents a feature, one for each of two classes, 20 features (Tenzer et al. 2020)",
-        |seed| Networks::bn(FEATURES, Dependence::Simple, Orders::Independent, false, seed),
+        Source::Pair(Simple, Independent, false),
     ),
-    pair("bn-shared", "the same, a third of the features with the same parents in both classes", |seed| {
-        Networks::bn(FEATURES, Dependence::Simple, Orders::Independent, true, seed)
-    }),
-    pair("bn-complex", "as bn, with mixtures of t and normal distributions instead of normal ones", |seed| {
-        Networks::bn(FEATURES, Dependence::Complex, Orders::Independent, false, seed)
-    }),
-    pair("bn-complex-shared", "as bn-shared, with such mixtures", |seed| {
-        Networks::bn(FEATURES, Dependence::Complex, Orders::Independent, true, seed)
-    }),
+    pair(
+        "bn-shared",
+        "the same, a third of the features with the same parents in both classes",
+        Source::Pair(Simple, Independent, true),
+    ),
+    pair(
+        "bn-complex",
+        "as bn, with mixtures of t and normal distributions instead of normal ones",
+        Source::Pair(Complex, Independent, false),
+    ),
+    pair("bn-complex-shared", "as bn-shared, with such mixtures", Source::Pair(Complex, Independent, true)),
     pair(
         "bn-one-order",
         "as bn, both networks of one order of the features and with the same roots: they differ in their arcs only",
-        |seed| Networks::bn(FEATURES, Dependence::Simple, Orders::Common, false, seed),
+        Source::Pair(Simple, Common, false),
     ),
     pair(
         "bn-one-order-shared",
         "the same, a third of the features with the same parents in both classes",
-        |seed| Networks::bn(FEATURES, Dependence::Simple, Orders::Common, true, seed),
+        Source::Pair(Simple, Common, true),
     ),
-    pair("bn-one-order-complex", "as bn-one-order, with mixtures of t and normal distributions", |seed| {
-        Networks::bn(FEATURES, Dependence::Complex, Orders::Common, false, seed)
-    }),
-    pair("bn-one-order-complex-shared", "as bn-one-order-shared, with such mixtures", |seed| {
-        Networks::bn(FEATURES, Dependence::Complex, Orders::Common, true, seed)
-    }),
+    pair(
+        "bn-one-order-complex",
+        "as bn-one-order, with mixtures of t and normal distributions",
+        Source::Pair(Complex, Common, false),
+    ),
+    pair(
+        "bn-one-order-complex-shared",
+        "as bn-one-order-shared, with such mixtures",
+        Source::Pair(Complex, Common, true),
+    ),
 ];
 
 /// An arc of a known network.
@@ -228,12 +236,15 @@ impl Source {
     /// What draws row `m` by a seed, which makes the networks, too.
     fn rows(self, seed: u64) -> Result<Box<dyn Fn(usize) -> Row>> {
         let of_stream = move |m: usize| Random::stream(seed, m as u64);
+        let two = |networks: Networks| -> Box<dyn Fn(usize) -> Row> {
+            // streams 0 to 3 of the seed make the networks
+            Box::new(move |m| two_networks(&networks, &mut of_stream(m + 4)))
+        };
         Ok(match self {
             Source::Row(row) => Box::new(move |m| row(&mut of_stream(m))),
-            Source::Pair(networks) => {
-                let networks = networks(seed)?;
-                // streams 0 to 3 of the seed make the networks
-                Box::new(move |m| two_networks(&networks, &mut of_stream(m + 4)))
+            Source::Forests(dependence) => two(Networks::forest(FEATURES, dependence, seed)?),
+            Source::Pair(dependence, orders, share_third) => {
+                two(Networks::bn(FEATURES, dependence, orders, share_third, seed)?)
             }
             Source::Sparse => {
                 let networks = ClassNetworks::new(seed)?;

@@ -126,8 +126,7 @@ impl Model {
         let (features, class) = if given.known().next().is_none() {
             model.sample(n, seed)?
         } else {
-            let (row, of_class) = (self.cells(&[given])?, given.of_class(self.classes.len()));
-            model.beliefs(&row, &given.unsure(), &of_class)?.draw(n, seed)?
+            model.beliefs(&self.evidence(given)?)?.draw(n, seed)?
         };
         let class = Column::categorical(self.target.clone(), self.classes.clone(), class);
         Table::new(features.columns().iter().cloned().chain([class]).collect())

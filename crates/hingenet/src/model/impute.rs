@@ -6,6 +6,7 @@ use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::log::argmax;
 use hingenet_data::belief::{Belief, grid_moments, moments};
+use hingenet_data::combinations::RowEvidence;
 use hingenet_data::encode::FeatureCoder;
 use hingenet_data::table::{Codes, Column, FeatureKind, FeatureSpec, Table, UnseenPolicy};
 use rayon::prelude::*;
@@ -29,14 +30,14 @@ impl Model {
     /// only: it is taken as uniform inside.
     pub fn impute(&self, table: &Table, unseen: UnseenPolicy, control: &Control) -> Result<(Table, Table)> {
         let (rows, _) = self.schema.align(table, unseen)?;
-        let nothing = vec![1.0; self.classes.len()];
+        let k = self.classes.len();
         let cells = match &self.fitted {
-            Fitted::Gaussian(model) => cells_by_row(&rows, nothing.len(), control, |row| {
-                let beliefs = model.beliefs(row, &[], &nothing)?;
+            Fitted::Gaussian(model) => cells_by_row(&rows, k, control, |row| {
+                let beliefs = model.beliefs(&RowEvidence::of_cells(row, k))?;
                 open(row).map(|j| Ok((j, Some(beliefs.column(j)?)))).collect()
             })?,
-            Fitted::Density(model) => cells_by_row(&rows, nothing.len(), control, |row| {
-                let columns = model.beliefs(row, &[], &nothing)?.columns();
+            Fitted::Density(model) => cells_by_row(&rows, k, control, |row| {
+                let columns = model.beliefs(&RowEvidence::of_cells(row, k))?.columns();
                 Ok(columns.into_iter().enumerate().filter(|(j, _)| row.column(*j).is_missing(0)).collect())
             })?,
             _ => self.discrete_cells(&rows, control)?,

@@ -151,48 +151,49 @@ fn expected(name: &str) -> String {
     }
 }
 
+const fn discrete(
+    name: &'static str,
+    about: &'static str,
+    options: &'static [OptionInfo],
+    graph: Graph,
+    rule: Rule,
+) -> ModelInfo {
+    ModelInfo { name, about, options, recipe: Recipe::Discrete(graph, rule) }
+}
+
 /// The five learning rules on one graph: graph options first, then those of the rule.
 macro_rules! on_graph {
     ($structure:literal, $graph:expr, $about:literal, [$($own:expr),*]) => {
         [
-            ModelInfo {
-                name: concat!($structure, ":ml"),
-                about: concat!($about, ", maximum likelihood"),
-                options: &[net::ALPHA.info, $($own.info,)* net::TAU.info],
-                recipe: Recipe::Discrete($graph, Rule::Ml),
-            },
-            ModelInfo {
-                name: concat!($structure, ":mcl"),
-                about: concat!($about, ", maximum conditional likelihood"),
-                options: &[
-                    net::POSITIVE_ALPHA, $($own.info,)* net::FORM.info, net::RIDGE.info, net::ITERATIONS.info,
-                ],
-                recipe: Recipe::Discrete($graph, Rule::Mcl),
-            },
-            ModelInfo {
-                name: concat!($structure, ":mm"),
-                about: concat!($about, ", maximum capped margin"),
-                options: &[
+            discrete(
+                concat!($structure, ":ml"), concat!($about, ", maximum likelihood"),
+                &[net::ALPHA.info, $($own.info,)* net::TAU.info], $graph, Rule::Ml,
+            ),
+            discrete(
+                concat!($structure, ":mcl"), concat!($about, ", maximum conditional likelihood"),
+                &[net::POSITIVE_ALPHA, $($own.info,)* net::FORM.info, net::RIDGE.info, net::ITERATIONS.info],
+                $graph, Rule::Mcl,
+            ),
+            discrete(
+                concat!($structure, ":mm"), concat!($about, ", maximum capped margin"),
+                &[
                     net::POSITIVE_ALPHA, $($own.info,)* net::SCALE.info, net::KAPPA.info, net::FORM.info,
                     net::ITERATIONS.info, net::EARLY_STOPPING.info,
                 ],
-                recipe: Recipe::Discrete($graph, Rule::Mm),
-            },
-            ModelInfo {
-                name: concat!($structure, ":bn-svm"),
-                about: concat!($about, ", support vector machine on the network's terms"),
-                options: &[net::ALPHA.info, $($own.info,)* net::LAMBDA.info, net::NORM.info],
-                recipe: Recipe::Discrete($graph, Rule::BnSvm),
-            },
-            ModelInfo {
-                name: concat!($structure, ":ml-bn-svm"),
-                about: concat!($about, ", the most likely network with the required margins"),
-                options: &[
+                $graph, Rule::Mm,
+            ),
+            discrete(
+                concat!($structure, ":bn-svm"), concat!($about, ", support vector machine on the network's terms"),
+                &[net::ALPHA.info, $($own.info,)* net::LAMBDA.info, net::NORM.info], $graph, Rule::BnSvm,
+            ),
+            discrete(
+                concat!($structure, ":ml-bn-svm"), concat!($about, ", the most likely network with the required margins"),
+                &[
                     net::CHOSEN_ALPHA, $($own.info,)* net::LAMBDA.info, net::GAMMA.info, net::SMOOTH.info,
                     net::SOLVER.info, net::GAP.info, net::TAU.info,
                 ],
-                recipe: Recipe::Discrete($graph, Rule::MlBnSvm),
-            },
+                $graph, Rule::MlBnSvm,
+            ),
         ]
     };
 }

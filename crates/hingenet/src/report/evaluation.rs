@@ -40,18 +40,27 @@ pub struct PairTest {
     pub second: String,
     /// Mean accuracy of the first less that of the second.
     pub accuracy: f64,
-    /// Half-width of its 95 % interval with the corrected variance; none for a single split.
-    pub ci95: Option<f64>,
-    /// Two-sided p-value of the corrected resampled t-test over folds (McNemar's for a single split).
-    pub p_value: Option<f64>,
-    /// The same, adjusted for the number of pairs (Holm).
-    pub p_adjusted: Option<f64>,
-    /// Wilcoxon's test of the accuracies; none for a single split.
-    pub signed_ranks: Option<SignedRanks>,
+    /// Whether it is more than chance.
+    #[serde(flatten)]
+    pub tested: Tested,
     /// Mean balanced error of the first less that of the second.
     pub balanced_error: f64,
     /// Wilcoxon's test of the balanced errors; none for a single split.
     pub signed_ranks_balanced: Option<SignedRanks>,
+}
+
+/// What tests say of a mean difference of accuracies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tested {
+    /// Half-width of its 95 % interval with the corrected variance; none for a single split.
+    pub ci95: Option<f64>,
+    /// Two-sided p-value: corrected resampled t-test over folds (Nadeau and Bengio); exact McNemar test over
+    /// rows for a single split, and where all folds differ by the same amount. None when nothing differs.
+    pub p_value: Option<f64>,
+    /// The same, adjusted for the number of pairs (Holm).
+    pub p_adjusted: Option<f64>,
+    /// Wilcoxon's test, which takes folds for independent; none for a single split.
+    pub signed_ranks: Option<SignedRanks>,
 }
 
 /// Wilcoxon's signed-rank test over folds and repeats. It takes them for independent, which they are not: its p-values are too
@@ -79,7 +88,7 @@ pub struct FailedModel {
     /// Name and options.
     pub model: String,
     /// Number of training rows with which it could not, where a curve has other points of the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<usize>,
     /// Why.
     pub problem: String,
@@ -102,7 +111,7 @@ pub struct DataFacts {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unlabelled: usize,
     /// Name of the file that was read, where there was one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
 
@@ -120,19 +129,19 @@ pub struct ProtocolFacts {
     /// Seed of every random choice.
     pub seed: u64,
     /// Column whose equal values were kept in one fold, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<String>,
     /// Rows of the test file, when there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub test_rows: Option<usize>,
     /// Its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub test_file: Option<String>,
     /// Numbers of training rows of a learning curve; the results are those of the last. Empty where fits had all rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<usize>,
     /// Seconds that each fit of a rule with margins was given, if there was a limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_time: Option<f64>,
 }
 
@@ -154,10 +163,9 @@ pub struct ModelResult {
     pub auc: Option<f64>,
     /// Mean `log P(class, observed features)` of a test row, natural logarithm, where the model gives one
     /// and no row is impossible.
-    #[serde(default)]
     pub log_likelihood: Option<f64>,
     /// Mean slack `max(0, γ − log margin)` of a training row, for models trained with a margin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub slack: Option<f64>,
     /// Mean wall-clock seconds of one fit. Folds run side by side, so this is not pure work.
     pub fit_seconds: f64,
@@ -242,7 +250,7 @@ pub struct RowPrediction {
     /// Row of the tested file, from 1.
     pub row: usize,
     /// Repeat of the cross-validation, from 1, where there are several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<usize>,
     /// Fold in which the row was tested, from 1.
     pub fold: usize,
@@ -339,7 +347,6 @@ pub struct CurvePoint {
     /// Area under the ROC curve.
     pub auc: Option<f64>,
     /// Mean `log P(class, observed features)` of a test row, where the model gives one.
-    #[serde(default)]
     pub log_likelihood: Option<f64>,
     /// Mean wall-clock seconds of one fit.
     pub fit_seconds: f64,
@@ -366,9 +373,8 @@ pub struct SweepPoint {
     /// Mean log-loss.
     pub log_loss: f64,
     /// Mean `log P(class, observed features)` of a test row, where the model gives one.
-    #[serde(default)]
     pub log_likelihood: Option<f64>,
     /// Mean slack `max(0, γ − log margin)` of a training row, for models trained with a margin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub slack: Option<f64>,
 }

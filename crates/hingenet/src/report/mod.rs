@@ -18,12 +18,11 @@ mod study;
 pub use describe::choice_words;
 pub use evaluation::{Evaluation, ModelResult};
 pub use figure::{Caption, Curve, CurveFigure, HeatMap};
-pub use hingenet_gaussian::study::Change;
+pub use hingenet_gaussian::study::{Chance, Change};
 pub use importance::{Dot, FeatureImportance, Importance};
 pub use model::{Decision, ModelReport, NodeTable, Origin};
 pub use network::{
-    ArcChange, Chance, ClassNetwork, NetworkArc, NetworkDifference, NetworkNode, NetworkReport,
-    WeightDifference,
+    ArcChange, ClassNetwork, NetworkArc, NetworkDifference, NetworkNode, NetworkReport, WeightDifference,
 };
 pub use picture::{NetworkPicture, PictureArc, PictureNode};
 pub use study::{
@@ -35,7 +34,7 @@ pub use study::{
 pub(crate) use evaluation::{
     BalancedError, ClassResult, Counts, CurvePoint, DataFacts, FORMAT, FailedModel, FoldAccuracy, Interval,
     MissingPoint, PairTest, Proportion, ProtocolFacts, RowPrediction, SignedRanks, SweepPoint, TermResult,
-    ThresholdPoint,
+    Tested, ThresholdPoint,
 };
 pub(crate) use model::{DecisionValue, FeatureCuts, TableRow};
 pub(crate) use study::{

@@ -21,7 +21,7 @@ pub struct ModelReport {
     /// Network to draw: of a discrete model, or the pairs of a density model.
     pub networks: Vec<NetworkPicture>,
     /// Networks of the classes of a Gaussian model, and how they differ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub class_networks: Option<NetworkReport>,
     /// Probability tables, in node order.
     pub tables: Vec<NodeTable>,
@@ -36,7 +36,7 @@ pub struct ModelReport {
     /// Decisions for chosen rows.
     pub decisions: Vec<Decision>,
     /// How much each feature moves decisions, where rows were given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
 }
 
@@ -114,6 +114,6 @@ pub struct DecisionValue {
     /// Change of the log-odds of the class.
     pub value: f64,
     /// Standard error of the change, where it was estimated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
 }

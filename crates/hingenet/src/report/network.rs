@@ -13,8 +13,8 @@ use hingenet_data::table::{Column, Table, UnseenPolicy};
 use hingenet_gaussian::network::GaussianNetwork;
 use hingenet_gaussian::structure::{ArcRule, Constraints};
 use hingenet_gaussian::study::{
-    ArcConfidence, ArcDifference, Change, ClassStudy, ContrastParams, Contrasts, GroupTable, NetworkStudy,
-    degrees, difference_network, group_table, judge_classes,
+    ArcConfidence, ArcDifference, Chance, Change, ClassStudy, ContrastParams, Contrasts, GroupTable,
+    NetworkStudy, degrees, difference_network, group_table, judge_classes,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -182,19 +182,6 @@ impl MovedWeight {
     }
 }
 
-/// What shuffled classes give.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Chance {
-    /// Arcs of the common graph that were asked whether they differ.
-    pub asked: usize,
-    /// Mean number of differences that would be reported.
-    pub expected_false: f64,
-    /// Mean number of arcs that networks learnt apart gain.
-    pub gained: f64,
-    /// Mean number of arcs that they lose.
-    pub lost: f64,
-}
-
 /// How the network of one class differs from that of another when they are learnt apart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NetworkDifference {
@@ -316,12 +303,7 @@ impl NetworkReport {
     fn add(&mut self, found: &[Contrasts]) {
         for contrasts in found {
             let comparison = &mut self.comparisons[contrasts.class - 1];
-            comparison.chance = Some(Chance {
-                asked: contrasts.asked,
-                expected_false: contrasts.expected_false,
-                gained: contrasts.apart.0,
-                lost: contrasts.apart.1,
-            });
+            comparison.chance = Some(contrasts.chance);
             let differences = contrasts.reported.iter().map(|(c, support)| WeightDifference {
                 first: comparison.first.clone(),
                 second: comparison.second.clone(),
@@ -335,7 +317,7 @@ impl NetworkReport {
                 support: *support,
             });
             self.differences.extend(differences);
-            *self.expected_false.get_or_insert(0.0) += contrasts.expected_false;
+            *self.expected_false.get_or_insert(0.0) += contrasts.chance.expected_false;
         }
     }
 

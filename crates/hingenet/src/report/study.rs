@@ -1,7 +1,7 @@
 //! What the evaluation report shows beside the figures of an [`Evaluation`]: the verdict, differences
 //! between models, curves, calibration, margins, findings about the data, and how to repeat it all.
 
-use super::{Curve, Evaluation, Importance, Interval, SignedRanks, SweepPoint};
+use super::{Curve, Evaluation, Importance, Interval, SweepPoint, Tested};
 use hingenet_base::solver::SolverReport;
 use hingenet_data::table::Unseen;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct EvaluationReport {
     /// More about each model, in the order of the results.
     pub models: Vec<ModelStudy>,
     /// How much each feature moves the decisions of the best model about rows of the first fold, which it was not fitted on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
     /// One curve for each model whose option was swept.
     pub trade_offs: Vec<TradeOff>,
@@ -79,16 +79,9 @@ pub struct Difference {
     pub second: usize,
     /// Mean of the differences.
     pub mean: f64,
-    /// Half-width of the 95 % interval with the corrected variance; none for a single split.
-    pub ci95: Option<f64>,
-    /// Two-sided p-value: corrected resampled t-test over folds (Nadeau and Bengio); exact McNemar test over
-    /// rows for a single split, and where all folds differ by the same amount. None when nothing differs.
-    pub p_value: Option<f64>,
-    /// The same, adjusted for the number of pairs (Holm).
-    pub p_adjusted: Option<f64>,
-    /// Wilcoxon's test of the same differences, which takes folds for independent; none for a single split.
-    #[serde(default)]
-    pub signed_ranks: Option<SignedRanks>,
+    /// Whether that is more than chance.
+    #[serde(flatten)]
+    pub tested: Tested,
     /// Difference in each fold.
     pub folds: Vec<f64>,
 }

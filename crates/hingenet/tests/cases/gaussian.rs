@@ -15,7 +15,7 @@ use hingenet_gaussian::fisher::{Information, fisher_kernel, fisher_vector};
 use hingenet_gaussian::missing::Conditional;
 use hingenet_gaussian::moments::Moments;
 use hingenet_gaussian::network::GaussianNetwork;
-use hingenet_gaussian::structure::{Constraints, Start, fit_by_tests, fit_h, fit_or, fit_or_printed};
+use hingenet_gaussian::structure::{Constraints, Method, fit_by_tests, fit_h, fit_or};
 use serde_json::Value;
 use std::path::Path;
 
@@ -162,7 +162,8 @@ fn sufficient_lambda_dag(rows: f64, nodes: usize, lambda1: f64, delta: f64, as_p
 
 fn literal(want: &Value, moments: &Moments, lambda1: f64) {
     let free = Constraints::none(moments.nodes());
-    let fit = fit_or_printed(moments, lambda1, Start::Lasso, &free, &Control::default()).unwrap();
+    let printed = Method { kind: StructureMethod::OrPrinted, lambda1, ..Method::default() };
+    let fit = printed.learn(moments, &free, &Control::default()).unwrap();
     let trace: Vec<f64> = fit.trace.iter().map(|(_, f)| *f).collect();
     all_close(&trace, &flat(&want["objective_trace"]), 1e-6, "literal trace");
     all_close(fit.theta.data(), &flat(&want["Theta"]), 1e-4, "literal Theta");

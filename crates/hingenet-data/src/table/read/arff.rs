@@ -5,7 +5,7 @@
 use super::arff_tokens::{Token, Tokens, split_row};
 use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
-use super::options::{Place, ReadOptions};
+use super::options::Place;
 use super::pieces::{FileRows, Opened, Piece};
 use super::{Input, plan, read_error};
 use crate::table::Codes;
@@ -16,16 +16,12 @@ use std::io::{BufRead, BufReader, Read};
 const MAX_LINE: u64 = 1 << 28;
 
 /// The declared columns, and the rows below them.
-pub(super) fn open<'a>(
-    input: Input<'a>,
-    options: &ReadOptions,
-    context: &'a Context<'a>,
-) -> Result<Opened<'a>> {
+pub(super) fn open<'a>(input: Input<'a>, context: &'a Context<'a>) -> Result<Opened<'a>> {
     let reader = BufReader::with_capacity(1 << 16, input.reader);
     let mut lines = Lines { reader, context, number: 0, text: Vec::new() };
     let attributes = declarations(&mut lines)?;
     let names: Vec<String> = attributes.iter().map(|a| a.name.clone()).collect();
-    let roles = plan::roles(&names, options, context, None, |i| attributes[i].kind.role())?;
+    let roles = plan::roles(&names, context, None, |i| attributes[i].kind.role())?;
     for (attribute, role) in attributes.iter().zip(&roles) {
         attribute.check(role, context)?;
     }

@@ -159,7 +159,7 @@ impl ColumnBuilder {
     #[cfg(feature = "parquet")]
     /// Adds a cell given as text that may not be a missing token (a typed file has its own missing cells).
     pub(super) fn push_text(&mut self, text: &str, place: Place, context: &Context<'_>) -> Result<()> {
-        let typed = Context::without_tokens(context.file);
+        let typed = context.without_tokens();
         let cell: Cell<'_> = text.as_bytes().into();
         match &self.store {
             Store::Coded(coded) if text.is_empty() && coded.dictionary.find(cell).is_none() => {

@@ -8,6 +8,8 @@ use hingenet_base::error::Error;
 pub(super) struct Context<'a> {
     /// File name for errors.
     pub(super) file: &'a str,
+    /// What was asked for.
+    pub(super) options: &'a ReadOptions,
     missing: Vec<&'a str>,
     /// The decimal mark that was asked for.
     pub(super) decimal: Option<u8>,
@@ -22,16 +24,18 @@ impl<'a> Context<'a> {
             Some(tokens) => tokens.iter().map(String::as_str).collect(),
             None => MISSING_TOKENS.to_vec(),
         };
-        let context = Context { file, missing, decimal: options.decimal, numbers_may_be_missing: false };
+        let context =
+            Context { file, options, missing, decimal: options.decimal, numbers_may_be_missing: false };
         let is_number = |token: &&str| matches!(context.number(token.as_bytes()), Number::Finite(_));
         let numbers_may_be_missing = context.missing.iter().any(is_number);
         Context { numbers_may_be_missing, ..context }
     }
 
-    /// A file whose missing cells are no texts.
+    /// The same for a file whose missing cells are no texts.
     #[cfg(feature = "parquet")]
-    pub(super) fn without_tokens(file: &'a str) -> Self {
-        Context { file, missing: Vec::new(), decimal: Some(b'.'), numbers_may_be_missing: false }
+    pub(super) fn without_tokens(&self) -> Self {
+        let Context { file, options, .. } = *self;
+        Context { file, options, missing: Vec::new(), decimal: Some(b'.'), numbers_may_be_missing: false }
     }
 
     /// What a text says as a number.

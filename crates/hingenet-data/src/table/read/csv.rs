@@ -2,7 +2,7 @@
 
 use super::builder::Role;
 use super::context::Context;
-use super::options::{Place, ReadOptions};
+use super::options::Place;
 use super::pieces::{FileRows, Opened, Piece};
 use super::scanner::Scanner;
 use super::{Input, plan};
@@ -12,20 +12,19 @@ use hingenet_base::error::{Error, Result};
 pub(super) fn open<'a>(
     input: Input<'a>,
     delimiter: Option<u8>,
-    options: &ReadOptions,
     context: &'a Context<'a>,
 ) -> Result<Opened<'a>> {
     let mut scanner = Scanner::new(input.reader, delimiter, context)?;
     if !scanner.next_record()? {
         return Err(context.file(None, "the file is empty", "the first line must name the columns"));
     }
-    let names = match options.no_header {
+    let names = match context.options.no_header {
         true => (1..=scanner.n_cells()).map(|k| format!("c{k}")).collect(),
         false => header(&mut scanner, context)?,
     };
-    let roles = plan::roles(&names, options, context, Some(1), |_| Role::Infer)?;
+    let roles = plan::roles(&names, context, Some(1), |_| Role::Infer)?;
     let delimiter = Some(scanner.delimiter);
-    let rows = Box::new(Records { scanner, context, is_at_row: options.no_header });
+    let rows = Box::new(Records { scanner, context, is_at_row: context.options.no_header });
     Ok(Opened { names, roles, delimiter, n_rows: 0, rows })
 }
 

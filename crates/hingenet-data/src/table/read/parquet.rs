@@ -34,16 +34,15 @@ const EXACT: u64 = 1 << 53;
 /// the end.
 pub(super) fn open_parquet<'a>(
     input: Input<'a>,
-    options: &ReadOptions,
     context: &'a Context<'a>,
     control: &'a Control,
 ) -> Result<Opened<'a>> {
     let Input { file, path, reader, .. } = input;
     guarded(context, || match path {
-        Some(path) => parquet_groups(|| shared(&path), options, context, control),
+        Some(path) => parquet_groups(|| shared(&path), context, control),
         None => {
             let bytes = bytes::Bytes::from(all(reader, &file, control)?);
-            parquet_groups(|| Ok(bytes.clone()), options, context, control)
+            parquet_groups(|| Ok(bytes.clone()), context, control)
         }
     })
 }
@@ -65,7 +64,6 @@ fn rows_of<T: ChunkReader + 'static>(file: &SerializedFileReader<T>) -> usize {
 /// The columns of an Arrow IPC file or stream, and its rows; a file without a path is kept in memory.
 pub(super) fn open_arrow<'a>(
     input: Input<'a>,
-    options: &ReadOptions,
     context: &'a Context<'a>,
     control: &'a Control,
 ) -> Result<Opened<'a>> {
@@ -88,7 +86,7 @@ pub(super) fn open_arrow<'a>(
                 Box::new(FileReader::try_new(input, None).map_err(damaged)?)
             }
         };
-        let (names, roles, _) = columns(batches.schema().fields(), context, options)?;
+        let (names, roles, _) = columns(batches.schema().fields(), context)?;
         let rows = Box::new(ArrowRows { batches, batch: None, row: 0, context });
         Ok(Opened { names, roles, delimiter: None, n_rows: 0, rows })
     })
@@ -116,14 +114,13 @@ fn parquet_file<T: ChunkReader + 'static>(
 
 fn parquet_groups<'a, T: ChunkReader + 'static>(
     input: impl Fn() -> Result<T>,
-    options: &ReadOptions,
     context: &'a Context<'a>,
     control: &'a Control,
 ) -> Result<Opened<'a>> {
     let (input, file) = parquet_file(input, context, control)?;
     let fields = parquet_columns::fields(file.metadata().file_metadata());
     let leaves = parquet_columns::leaves(file.metadata().file_metadata().schema_descr());
-    let (names, roles, kept) = columns(&fields, context, options)?;
+    let (names, roles, kept) = columns(&fields, context)?;
     let n_rows = rows_of(&file);
     let column =
         |i: usize| Leaf { column: i, leaf: leaves[i], kind: fields[i].data_type().clone(), chunk: None };
@@ -365,16 +362,12 @@ fn all(mut reader: Box<dyn Read + '_>, file: &str, control: &Control) -> Result<
 }
 
 /// Names and roles of all columns, and the positions of those that are read.
-fn columns(
-    fields: &Fields,
-    context: &Context<'_>,
-    options: &ReadOptions,
-) -> Result<(Vec<String>, Vec<Role>, Vec<usize>)> {
+fn columns(fields: &Fields, context: &Context<'_>) -> Result<(Vec<String>, Vec<Role>, Vec<usize>)> {
     let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
     if names.is_empty() {
         return Err(context.file(None, "there are no columns", "write a table with columns"));
     }
-    let roles = plan::roles(&names, options, context, None, |i| natural_role(fields[i].data_type()))?;
+    let roles = plan::roles(&names, context, None, |i| natural_role(fields[i].data_type()))?;
     let kept: Vec<usize> = (0..names.len()).filter(|&i| roles[i] != Role::Skip).collect();
     for &i in &kept {
         check_type(&names[i], fields[i].data_type(), context)?;

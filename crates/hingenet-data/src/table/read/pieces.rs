@@ -95,15 +95,15 @@ pub(super) fn no_rows(table: &str) -> Error {
 }
 
 fn open<'a>(input: Input<'a>, context: &'a Context<'a>, piece: &Piece<'a>) -> Result<Opened<'a>> {
-    let options = piece.order.options;
+    let control = piece.order.control;
     match input.format {
         // what parts cells in the first file does so in all
-        Format::Csv => csv::open(input, options.delimiter.or(piece.delimiter), options, context),
-        Format::Arff => arff::open(input, options, context),
+        Format::Csv => csv::open(input, context.options.delimiter.or(piece.delimiter), context),
+        Format::Arff => arff::open(input, context),
         #[cfg(feature = "parquet")]
-        Format::Parquet => super::parquet::open_parquet(input, options, context, piece.order.control),
+        Format::Parquet => super::parquet::open_parquet(input, context, control),
         #[cfg(feature = "parquet")]
-        Format::Arrow => super::parquet::open_arrow(input, options, context, piece.order.control),
+        Format::Arrow => super::parquet::open_arrow(input, context, control),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet | Format::Arrow => Err(context.file(
             None,

@@ -2,7 +2,6 @@
 
 use super::builder::Role;
 use super::context::Context;
-use super::options::ReadOptions;
 use crate::table::{FeatureKind, parse_number};
 use hingenet_base::error::Result;
 use hingenet_base::similar::did_you_mean;
@@ -18,13 +17,13 @@ const TRAINED: &str = "the model was trained on numbers here: correct the cell, 
 /// names, and options that name columns the file does not have. `line` is that of the header.
 pub(super) fn roles(
     header: &[String],
-    options: &ReadOptions,
     context: &Context<'_>,
     line: Option<u64>,
     natural: impl Fn(usize) -> Role,
 ) -> Result<Vec<Role>> {
     check_names(header, context, line)?;
-    check_options(header, options, context, line)?;
+    check_options(header, context, line)?;
+    let options = context.options;
     let schema = options.schema.as_ref().map(|schema| {
         schema.features.iter().map(|spec| (spec.name.as_str(), &spec.kind)).collect::<HashMap<_, _>>()
     });
@@ -84,12 +83,8 @@ fn or_header_missing(header: &[String], hint: &str) -> String {
     }
 }
 
-fn check_options(
-    header: &[String],
-    options: &ReadOptions,
-    context: &Context<'_>,
-    line: Option<u64>,
-) -> Result<()> {
+fn check_options(header: &[String], context: &Context<'_>, line: Option<u64>) -> Result<()> {
+    let options = context.options;
     let named = [
         ("the target", options.target.as_slice()),
         ("`--categorical`", &options.categorical),

@@ -39,19 +39,7 @@ pub(super) const LONGEST_STEP: f64 = 20.0;
 /// Newton steps on the way to the first central point.
 const CENTRING_STEPS: usize = 10;
 
-/// Minimises from `start` (normalised parameters) until the relative gap is proven: gap11 for a smooth loss, gap10
-/// for the plain hinge.
-pub(super) fn minimise(
-    problem: &Problem,
-    start: &[f64],
-    tolerance: f64,
-    control: &Control,
-) -> Result<Solution> {
-    let solver = Solver { problem, rows: RowSystem::new(problem), systems: Systems::new(problem) };
-    solver.run(start, tolerance, control)
-}
-
-struct Solver<'a> {
+pub(super) struct Solver<'a> {
     problem: &'a Problem,
     rows: RowSystem<'a>,
     systems: Systems<'a>,
@@ -78,8 +66,14 @@ struct State {
     open: f64,
 }
 
-impl Solver<'_> {
-    fn run(&self, start: &[f64], tolerance: f64, control: &Control) -> Result<Solution> {
+impl<'a> Solver<'a> {
+    pub fn new(problem: &'a Problem) -> Self {
+        Solver { problem, rows: RowSystem::new(problem), systems: Systems::new(problem) }
+    }
+
+    /// Minimises from `start` (normalised parameters) until the relative gap is proven: gap11 for a smooth loss, gap10
+    /// for the plain hinge.
+    pub fn minimise(&self, start: &[f64], tolerance: f64, control: &Control) -> Result<Solution> {
         let (mut state, mut iterations) = self.first_central_point(start, control)?;
         let mut best =
             Best { certificate: Certificate::OPEN, w: state.w.clone(), multipliers: state.x.a.clone() };

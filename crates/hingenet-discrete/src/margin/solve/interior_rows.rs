@@ -57,6 +57,11 @@ pub(super) struct Reduced {
     cz: Vec<f64>,
 }
 
+/// What consecutive rows have, put together.
+fn joined<T>(parts: &[T], of: impl Fn(&T) -> [&Vec<f64>; 4]) -> [Vec<f64>; 4] {
+    std::array::from_fn(|i| parts.iter().flat_map(|part| of(part)[i]).copied().collect())
+}
+
 impl Multipliers {
     fn zeros(len: usize, k: usize) -> Self {
         Multipliers { a: vec![0.0; len * k], y: vec![0.0; len * k], z: vec![0.0; len], v: vec![0.0; len] }
@@ -64,14 +69,8 @@ impl Multipliers {
 
     /// Consecutive rows put together.
     fn joined(parts: Vec<Self>) -> Self {
-        let mut all = Multipliers::zeros(0, 0);
-        for part in parts {
-            all.a.extend(part.a);
-            all.y.extend(part.y);
-            all.z.extend(part.z);
-            all.v.extend(part.v);
-        }
-        all
+        let [a, y, z, v] = joined(&parts, |x| [&x.a, &x.y, &x.z, &x.v]);
+        Multipliers { a, y, z, v }
     }
 
     /// `Σ a y + Σ z v`.
@@ -261,14 +260,8 @@ impl<'a> RowSystem<'a> {
             }
             out
         });
-        let mut all = Linear { t: vec![], k: vec![], open: vec![], rest: vec![] };
-        for part in parts {
-            all.t.extend(part.t);
-            all.k.extend(part.k);
-            all.open.extend(part.open);
-            all.rest.extend(part.rest);
-        }
-        all
+        let [t, k, open, rest] = joined(&parts, |x| [&x.t, &x.k, &x.open, &x.rest]);
+        Linear { t, k, open, rest }
     }
 
     /// `E⁻¹ = diag((1/η + y)/a) + κ 11ᵀ`, κ = z/v + h*''/(λ s) − 1/(η b).

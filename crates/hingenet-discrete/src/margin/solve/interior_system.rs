@@ -222,14 +222,16 @@ impl<'a> Systems<'a> {
             rest = tail;
         }
         owned.into_par_iter().enumerate().for_each(|(slot, lines)| {
-            let sums = match k {
-                2 => sum_pairs::<1>(rows, couplings, active, slot),
-                3 => sum_pairs::<3>(rows, couplings, active, slot),
-                4 => sum_pairs::<6>(rows, couplings, active, slot),
-                _ => sum_any_pairs(k * (k - 1) / 2, rows, couplings, active, slot),
+            let pairs = k * (k - 1) / 2;
+            // The compiler makes something of numbers that it knows.
+            let sums = match pairs {
+                1 => sum_pairs(1, rows, couplings, active, slot),
+                3 => sum_pairs(3, rows, couplings, active, slot),
+                6 => sum_pairs(6, rows, couplings, active, slot),
+                _ => sum_pairs(pairs, rows, couplings, active, slot),
             };
             let width = bounds[slot + 1];
-            for (at, sum) in sums.chunks_exact(k * (k - 1) / 2).enumerate() {
+            for (at, sum) in sums.chunks_exact(pairs).enumerate() {
                 add_couplings(sum, k, &mut lines[at / width * k * size + at % width * k..], size);
             }
         });
@@ -237,36 +239,10 @@ impl<'a> Systems<'a> {
     }
 }
 
-/// Sums of the rows' couplings for every group of one slot (outer) and every group up to that slot (inner).
-fn sum_pairs<const P: usize>(
-    rows: &MarginRows,
-    couplings: &[f64],
-    active: &[usize],
-    slot: usize,
-) -> Vec<f64> {
-    let bounds = rows.slot_groups();
-    let (first, width) = (bounds[slot], bounds[slot + 1]);
-    let mut sums = vec![[0.0; P]; (width - first) * width];
-    let (couplings, _) = couplings.as_chunks::<P>();
-    for (&m, coupling) in active.iter().zip(couplings) {
-        let groups = rows.groups(m);
-        let base = (groups[slot] as usize - first) * width;
-        for &g in &groups[..=slot] {
-            let sum = &mut sums[base + g as usize];
-            sum.iter_mut().zip(coupling).for_each(|(s, x)| *s += x);
-        }
-    }
-    sums.into_flattened()
-}
-
-/// The same for any number of pairs of classes.
-fn sum_any_pairs(
-    pairs: usize,
-    rows: &MarginRows,
-    couplings: &[f64],
-    active: &[usize],
-    slot: usize,
-) -> Vec<f64> {
+/// Sums of the rows' couplings, one for each pair of classes, for every group of one slot (outer) and every group up to
+/// that slot (inner).
+#[inline(always)]
+fn sum_pairs(pairs: usize, rows: &MarginRows, couplings: &[f64], active: &[usize], slot: usize) -> Vec<f64> {
     let bounds = rows.slot_groups();
     let (first, width) = (bounds[slot], bounds[slot + 1]);
     let mut sums = vec![0.0; (width - first) * width * pairs];

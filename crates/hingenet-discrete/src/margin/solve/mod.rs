@@ -267,7 +267,7 @@ fn interior(
             rows: problem.rows.subset(&near),
             loss: problem.loss.clone(),
         };
-        let found = interior::minimise(&small, start, settings.tolerance, control)?;
+        let found = interior::Solver::new(&small).minimise(start, settings.tolerance, control)?;
         let solution = with_all_rows(problem, &near, found);
         let smooth = problem.loss.is_smooth();
         if solution.certificate.gap(smooth) <= settings.tolerance {
@@ -275,7 +275,7 @@ fn interior(
         }
         spent = solution.iterations;
     }
-    let found = interior::minimise(problem, start, settings.tolerance, control)?;
+    let found = interior::Solver::new(problem).minimise(start, settings.tolerance, control)?;
     Ok(Solution { iterations: found.iterations + spent, ..found })
 }
 

@@ -85,14 +85,15 @@ fn leads<'a>(differences: &[Difference], drawn: &[Drawn<'a>], best: usize) -> Ve
         let pair = (best.min(d.index), best.max(d.index));
         let found = differences.iter().find(|x| (x.first, x.second) == pair)?;
         let sign = if found.first == best { 1.0 } else { -1.0 };
+        let test = &found.tested;
         let folds = found.folds.iter().map(|f| sign * f).collect();
         Some(Lead {
             drawn: *d,
             mean: sign * found.mean,
-            half: found.ci95,
-            p: found.p_value,
-            adjusted: found.p_adjusted,
-            ranks: found.signed_ranks.as_ref().map(|s| (s.p_value, s.p_bonferroni)),
+            half: test.ci95,
+            p: test.p_value,
+            adjusted: test.p_adjusted,
+            ranks: test.signed_ranks.as_ref().map(|s| (s.p_value, s.p_bonferroni)),
             folds,
         })
     };

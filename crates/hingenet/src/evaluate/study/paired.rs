@@ -8,7 +8,7 @@ use crate::evaluate::TestSet;
 use crate::evaluate::compare::Ran;
 use crate::evaluate::cross_validate::Outcome;
 use crate::evaluate::metrics::mean;
-use crate::report::{Difference, Evaluation, ModelResult, PairTest};
+use crate::report::{Difference, Evaluation, ModelResult, PairTest, Tested};
 use hingenet_base::numeric::log::argmax;
 use rayon::prelude::*;
 
@@ -38,8 +38,8 @@ impl<'a> Tests<'a> {
         let n = self.ran.outcomes.len();
         let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
         let mut found: Vec<Difference> = pairs.map(|(i, j)| self.pair(i, j)).collect();
-        let adjusted = difference::holm(&found.iter().map(|d| d.p_value).collect::<Vec<_>>());
-        found.iter_mut().zip(adjusted).for_each(|(d, p)| d.p_adjusted = p);
+        let adjusted = difference::holm(&found.iter().map(|d| d.tested.p_value).collect::<Vec<_>>());
+        found.iter_mut().zip(adjusted).for_each(|(d, p)| d.tested.p_adjusted = p);
         found
     }
 
@@ -47,7 +47,8 @@ impl<'a> Tests<'a> {
         let folds = self.by_fold(first, second, |result| &result.accuracy.folds);
         let (ci95, p_value) = self.test(&folds, &self.right[first], &self.right[second]);
         let signed_ranks = signed_ranks(&folds, self.others());
-        Difference { first, second, mean: mean(&folds), ci95, p_value, p_adjusted: None, signed_ranks, folds }
+        let tested = Tested { ci95, p_value, p_adjusted: None, signed_ranks };
+        Difference { first, second, mean: mean(&folds), tested, folds }
     }
 
     /// What each fold has of one model less what it has of another.
@@ -70,10 +71,7 @@ impl<'a> Tests<'a> {
                 first: name(d.first),
                 second: name(d.second),
                 accuracy: d.mean,
-                ci95: d.ci95,
-                p_value: d.p_value,
-                p_adjusted: d.p_adjusted,
-                signed_ranks: d.signed_ranks,
+                tested: d.tested,
                 balanced_error: mean(&balanced),
                 signed_ranks_balanced: signed_ranks(&balanced, self.others()),
             }

@@ -115,10 +115,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn close(found: f64, wanted: f64) -> bool {
-        (found - wanted).abs() < 1e-10
-    }
-
     /// `scipy.stats.wilcoxon` 1.17.1: `method="exact"` for the first three, else `method="approx", zero_method="pratt"`, and
     /// `correction=False`.
     #[test]
@@ -138,8 +134,8 @@ mod tests {
         ] {
             let found = signed_ranks(&differences, 3).unwrap();
             assert_eq!((found.statistic, found.is_exact), (statistic, is_exact), "{differences:?}");
-            assert!(close(found.p_value, p), "{differences:?}: {found:?}");
-            assert!(close(found.p_bonferroni, (3.0 * p).min(1.0)));
+            assert!((found.p_value - p).abs() < 1e-10, "{differences:?}: {found:?}");
+            assert_eq!(found.p_bonferroni, (3.0 * found.p_value).min(1.0));
         }
     }
 
@@ -153,7 +149,7 @@ mod tests {
     #[test]
     fn five_folds_cannot_reject_and_equal_models_do_not() {
         let all = signed_ranks(&[0.1, 0.2, 0.3, 0.4, 0.5], 1).unwrap();
-        assert!(close(all.p_value, 0.0625));
+        assert_eq!(all.p_value, 0.0625);
         let none = signed_ranks(&[0.0; 5], 2).unwrap();
         assert_eq!((none.p_value, none.p_bonferroni, none.zeros), (1.0, 1.0, 5));
         assert_eq!(signed_ranks(&[0.1], 1), None);

@@ -22,7 +22,7 @@ pub(super) fn verdict(
     let told_apart = |i: usize| {
         let pair = (i.min(best), i.max(best));
         let found = differences.iter().find(|d| (d.first, d.second) == pair);
-        found.and_then(|d| d.p_adjusted).is_some_and(|p| p < LEVEL)
+        found.and_then(|d| d.tested.p_adjusted).is_some_and(|p| p < LEVEL)
     };
     let (worse, similar) = (0..results.len()).filter(|&i| i != best).partition(|&i| told_apart(i));
     let gain = constant.get(best).copied().unwrap_or_default();

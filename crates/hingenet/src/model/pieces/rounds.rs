@@ -18,6 +18,13 @@ pub type Piece = (Table, Places);
 /// Reads a table with options and hands its pieces on, each once.
 pub type Read<'a> = &'a (dyn Fn(&ReadOptions, &mut dyn FnMut(Piece) -> Result<()>) -> Result<()> + Sync);
 
+/// A table that comes past again in every round.
+#[derive(Clone, Copy)]
+pub(super) struct Rounds<'a> {
+    pub(super) control: &'a Control,
+    pub(super) read: Read<'a>,
+}
+
 /// Share of the memory that rows may take which are kept as codes; beyond it they stand in a temporary file.
 const KEPT_SHARE: f64 = 1.0 / 16.0;
 
@@ -27,7 +34,8 @@ impl PieceFit {
     pub fn fit(mut self, options: &ReadOptions, control: &Control, read: Read<'_>) -> Result<Model> {
         let control = &self.options.timed(&self.spec, control);
         let mut kept = self.counts_codes().then(|| rows_to_keep(control));
-        let (mut gathered, mut options) = columns(&self.task, kept.as_mut(), options, control, read)?;
+        let rounds = Rounds { control, read };
+        let (mut gathered, mut options) = rounds.columns(&self.task, kept.as_mut(), options)?;
         let mut coded = None;
         loop {
             if let Some(model) = self.advance(gathered, control)? {
@@ -49,7 +57,7 @@ impl PieceFit {
                     coded = Some(table);
                     Gathered(Findings::Count(counted))
                 }
-                _ => round(&self.task, None, &options, control, read)?,
+                _ => rounds.round(&self.task, None, &options)?,
             };
         }
     }
@@ -139,45 +147,46 @@ fn count_kept(
     Ok(all)
 }
 
-/// The first round, and the options that say which columns are categories in all pieces.
-pub(super) fn columns(
-    task: &Task,
-    mut kept: Option<&mut CodedRows>,
-    options: &ReadOptions,
-    control: &Control,
-    read: Read<'_>,
-) -> Result<(Gathered, ReadOptions)> {
-    let mut options = ReadOptions { target: Some(task.target.clone()), ..options.clone() };
-    options.numeric.extend(task.weights.clone());
-    loop {
-        let gathered = round(task, kept.as_deref_mut(), &options, control, read)?;
-        let mixed = gathered.mixed();
-        if mixed.iter().all(|name| options.categorical.contains(name)) {
-            if let (Some(kept), Findings::Columns(scan)) = (kept, &gathered.0) {
-                kept.end(scan);
+impl Rounds<'_> {
+    /// The first round, and the options that say which columns are categories in all pieces.
+    pub(super) fn columns(
+        self,
+        task: &Task,
+        mut kept: Option<&mut CodedRows>,
+        options: &ReadOptions,
+    ) -> Result<(Gathered, ReadOptions)> {
+        let mut options = ReadOptions { target: Some(task.target.clone()), ..options.clone() };
+        options.numeric.extend(task.weights.clone());
+        loop {
+            let gathered = self.round(task, kept.as_deref_mut(), &options)?;
+            let mixed = gathered.mixed();
+            if mixed.iter().all(|name| options.categorical.contains(name)) {
+                if let (Some(kept), Findings::Columns(scan)) = (kept, &gathered.0) {
+                    kept.end(scan);
+                }
+                return Ok((gathered, options));
             }
-            return Ok((gathered, options));
-        }
-        // in some pieces of the column all texts are numbers
-        options.categorical.extend(mixed);
-        if let Some(kept) = &mut kept {
-            **kept = rows_to_keep(control);
+            // in some pieces of the column all texts are numbers
+            options.categorical.extend(mixed);
+            if let Some(kept) = &mut kept {
+                **kept = rows_to_keep(self.control);
+            }
         }
     }
-}
 
-/// One round.
-pub(super) fn round(
-    task: &Task,
-    mut kept: Option<&mut CodedRows>,
-    options: &ReadOptions,
-    control: &Control,
-    read: Read<'_>,
-) -> Result<Gathered> {
-    let mut all: Option<Gathered> = None;
-    make_ahead(|hand| read(options, hand), &mut |(piece, places): Piece| {
-        places.locate(task.gather_into(&mut all, piece, kept.as_deref_mut(), control))?;
-        reserve_counts(all.as_ref().map_or(0, Gathered::size) as f64, control)
-    })?;
-    all.ok_or_else(|| Error::data("there are no rows", "give at least two rows of different classes"))
+    /// One round.
+    pub(super) fn round(
+        self,
+        task: &Task,
+        mut kept: Option<&mut CodedRows>,
+        options: &ReadOptions,
+    ) -> Result<Gathered> {
+        let Rounds { control, read } = self;
+        let mut all: Option<Gathered> = None;
+        make_ahead(|hand| read(options, hand), &mut |(piece, places): Piece| {
+            places.locate(task.gather_into(&mut all, piece, kept.as_deref_mut(), control))?;
+            reserve_counts(all.as_ref().map_or(0, Gathered::size) as f64, control)
+        })?;
+        all.ok_or_else(|| Error::data("there are no rows", "give at least two rows of different classes"))
+    }
 }

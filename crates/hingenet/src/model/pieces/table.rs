@@ -1,6 +1,6 @@
 //! A table in pieces whose columns are known: what `evaluate` and `network` make of it beside models of all its rows.
 
-use super::rounds::{Read, columns, round};
+use super::rounds::{Read, Rounds};
 use super::{Findings, Gathered, PieceFit, Shape, Task, Work};
 use crate::model::{Dataset, FitOptions, Model, ModelSpec};
 use hingenet_base::control::Control;
@@ -41,7 +41,7 @@ impl<'a> PieceTable<'a> {
         read: Read<'a>,
     ) -> Result<Self> {
         let task = Task::columns(target, weights);
-        let (gathered, mut options) = columns(&task, None, options, control, read)?;
+        let (gathered, mut options) = Rounds { control, read }.columns(&task, None, options)?;
         let Findings::Columns(scan) = gathered.0 else { return Err(unlike_asked()) };
         scan.check_types()?;
         let shape = Shape { schema: scan.schema(), classes: scan.classes.clone() };
@@ -127,7 +127,7 @@ impl<'a> PieceTable<'a> {
         let grids = NodeGrids::new(self.schema(), &self.ranges);
         let work = Work::Moments { shape: self.shape.clone(), grids: grids.clone(), most: None };
         let task = Task { work, ..self.task.clone() };
-        match round(&task, None, &self.options, control, self.read)? {
+        match (Rounds { control, read: self.read }).round(&task, None, &self.options)? {
             Gathered(Findings::Moments(moments, _)) => {
                 Ok(MomentTable { schema: self.schema().clone(), grids, moments })
             }

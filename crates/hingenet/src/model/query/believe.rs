@@ -5,6 +5,7 @@ use crate::model::{Fitted, Model};
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::log::{log_sum_exp, mutual_information, softmax};
 use hingenet_data::belief::Belief;
+use hingenet_data::combinations::RowEvidence;
 use hingenet_data::table::{Codes, Table};
 use hingenet_density::DensityClassifier;
 use hingenet_discrete::Network;
@@ -122,7 +123,9 @@ impl Model {
 
     /// One set with a likelihood over several states of a feature.
     fn unsure_classes(&self, given: &Given) -> Result<ClassScores> {
-        let nothing = vec![1.0; self.classes.len()];
+        let alone = || -> Result<RowEvidence<'_>> {
+            Ok(RowEvidence { of_class: vec![1.0; self.classes.len()], ..self.evidence(given)? })
+        };
         let of_networks = |members: &[Network], temperature: f64| {
             let joint = Beliefs::new(members, &given.of_features())?.log_classes()?;
             Ok(ClassScores {
@@ -134,14 +137,14 @@ impl Model {
             Fitted::Discrete(m) => of_networks(&[m.network().clone()], m.temperature()),
             Fitted::Averaged(m) => of_networks(&m.network().networks()?, m.temperature()),
             Fitted::Gaussian(m) => {
-                let beliefs = m.beliefs(&self.cells(&[given])?, &given.unsure(), &nothing)?;
+                let beliefs = m.beliefs(&alone()?)?;
                 let calibrated = beliefs.log_classes();
                 let log_evidence = beliefs.log_evidence() + given.log_factor();
                 let joint = Some(calibrated.iter().map(|l| l + log_evidence).collect());
                 Ok(ClassScores { calibrated, joint })
             }
             Fitted::Density(m) => {
-                let beliefs = m.beliefs(&self.cells(&[given])?, &given.unsure(), &nothing)?;
+                let beliefs = m.beliefs(&alone()?)?;
                 let factor = given.log_factor();
                 let joint = beliefs.log_joint().map(|joint| joint.iter().map(|l| l + factor).collect());
                 Ok(ClassScores { calibrated: beliefs.log_classes(), joint })
@@ -208,13 +211,10 @@ impl Model {
 
     /// Answers of class networks over numbers.
     fn believe_gaussians(&self, model: &GaussianClassifier, given: &Given, about: usize) -> Result<Believed> {
-        let k = self.classes.len();
         let log_evidence = |given: &Given| -> Result<f64> {
-            let known = self.cells(&[given])?;
-            let found = model.log_evidence(&known, &given.unsure(), &given.of_class(k))?;
-            Ok(found + given.log_factor())
+            Ok(model.log_evidence(&self.evidence(given)?)? + given.log_factor())
         };
-        let all = model.beliefs(&self.cells(&[given])?, &given.unsure(), &given.of_class(k))?;
+        let all = model.beliefs(&self.evidence(given)?)?;
         let mut classes = all.log_classes();
         softmax(&mut classes);
         // a column of categories of which training has seen none has no distribution
@@ -241,16 +241,15 @@ impl Model {
         about: usize,
         all: &GaussianBeliefs<'_>,
     ) -> Result<Vec<Option<f64>>> {
-        let row = self.cells(&[given])?;
-        let states = |j: usize| row.column(j).as_categorical().map(|c| c.categories().len());
+        let evidence = self.evidence(given)?;
+        let states = |j: usize| evidence.known.column(j).as_categorical().map(|c| c.categories().len());
         let split = |j: usize| -> Result<Option<(GaussianBeliefs<'_>, usize)>> {
             let Some(r) = states(j) else { return Ok(None) };
-            let mut unsure = given.unsure();
+            let mut evidence = evidence.clone();
             if given.likelihood[j + 1].is_none() {
-                unsure.push((j, vec![1.0; r]));
+                evidence.likelihoods.push((j, vec![1.0; r]));
             }
-            let of_class = given.of_class(self.classes.len());
-            Ok(Some((model.beliefs(&row, &unsure, &of_class)?, r)))
+            Ok(Some((model.beliefs(&evidence)?, r)))
         };
         let tells = |(belief, labels): (Belief, usize)| match belief {
             Belief::States(joint) | Belief::Grid { joint, .. } => mutual_information(&joint, labels),
@@ -277,8 +276,7 @@ impl Model {
     /// Answers of density models.
     fn believe_densities(&self, model: &DensityClassifier, given: &Given, about: usize) -> Result<Believed> {
         let k = self.classes.len();
-        let beliefs =
-            |given: &Given| model.beliefs(&self.cells(&[given])?, &given.unsure(), &given.of_class(k));
+        let beliefs = |given: &Given| model.beliefs(&self.evidence(given)?);
         let all = beliefs(given)?;
         let mut classes = all.log_classes();
         softmax(&mut classes);

@@ -2,8 +2,10 @@
 
 use crate::model::Model;
 use hingenet_base::error::Result;
+use hingenet_data::combinations::RowEvidence;
 use hingenet_data::table::{Codes, Column, FeatureKind, Table};
 use hingenet_discrete::inference::Finding;
+use std::borrow::Cow;
 
 /// What is known. Variables are numbered as in the networks: 0 is the class, then the features.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +76,12 @@ impl Given {
 }
 
 impl Model {
+    /// What a set says of its row.
+    pub(in crate::model) fn evidence(&self, given: &Given) -> Result<RowEvidence<'static>> {
+        let (known, of_class) = (Cow::Owned(self.cells(&[given])?), given.of_class(self.classes.len()));
+        Ok(RowEvidence { known, likelihoods: given.unsure(), of_class })
+    }
+
     /// The settled features of each set as a row of the model's columns.
     pub(in crate::model) fn cells(&self, sets: &[&Given]) -> Result<Table> {
         let column = |(j, spec): (usize, &hingenet_data::table::FeatureSpec)| match &spec.kind {

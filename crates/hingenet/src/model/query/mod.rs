@@ -184,10 +184,7 @@ impl Model {
         model: &GaussianClassifier,
         findings: &Findings<'_>,
     ) -> Result<Vec<(String, String)>> {
-        let given = &findings.given;
-        let row = self.cells(&[given])?;
-        let (class, row) =
-            model.beliefs(&row, &given.unsure(), &given.of_class(self.classes.len()))?.most_probable()?;
+        let (class, row) = model.beliefs(&self.evidence(&findings.given)?)?.most_probable()?;
         let cell = |j: usize| (findings.name(j + 1).to_string(), row.column(j).text(0).unwrap_or_default());
         let features = (0..row.n_columns()).map(cell);
         Ok(std::iter::once((self.target.clone(), self.classes[class].clone())).chain(features).collect())
