@@ -65,7 +65,7 @@ BASELINES = ["svm-linear", "svm-rbf", "logistic"]
 def weights(context: Context, folder: pathlib.Path, names: list[str], method: str) -> list[np.ndarray]:
     """Weight matrices of both classes, in the order of `names`."""
     options = ["--rounds", 20] if method == "search" else ["--lambda1", TABLE_3_LAMBDA]
-    out = program.call(context, "network", "rows.csv", "--target", "class", "--method", method, *options, "--cutoff", 0, "-o", "-", folder=folder)
+    out = program.call(context, "network", "rows.csv", "--target", "class", "--method", method, *options, "--cutoff", 0, "--shuffles", 0, "-o", "-", folder=folder)
     place = {name: i for i, name in enumerate(names)}
     matrices = []
     for network in json.loads(out)["networks"]:
@@ -207,7 +207,7 @@ def figures_2_3(context: Context, name: str, number: int) -> dict:
         for rule in ("or", "h"):
             counts = []
             for penalty in PENALTIES:
-                out = program.call(context, "network", "train.csv", "--target", "class", "--method", rule, "--lambda1", penalty, "-o", "-", folder=folder)
+                out = program.call(context, "network", "train.csv", "--target", "class", "--method", rule, "--lambda1", penalty, "--shuffles", 0, "-o", "-", folder=folder)
                 counts.append(sum(len(network["arcs"]) for network in json.loads(out)["networks"]))
             arcs[rule] = counts
     accuracy: dict = {c: {r: [] for r in RULES} for c in CLASSIFIERS}
