@@ -48,7 +48,7 @@ def _sparse(gram: np.ndarray, rows: int, target: int) -> list[int]:
     inner, to = gram[np.ix_(others, others)], gram[others, target]
     _, _, path = lars_path_gram(Xy=to, Gram=inner, n_samples=rows, method="lasso")
     best, least = [], 0.0
-    for support in {tuple(np.flatnonzero(weights)) for weights in path.T}:
+    for support in dict.fromkeys(tuple(np.flatnonzero(weights)) for weights in path.T):
         chosen = list(support)
         gain = to[chosen] @ np.linalg.solve(inner[np.ix_(chosen, chosen)], to[chosen]) if chosen else 0.0
         if gain - len(chosen) * np.log(rows) > least:
@@ -153,7 +153,8 @@ class Climb:
         # i -> j can be turned unless another path leads from i to j
         turnable = self.arcs & self.near.T & ~((self.arcs.astype(np.float32) @ before) > 0)
         into = np.broadcast_to(self.fresh, self.arcs.shape)
-        self.evaluations += int((self.arcs & into).sum() + (addable & (into | ~self.known[0])).sum() + (turnable & (into | into.T | ~self.known[1])).sum())
+        scored = [self.arcs & into, addable & (into | ~self.known[0]), turnable & (into | into.T | ~self.known[1])]
+        self.evaluations += int(sum(moves.sum() for moves in scored))
         self.known, self.fresh = np.stack([addable, turnable]), np.zeros(len(self.arcs), bool)
         gains = np.stack([np.where(addable | self.arcs, self.gain, -np.inf), np.where(turnable, self.gain + self.gain.T, -np.inf)])
         best = gains.max()

@@ -148,7 +148,8 @@ def reading(context: Context, name: str, block: int) -> dict:
         for method in neighbourhoods.METHODS:
             near = neighbourhoods.neighbourhoods(method, gram, len(rows), ALPHA)
             dag = {(int(i), int(j)) for i, j in np.argwhere(neighbourhoods.search(gram, near, len(rows), random))}
-            values = [len(turned(dag) ^ truth), len(turned(dag) - truth), len(class_of(turned(dag)) ^ truth), len(turned(class_of(dag)) ^ truth), len(dag ^ truth)]
+            other = turned(dag)
+            values = [len(other ^ truth), len(other - truth), len(class_of(other) ^ truth), len(turned(class_of(dag)) ^ truth), len(dag ^ truth)]
             for kind, value in zip(kinds, values):
                 found[method][kind].append(value)
         names = [nodes[k] for k in columns]
@@ -254,7 +255,8 @@ def kl_study(context: Context, kind: str, number: int) -> dict:
         folder = pathlib.Path(work)
         train.to_csv(folder / "train.csv", index=False)
         for penalty in (20, 40):
-            models = [f"sgbn:or,lambda1={penalty}", f"sgbn:mm,lambda1={penalty},k=100,nu=0.3", *(moved_model(penalty, k, c) for c in SLACKS for k in MOVED)]
+            models = [f"sgbn:or,lambda1={penalty}", f"sgbn:mm,lambda1={penalty},k=100,nu=0.3"]
+            models += [moved_model(penalty, k, c) for c in SLACKS for k in MOVED]
             for part, frame in (("test", test), ("train", train)):
                 frame.to_csv(folder / "test.csv", index=False)
                 for model, result in zip(models, evaluated(context, folder, models)):
