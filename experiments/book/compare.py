@@ -56,11 +56,14 @@ def judged(paper: str, table: str, row: str, column: str, printed: Measure, ours
         return Cell(table, row, column, printed, ours, "not comparable", found["cause"])
     if ours is None:
         return Cell(table, row, column, printed, None, "not yet run")
-    # printed numbers are rounded
-    room = (printed.half or 0) + (ours.half or 0) + 0.005
-    if abs(printed.mean - ours.mean) <= room:
+    if agree(printed, ours):
         return Cell(table, row, column, printed, ours, "inside")
     return Cell(table, row, column, printed, ours, "outside", found["cause"] if found else "no cause is known")
+
+
+def agree(printed: Measure, ours: Measure) -> bool:
+    """Whether the means differ by no more than both intervals; printed numbers are rounded."""
+    return abs(printed.mean - ours.mean) <= (printed.half or 0) + (ours.half or 0) + 0.005
 
 
 def counted(cells: list[Cell]) -> collections.Counter:
