@@ -127,7 +127,14 @@ fn finished(mut command: Command, input: &str, line: String) -> Run {
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Run { code: status.code(), stdout: text(stdout), stderr: text(stderr), line }
+    Run { code: status.code(), stdout: text(stdout), stderr: without_delays(&text(stderr)), line }
+}
+
+/// The lines but those that a busy machine adds: how long work that takes 20 seconds will still take.
+fn without_delays(text: &str) -> String {
+    let is_delay =
+        |l: &&str| l.starts_with("note: ") && l.contains(" steps after ") && l.contains(" left of it");
+    text.split_inclusive('\n').filter(|l| !is_delay(l)).collect()
 }
 
 impl Run {
