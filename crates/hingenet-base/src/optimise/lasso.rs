@@ -17,7 +17,7 @@ use std::borrow::Cow;
 pub const EXACT: Stopping = Stopping { tolerance: 1e-18, max_iterations: 100_000 };
 
 /// How one column ended.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LassoColumn {
     /// Squared error `G_jj − 2 θ'G_:j + θ'Gθ`, never negative. Cancels when the fit is near perfect.
     pub squared_error: f64,
@@ -25,6 +25,8 @@ pub struct LassoColumn {
     pub converged: bool,
     /// Sweeps used.
     pub sweeps: usize,
+    /// `G_:j − Gθ`, half of the negative slopes of the squared error.
+    pub rest: Vec<f64>,
 }
 
 /// Solves for the column `target`; `theta` is the start and the result. `gram` must be symmetric with a
@@ -40,7 +42,7 @@ pub fn weighted_lasso(
     let column = gram.row(target);
     if column[target] <= 0.0 {
         theta.fill(0.0);
-        return LassoColumn { squared_error: 0.0, converged: true, sweeps: 0 };
+        return LassoColumn { squared_error: 0.0, converged: true, sweeps: 0, rest: vec![0.0; theta.len()] };
     }
     let mut descent = Descent::of_all(gram, target, weights, theta);
     let limit = stop.tolerance * column[target];
@@ -58,7 +60,8 @@ pub fn weighted_lasso(
     // G_jj − 2 θ'G_:j + θ'Gθ with Gθ = G_:j − rest.
     let term = |(t, (g, rest)): (&f64, (&f64, &f64))| t * (g + rest);
     let explained: f64 = theta.iter().zip(column.iter().zip(&descent.rest)).map(term).sum();
-    LassoColumn { squared_error: (column[target] - explained).max(0.0), converged, sweeps }
+    let squared_error = (column[target] - explained).max(0.0);
+    LassoColumn { squared_error, converged, sweeps, rest: descent.rest }
 }
 
 /// `sign(z) max(|z| − t, 0)`.

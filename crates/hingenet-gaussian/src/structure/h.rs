@@ -19,7 +19,7 @@ pub fn fit_h(
     constraints: &Constraints,
     control: &Control,
 ) -> Result<StructureFit> {
-    let mut run = Run::new(Task { moments, lambda1, constraints }, false)?;
+    let mut run = Run::new(Task { moments, lambda1, constraints }, false, control)?;
     let converged = run.continuation(control)?;
     run.into_fit(converged)
 }
@@ -27,7 +27,7 @@ pub fn fit_h(
 /// The same with all columns updated at once from the graph before. Where it does not settle on an acyclic network, the
 /// acyclic one with the least objective on the way is the result; an error if there was none.
 pub(super) fn whole(task: Task<'_>, control: &Control) -> Result<StructureFit> {
-    let mut run = Run::new(task, true)?;
+    let mut run = Run::new(task, true, control)?;
     let settled = run.continuation(control)? && run.is_acyclic();
     if !settled {
         let Some((_, weights)) = run.best.take() else {
@@ -54,8 +54,8 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(task: Task<'a>, is_whole: bool) -> Result<Self> {
-        let now = Regressions::lasso(task)?;
+    fn new(task: Task<'a>, is_whole: bool, control: &Control) -> Result<Self> {
+        let now = Regressions::lasso(task, control)?;
         let children = now.weights.children(task.constraints.required());
         Ok(Run { now, children, sweeps: 0, change: 0.0, is_whole, best: None })
     }
@@ -80,8 +80,11 @@ impl<'a> Run<'a> {
             control.check()?;
             self.sweeps += 1;
             match self.is_whole {
-                true => self.update_all(lambda_dag),
-                false => (0..self.children.len()).for_each(|j| self.update_column(j, lambda_dag)),
+                true => self.update_all(lambda_dag, control)?,
+                false => (0..self.children.len()).try_for_each(|j| {
+                    self.update_column(j, lambda_dag);
+                    control.check()
+                })?,
             }
             let f = self.objective(lambda_dag);
             self.change = (last - f).abs() / f.abs().max(f64::MIN_POSITIVE);
@@ -96,10 +99,10 @@ impl<'a> Run<'a> {
     /// Updates column j. Arcs into j do not change what j reaches, so they need not be taken out first.
     fn update_column(&mut self, j: usize, lambda_dag: f64) {
         let below = reachable(&self.children, j);
-        let Regressions { task, weights } = &mut self.now;
-        let before = weights.incoming.row(j).to_vec();
-        weights.solve_one(task.moments, j, |i, j| task.penalty(lambda_dag, (i, j), below[i]));
-        for (i, (old, new)) in before.iter().zip(weights.incoming.row(j)).enumerate() {
+        let task = self.now.task;
+        let before = self.now.weights.incoming.row(j).to_vec();
+        self.now.solve_one(j, |i| task.penalty(lambda_dag, (i, j), below[i]));
+        for (i, (old, new)) in before.iter().zip(self.now.weights.incoming.row(j)).enumerate() {
             let required = task.constraints.rule(i, j) == ArcRule::Required;
             match (*old != 0.0, *new != 0.0) {
                 (false, true) if !required => self.children[i].push(j),
@@ -110,16 +113,17 @@ impl<'a> Run<'a> {
     }
 
     /// Updates every column from the same graph.
-    fn update_all(&mut self, lambda_dag: f64) {
+    fn update_all(&mut self, lambda_dag: f64, control: &Control) -> Result<()> {
         let below: Vec<Vec<bool>> =
             (0..self.children.len()).into_par_iter().map(|j| reachable(&self.children, j)).collect();
-        let Regressions { task, weights } = &mut self.now;
-        weights.solve(task.moments, |i, j| task.penalty(lambda_dag, (i, j), below[j][i]));
-        self.children = weights.children(task.constraints.required());
+        let task = self.now.task;
+        self.now.solve(|i, j| task.penalty(lambda_dag, (i, j), below[j][i]), control)?;
+        self.children = self.now.weights.children(task.constraints.required());
         let objective = self.objective(f64::INFINITY);
         if self.best.as_ref().is_none_or(|best| objective < best.0) && self.is_acyclic() {
             self.best = Some((objective, self.now.weights.clone()));
         }
+        Ok(())
     }
 
     fn objective(&self, lambda_dag: f64) -> f64 {

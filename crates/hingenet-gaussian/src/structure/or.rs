@@ -86,7 +86,7 @@ pub(super) fn as_printed(task: Task<'_>, start: Start, control: &Control) -> Res
         let mut after_theta = last;
         for k in PRINTED {
             control.check()?;
-            after_theta = run.theta_step(task.lambda1 * 4f64.powi(k));
+            after_theta = run.theta_step(task.lambda1 * 4f64.powi(k), control)?;
         }
         run.order_step();
         let after_order = run.objective(strongest);
@@ -119,10 +119,14 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     /// The start and its order.
     fn new(task: Task<'a>, start: Start, control: &Control) -> Result<Self> {
-        let mut now = Regressions::lasso(task)?;
-        if start == Start::L1mb {
-            now.weights = neighbourhoods(task.moments, task.constraints, control)?;
-        }
+        let now = match start {
+            Start::Lasso => Regressions::lasso(task, control)?,
+            Start::L1mb => {
+                let mut now = Regressions::none(task)?;
+                now.weights = neighbourhoods(task.moments, task.constraints, control)?;
+                now
+            }
+        };
         let level = vec![0; task.moments.nodes()];
         let mut run = Run { now, level, violation: 0.0, trace: Vec::new(), rounds: 0, tie: false };
         run.order_step();
@@ -156,8 +160,8 @@ impl<'a> Run<'a> {
     }
 
     /// Regressions with weights λ1 + λ_dag Υ, infinite against the order where λ_dag is; returns f.
-    fn theta_step(&mut self, penalty: f64) -> f64 {
-        let (Task { moments, lambda1, constraints }, level) = (self.now.task, &self.level);
+    fn theta_step(&mut self, penalty: f64, control: &Control) -> Result<f64> {
+        let (Task { lambda1, constraints, .. }, level) = (self.now.task, &self.level);
         let weight = |i: usize, j: usize| {
             let excess = (1 + level[i]).saturating_sub(level[j]) as f64;
             let may_bend = constraints.rule(i, j) == ArcRule::Free || penalty == f64::INFINITY;
@@ -167,9 +171,9 @@ impl<'a> Run<'a> {
                 constraints.penalty(lambda1, i, j)
             }
         };
-        let weights = &mut self.now.weights;
-        weights.solve(moments, weight);
-        weights.total_error() + weights.penalty(weight)
+        self.now.solve(weight, control)?;
+        let weights = &self.now.weights;
+        Ok(weights.total_error() + weights.penalty(weight))
     }
 
     /// Θ-step and order step at one λ_dag until f settles; says whether it did. A round that leaves the order as it was
@@ -179,7 +183,7 @@ impl<'a> Run<'a> {
         for _ in 0..ROUNDS {
             control.check()?;
             let before = self.level.clone();
-            let after_theta = self.theta_step(penalty);
+            let after_theta = self.theta_step(penalty, control)?;
             self.order_step();
             let after_order = self.objective(penalty);
             self.note(penalty, after_theta, after_order);

@@ -127,7 +127,7 @@ fn rounds(
     let mut best = Found { dag: descent.parents(), score: descent.score(), last_gain: 0 };
     let mut random = Random::new(params.seed);
     for round in 1..=params.rounds {
-        control.progress("order search", round, params.rounds)?;
+        control.progress("order search", round - 1, params.rounds)?;
         let mut dag = best.dag.clone();
         kick::reverse_covered_arcs(&mut dag, known, &mut random);
         descent.set_order(kick::random_order(&dag, known, &mut random));
