@@ -456,6 +456,31 @@ fn a_failed_save_leaves_nothing_behind() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
+/// Whatever overflowed in a fit: the loader would refuse its file, so it is never written, and the old file stays.
+#[test]
+fn a_model_that_could_not_be_read_back_leaves_the_old_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.hgn");
+    let good = fitted("nb:ml", &table(60, 0.0));
+    good.save(&path).unwrap();
+    let old = std::fs::read(&path).unwrap();
+    let alterations: [fn(&mut Model); 3] = [
+        |m| m.facts.chosen.extend([("lambda".into(), f64::INFINITY)]),
+        |m| m.facts.chosen.extend([("lambda".into(), f64::NAN)]),
+        |m| m.classes[1] = m.classes[0].clone(),
+    ];
+    for (k, alter) in alterations.iter().enumerate() {
+        let mut model = good.clone();
+        alter(&mut model);
+        let error = model.save(&path).unwrap_err();
+        let told = error.to_string();
+        assert!(matches!(error, Error::Numeric { .. }), "{k}: {told}");
+        assert!(told.contains("no model file can hold") && told.contains("extreme?"), "{k}: {told}");
+        assert!(std::fs::read(&path).unwrap() == old, "{k}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "{k}");
+    }
+}
+
 /// A container inside another one, altered.
 fn with_inner(bytes: &[u8], section: &str, alter: impl FnOnce(&mut Container)) -> Vec<u8> {
     let mut outer = Container::from_bytes(bytes).unwrap();
