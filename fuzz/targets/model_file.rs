@@ -4,7 +4,7 @@ use hingenet_base::numeric::random::Random;
 use hingenet_hostile::mutate::Parts;
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
-fuzz_target!(|bytes: &[u8]| hingenet_fuzz::admit("model_file", bytes));
+fuzz_target!(|bytes: &[u8]| hingenet_fuzz::admit(&hingenet_hostile::Entrance::MODEL_FILE, bytes));
 
 // Half of the changes keep a file whose parts can be told apart: bytes changed at random are seldom JSON still.
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {

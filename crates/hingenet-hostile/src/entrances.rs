@@ -21,21 +21,43 @@ pub struct Entrance {
     pub open: fn(&[u8]),
 }
 
-/// All of them.
-pub const ENTRANCES: [Entrance; 9] = [
-    Entrance { name: "model_file", open: model_file },
-    Entrance { name: "csv", open: csv },
-    Entrance { name: "arff", open: arff },
-    Entrance { name: "parquet", open: parquet },
-    Entrance { name: "bif", open: |bytes| network(bytes, NamedNetwork::from_bif, NamedNetwork::to_bif) },
-    Entrance {
+impl Entrance {
+    /// Model files.
+    pub const MODEL_FILE: Self = Entrance { name: "model_file", open: model_file };
+    /// Comma-separated values.
+    pub const CSV: Self = Entrance { name: "csv", open: csv };
+    /// ARFF.
+    pub const ARFF: Self = Entrance { name: "arff", open: arff };
+    /// Parquet, or else an Arrow file or stream.
+    pub const PARQUET: Self = Entrance { name: "parquet", open: parquet };
+    /// Networks in BIF.
+    pub const BIF: Self =
+        Entrance { name: "bif", open: |bytes| network(bytes, NamedNetwork::from_bif, NamedNetwork::to_bif) };
+    /// Networks in XMLBIF.
+    pub const XMLBIF: Self = Entrance {
         name: "xmlbif",
         open: |bytes| network(bytes, NamedNetwork::from_xmlbif, NamedNetwork::to_xmlbif),
-    },
-    Entrance { name: "model_name", open: model_name },
-    Entrance { name: "network_json", open: network_json },
-    Entrance { name: "explore_request", open: explore_request },
-];
+    };
+    /// Names of models with their options.
+    pub const MODEL_NAME: Self = Entrance { name: "model_name", open: model_name };
+    /// Pictures of networks.
+    pub const NETWORK_JSON: Self = Entrance { name: "network_json", open: network_json };
+    /// Requests of explorer pages.
+    pub const EXPLORE_REQUEST: Self = Entrance { name: "explore_request", open: explore_request };
+
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::MODEL_FILE,
+        Self::CSV,
+        Self::ARFF,
+        Self::PARQUET,
+        Self::BIF,
+        Self::XMLBIF,
+        Self::MODEL_NAME,
+        Self::NETWORK_JSON,
+        Self::EXPLORE_REQUEST,
+    ];
+}
 
 /// Memory that a step of a reader may take: what can be small and unpack to anything is then refused.
 const STEP: u64 = 16 << 20;
@@ -172,6 +194,7 @@ fn network_json(bytes: &[u8]) {
 /// probabilities.
 fn explore_request(bytes: &[u8]) {
     static MODELS: OnceLock<Vec<Model>> = OnceLock::new();
+    static EXPLORERS: OnceLock<Vec<Explorer>> = OnceLock::new();
     let files: [&[u8]; 4] = [
         include_bytes!("../../../fuzz/seeds/model_file/tan_ml"),
         include_bytes!("../../../fuzz/seeds/model_file/aode_ml"),
@@ -179,8 +202,10 @@ fn explore_request(bytes: &[u8]) {
         include_bytes!("../../../fuzz/seeds/model_file/kde_nb"),
     ];
     let load = |file: &&[u8]| Model::from_bytes(file).unwrap_or_else(|e| panic!("{e}"));
-    for model in MODELS.get_or_init(|| files.iter().map(load).collect()) {
-        let explorer = Explorer::new(model).unwrap_or_else(|e| panic!("{e}"));
+    let explore = |model| Explorer::new(model).unwrap_or_else(|e| panic!("{e}"));
+    let models = MODELS.get_or_init(|| files.iter().map(load).collect());
+    let explorers = EXPLORERS.get_or_init(|| models.iter().map(explore).collect());
+    for (explorer, model) in explorers.iter().zip(models) {
         let Ok(answer) = explorer.answer(&String::from_utf8_lossy(bytes)) else { continue };
         assert!(is_sound(&answer), "{}: {answer}", model.spec);
     }

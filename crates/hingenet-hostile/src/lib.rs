@@ -1,11 +1,11 @@
 //! What must hold for bytes from strangers, whatever they are. The fuzz targets (`fuzz/`) look for bytes that break it, and
-//! the tests replay what they found: both call the same [`ENTRANCES`]. No program contains this crate.
+//! the tests replay what they found: both let bytes in at the same [`Entrance`]s. No program contains this crate.
 
 pub mod answers;
 mod entrances;
 pub mod mutate;
 
-pub use entrances::{ENTRANCES, Entrance};
+pub use entrances::Entrance;
 
 use peak_alloc::PeakAlloc;
 use std::sync::LazyLock;
@@ -53,10 +53,9 @@ fn processor_time_of_linux() -> Option<Duration> {
     Some(TICK * (ticks()? + ticks()?))
 }
 
-/// The entrance of this name, with the process made ready for it: all work stays in this thread, so that time and
-/// memory are those of the input at hand, and what decoders of Parquet and Arrow panic about is kept quiet, since it
-/// is caught and becomes an error.
-pub fn entrance(name: &str) -> &'static Entrance {
+/// Makes the process ready for any [`Entrance`]: all work stays in this thread, so that time and memory are those of the
+/// input at hand, and what decoders of Parquet and Arrow panic about is kept quiet, since it is caught and becomes an error.
+pub fn prepare() {
     // a pool that was built before stays
     let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global();
     let usual = std::panic::take_hook();
@@ -65,6 +64,4 @@ pub fn entrance(name: &str) -> &'static Entrance {
             usual(panic);
         }
     }));
-    let found = ENTRANCES.iter().find(|e| e.name == name);
-    found.unwrap_or_else(|| panic!("there is no entrance `{name}`"))
 }

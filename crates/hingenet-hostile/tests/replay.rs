@@ -1,6 +1,6 @@
 //! What fuzzing started from and what it found, once more: every file of `fuzz/seeds` goes in where it belongs.
 
-use hingenet_hostile::{ENTRANCES, entrance, processor_time};
+use hingenet_hostile::{Entrance, prepare, processor_time};
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,8 +8,9 @@ use std::time::Duration;
 #[test]
 fn every_input_kept_is_answered_in_time_and_within_its_memory() {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
-    for name in ENTRANCES.iter().map(|e| e.name) {
-        let entrance = entrance(name);
+    prepare();
+    for entrance in Entrance::ALL {
+        let name = entrance.name;
         let inputs: Vec<_> = seeds.join(name).read_dir().unwrap().map(|e| e.unwrap().path()).collect();
         assert!(!inputs.is_empty(), "{name}");
         for input in inputs {
