@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Fit the pool, and predict rows with 60 % of the cells missing, beside a tuned RBF machine with 5-NN imputation and LightGBM on blanked copies.
+"""Fit the pool, and predict rows with 60 % of the cells missing, beside a tuned RBF machine with 5-NN imputation, LightGBM on blanked copies and CatBoost.
 
     python3 benchmarks/pool.py --data FOLDER [--threads 2] [--sets digits,waveform-21]
 
-FOLDER holds waveform-21.csv(.gz); digits come from scikit-learn. Fit is on all rows with every choice included (the peers tune as in
+FOLDER holds the sets as NAME.csv(.gz); digits come from scikit-learn. Fit is on all rows with every choice included (the peers tune as in
 experiments/missing_opponents.py); prediction is timed on 5000 rows drawn from the same table, so the accuracies are no test accuracies. Processor seconds are those of all
 threads together: on a busy machine they say more than the clock.
 """
@@ -50,6 +50,17 @@ def boosting(data, rows, mask):
     return fit, predict, p.argmax(1)
 
 
+def catboost(data, rows, mask):
+    """CatBoost chooses depth, rounds and whether to learn from blanked copies; it works on one thread."""
+    everything = np.arange(data.n)
+    encoder = peers.Encoder(data, everything)
+    x = encoder.encode(data, everything)
+    fit, (model, _) = common.best_of(1, lambda: peers.tuned(peers.CatBoost, peers.BOTH, x, data.y, encoder.widths, (0.0, 0.3, 0.6, 0.9)), common.both_clocks)
+    blanked = np.where(encoder.columns(mask), np.nan, encoder.encode(data, rows))
+    predict, p = common.best_of(3, lambda: model.predict(blanked), common.both_clocks)
+    return fit, predict, p.argmax(1)
+
+
 def main():
     print("| set | program | fit s | processor s | predict us/row | processor us/row | times the product's | accuracy |\n|---|---|---:|---:|---:|---:|---:|---:|")
     for name in ARGS.sets.split(","):
@@ -61,7 +72,7 @@ def main():
             md.write_csv(folder / "train.csv", data)
             md.write_csv(folder / "test.csv", data.rows(rows), mask)
             results = [(f"hingenet {r['model']}", r["fit"], r["predict"], r["accuracy"]) for r in common.product("pool", folder, ARGS.threads)]
-        for program, peer in (("RBF SVM + 5-NN", machine), ("LightGBM, blanked copies", boosting)):
+        for program, peer in (("RBF SVM + 5-NN", machine), ("LightGBM, blanked copies", boosting), ("CatBoost", catboost)):
             fit, predict, guess = peer(data, rows, mask)
             results.append((program, fit, predict / ROWS, float((guess == data.y[rows]).mean())))
         for program, fit, predict, accuracy in results:

@@ -1,7 +1,7 @@
 """The data sets, folds and masks of the missing-feature studies.
 
-Complete rows only; classes with fewer than 6 rows are dropped; large sets are subsampled. Every random choice has a fixed seed, so
-all methods see the same rows, folds and blanked cells. A categorical feature is one cell.
+Complete rows only, unless a study keeps the gaps of the tables; classes with fewer than 6 rows are dropped; large sets are subsampled.
+Every random choice has a fixed seed, so all methods see the same rows, folds and blanked cells. A categorical feature is one cell.
 """
 import csv
 import gzip
@@ -14,19 +14,25 @@ CONFIRMATION = ["satimage", "australian", "heart", "chess", "letter", "spambase"
 FRESH = ["crx", "diabetes", "glass", "sonar", "lymphography", "breast", "cleve", "glaucoma", "flare", "mofn-3-7-10", "ozone", "ringnorm",
          "abalone", "adult", "pulsar", "shuttle"]
 SETS = DEVELOPMENT + CONFIRMATION + FRESH
-SUBSAMPLE = {name: 3000 for name in ("satimage", "waveform-21", "spambase", "ringnorm", "abalone", "adult", "pulsar", "shuttle")}
+# Had no part in the making of the pool, nor in its first study.
+NEW = ["vertebral", "parkinson", "climate-crashes", "vehicle", "segment", "nursery", "mushroom"]
+# Have gaps of their own.
+OWN_GAPS = ["hepatitis", "cleve", "vote", "crx", "breast", "soybean-large", "ozone", "mushroom", "adult"]
+SUBSAMPLE = {name: 3000 for name in ("satimage", "waveform-21", "spambase", "ringnorm", "abalone", "adult", "pulsar", "shuttle", "nursery",
+                                     "mushroom")}
 SUBSAMPLE["letter"] = 4000
 # Roughly by the time the methods need, least first.
-CHEAP_FIRST = ["lymphography", "vote", "glass", "heart", "cleve", "sonar", "glaucoma", "ionosphere", "wdbc", "breast", "diabetes",
-               "australian", "crx", "flare", "mofn-3-7-10", "soybean-large", "german", "car", "pulsar", "shuttle", "abalone", "ringnorm",
-               "ozone", "waveform-21", "adult", "satimage", "spambase", "digits", "chess", "letter"]
+CHEAP_FIRST = ["lymphography", "hepatitis", "parkinson", "vertebral", "vote", "glass", "heart", "cleve", "sonar", "glaucoma", "ionosphere",
+               "climate-crashes", "wdbc", "breast", "diabetes", "australian", "crx", "flare", "mofn-3-7-10", "vehicle", "soybean-large", "german",
+               "car", "segment", "pulsar", "shuttle", "abalone", "ringnorm", "nursery", "mushroom", "ozone", "waveform-21", "adult", "satimage",
+               "spambase", "digits", "chess", "letter"]
 RATES = [0.0, 0.3, 0.6, 0.9]
 MASKS = ["0", "30", "60", "90", "block"]
 SMALLEST_CLASS = 6
 
 
 class Data:
-    """Columns (floats, or codes of `levels[j]` categories), class codes."""
+    """Columns (floats, NaN where missing; or codes of `levels[j]` categories, -1 where missing), class codes."""
 
     def __init__(self, columns, levels, y):
         self.columns, self.levels, self.y = columns, levels, y
@@ -35,8 +41,14 @@ class Data:
     def rows(self, index):
         return Data([c[index] for c in self.columns], self.levels, self.y[index])
 
-    def with_classes(self, y):
-        return Data(self.columns, self.levels, y)
+    def blanked(self, mask):
+        """The same rows without the cells of the mask."""
+        columns = [np.where(mask[:, j], -1 if levels else np.nan, c) for j, (c, levels) in enumerate(zip(self.columns, self.levels))]
+        return Data(columns, self.levels, self.y)
+
+    def gaps(self):
+        """Mask of the missing cells."""
+        return np.column_stack([c < 0 if levels else np.isnan(c) for c, levels in zip(self.columns, self.levels)])
 
 
 def read_table(folder, name):
@@ -55,7 +67,8 @@ def is_number(text):
         return False
 
 
-def load(folder, name, subsample=True):
+def load(folder, name, subsample=True, complete=True):
+    """The set, without its rows with gaps if `complete`."""
     if name == "digits":
         from sklearn.datasets import load_digits
 
@@ -63,7 +76,7 @@ def load(folder, name, subsample=True):
         return Data([x[:, j] for j in range(x.shape[1])], [0] * x.shape[1], y)
     _, rows = read_table(folder, name)
     numeric = [all(r[j] == "" or is_number(r[j]) for r in rows) for j in range(len(rows[0]) - 1)]
-    rows = [r for r in rows if all(cell != "" for cell in r)]
+    rows = [r for r in rows if not complete or all(cell != "" for cell in r)]
     if subsample and name in SUBSAMPLE and len(rows) > SUBSAMPLE[name]:
         keep = np.random.default_rng(seed(name, "subsample")).permutation(len(rows))[: SUBSAMPLE[name]]
         rows = [rows[i] for i in np.sort(keep)]
@@ -74,11 +87,11 @@ def load(folder, name, subsample=True):
     for j, is_numeric in enumerate(numeric):
         cells = [r[j] for r in rows]
         if is_numeric:
-            columns.append(np.array([float(c) for c in cells]))
+            columns.append(np.array([float(c) if c else np.nan for c in cells]))
             levels.append(0)
         else:
-            names = sorted(set(cells))
-            columns.append(np.array([names.index(c) for c in cells]))
+            names = sorted(set(cells) - {""})
+            columns.append(np.array([names.index(c) if c else -1 for c in cells]))
             levels.append(len(names))
     classes = sorted(kept)
     return Data(columns, levels, np.array([classes.index(r[-1]) for r in rows]))
@@ -107,14 +120,22 @@ def missing_mask(name, fold, kind, mask_seed, n, d):
     return random.random((n, d)) < int(kind) / 100
 
 
+def telling_mask(data, whole, name, fold, part):
+    """Gaps not at random: a cell is missing with probability 0.5 if it is above the median of its column in the `whole` table (a category:
+    in the upper half of the codes), else 0.1.
+    """
+    random = np.random.default_rng(seed(name, fold, "telling", part))
+    high = [c >= levels / 2 if levels else c > np.median(all_rows) for c, all_rows, levels in zip(data.columns, whole.columns, data.levels)]
+    return random.random((data.n, data.d)) < np.where(np.column_stack(high), 0.5, 0.1)
+
+
 def write_csv(path, data, mask=None):
     """Categories as text, missing cells empty, class `c<code>` last."""
     cells = []
+    gaps = data.gaps() if mask is None else data.gaps() | mask
     for j, (column, levels) in enumerate(zip(data.columns, data.levels)):
         text = [f"v{int(v)}" for v in column] if levels else [repr(float(v)) for v in column]
-        if mask is not None:
-            text = ["" if m else t for t, m in zip(text, mask[:, j])]
-        cells.append(text)
+        cells.append(["" if gap else t for t, gap in zip(text, gaps[:, j])])
     with open(path, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow([f"x{j}" for j in range(data.d)] + ["class"])
