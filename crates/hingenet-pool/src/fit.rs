@@ -23,14 +23,14 @@ use hingenet_data::rows::Rows;
 use hingenet_data::select::folds::split;
 use hingenet_data::table::Table;
 use std::any::Any;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Most training rows in the kernel density (and in the completions); above it a random sample.
 pub(crate) const DENSITY_ROWS: usize = 20_000;
-/// Fewer rows than this, or a class with fewer than [`CLASS_ROWS`]: no cross-fitting, equal weights.
+/// With fewer rows than this the weights of the terms are those of other tables.
 const FEWEST_ROWS: usize = 30;
-const CLASS_ROWS: usize = 3;
+/// A row that is alone in its class says nothing about terms that have not seen it.
+const CLASS_ROWS: usize = 2;
 /// Folds of the cross-fitted terms.
 const FOLDS: usize = 3;
 const STAGES: usize = 6;
@@ -42,7 +42,7 @@ pub(crate) const LESS_MEMORY: &str = "leave out columns with many categories (`-
 pub fn fit(rows: &Rows, params: &PoolParams, instead: StandIns, control: &Control) -> Result<PoolClassifier> {
     params.check()?;
     params.masks.check(rows.features().n_columns())?;
-    let training = Labelled::new(rows)?;
+    let training = Labelled::new(rows)?.without_identifiers(control);
     params.group.map_or(Ok(()), |group| require_groups(&training, group))?;
     let pool = |terms: Terms, facts: PoolFacts| PoolClassifier {
         terms: Arc::new(terms),
@@ -126,7 +126,10 @@ impl Fit<'_> {
         let ground = Ground::new(self.training, &sampled, rows, &density)?;
         self.stage("kernel machine", 2)?;
         let chosen = random_subset(sampled.len(), self.effort.pool_rows, &mut self.random(7));
-        let own: Vec<Own> = chosen.iter().map(|&r| Own { density: r, machine: sampled[r] }).collect();
+        let judged = self.judged_classes();
+        let of_row = |&r: &usize| Own { density: r, machine: sampled[r] };
+        let is_judged = |own: &Own| judged[self.training.class[own.machine]];
+        let own: Vec<Own> = chosen.iter().map(of_row).filter(is_judged).collect();
         let FittedMachine { machine, choice, report, without } = self.machine(&ground, &density, &own)?;
         let Ground { rows, density: kernel_density, completion, points, .. } = ground;
         let kernels = Kernels {
@@ -264,7 +267,12 @@ impl Fit<'_> {
         Ok(Some((recipe, recipe(self.training, None, self.control)?)))
     }
 
-    /// The weights of the terms; equal ones for very small data. A term that is left out has weight 0.
+    /// Which classes have rows that are not alone.
+    fn judged_classes(&self) -> Vec<bool> {
+        self.training.class_ranges().iter().map(|rows| rows.len() >= CLASS_ROWS).collect()
+    }
+
+    /// The weights of the terms; those of other tables for very small data. A term that is left out has weight 0.
     fn weights(
         &self,
         kernels: &Kernels,
@@ -273,13 +281,12 @@ impl Fit<'_> {
         others: &[Option<CrossFitted>; 2],
     ) -> Result<(PoolWeights, Option<SolverReport>, LeftOutLosses)> {
         let training = self.training;
-        let smallest = training.class_ranges().iter().map(Range::len).min().unwrap_or(0);
-        let (mut weights, report, losses) = if training.len() < FEWEST_ROWS || smallest < CLASS_ROWS {
+        let (mut weights, report, losses) = if training.len() < FEWEST_ROWS || own.is_empty() {
             self.control.warn(&format!(
-                "{} different rows, {smallest} in the smallest class: too few to learn the weights of the terms, all count alike",
+                "{} different rows are too few to learn the weights of the terms, which are those of other tables",
                 training.len()
             ));
-            (PoolWeights::EQUAL, None, LeftOutLosses::default())
+            (PoolWeights::of_other_tables(training.len()), None, LeftOutLosses::default())
         } else {
             let cases = self.cases(kernels, without, own, others)?;
             let (weights, report) = cases.fit(self.control)?;
@@ -315,7 +322,7 @@ impl Fit<'_> {
             Without::HeldOut => &kernels.machine,
         };
         let (p, k) = kernels.scores_without(&rows, decision, &own)?;
-        let fold = training.folds(FOLDS, &mut self.random(5));
+        let fold = self.folds();
         let query_fold: Vec<usize> = own.iter().map(|o| fold[o.machine]).collect();
         let cross_fitted = |term: &Option<CrossFitted>| match term {
             Some(term) => self.cross_fitted(term, &fold, &rows, &query_fold),
@@ -330,7 +337,18 @@ impl Fit<'_> {
             class: own.iter().map(|o| training.class[o.machine]).collect(),
             weight: own.iter().map(|o| training.weight[o.machine]).collect(),
             copies: self.effort.rates.len() as f64,
+            rows: training.len(),
         })
+    }
+
+    /// Fold of each row. Rows that are alone in their class are in none, so that no class is without rows where a term is
+    /// fitted again.
+    fn folds(&self) -> Vec<usize> {
+        let (judged, class) = (self.judged_classes(), &self.training.class);
+        let mut fold = self.training.folds(FOLDS, &mut self.random(5));
+        let alone = fold.iter_mut().zip(class).filter(|(_, c)| !judged[**c]);
+        alone.for_each(|(fold, _)| *fold = FOLDS);
+        fold
     }
 
     /// One copy of the rows for each rate of blanked cells, below each other.

@@ -1,10 +1,15 @@
 //! The labelled rows the terms learn from, parts of them, and blanked copies.
 
+use hingenet_base::control::Control;
 use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::random::Random;
 use hingenet_data::rows::{Dataset, Rows};
 use hingenet_data::table::{Codes, Column, ColumnData, Table};
 use std::ops::Range;
+
+/// When a column names rows, see [`identifiers`].
+const FEWEST_NAMED: usize = 20;
+const SHARED_NAMES: f64 = 0.05;
 
 /// Type of a feature: a number, or a category with so many levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -115,6 +120,18 @@ impl Labelled {
         })
     }
 
+    /// The rows without the cells of [`identifiers`].
+    pub(crate) fn without_identifiers(mut self, control: &Control) -> Self {
+        for j in identifiers(&self.features) {
+            let name = self.features.column(j).name();
+            control.warn(&format!(
+                "column `{name}` is not used: hardly a category of it has two rows, so it names them"
+            ));
+            (0..self.class.len()).for_each(|i| self.features.blank(i, j));
+        }
+        self
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.class.len()
     }
@@ -170,6 +187,21 @@ impl Labelled {
         }
         fold
     }
+}
+
+/// Categorical columns that name rows rather than describe them: of at least [`FEWEST_NAMED`] known cells at most
+/// [`SHARED_NAMES`] have their category in common with another row. The category of a new row is then another one, and in
+/// training it would tell every row from all others.
+pub(crate) fn identifiers(rows: &Table) -> Vec<usize> {
+    let names = |column: &Column| {
+        let Some(categories) = column.as_categorical() else { return false };
+        let mut count = vec![0_usize; categories.categories().len()];
+        categories.codes().iter().flatten().for_each(|code| count[code] += 1);
+        let (known, shared) =
+            count.iter().fold((0, 0), |(known, shared), &n| (known + n, shared + if n > 1 { n } else { 0 }));
+        known >= FEWEST_NAMED && shared as f64 <= SHARED_NAMES * known as f64
+    };
+    (0..rows.n_columns()).filter(|&j| names(rows.column(j))).collect()
 }
 
 /// The rows of a table, `times` times below each other.

@@ -1,11 +1,13 @@
 //! Check values of the four terms and of the pool on eight rows, computed independently to the digits
 //! printed here, and properties of the parts that are not visible from outside.
 
+use super::fit::fit;
+use super::params::PoolParams;
 use super::points::completion::{self, Completion};
 use super::points::moments::Sample;
 use super::points::prototypes::Prototypes;
 use super::points::{Encoded, Encoding, Transform};
-use super::rows::{ColumnFacts, Labelled};
+use super::rows::{CellsSeen, ColumnFacts, Labelled, identifiers};
 use super::terms::averaged::Averaged;
 use super::terms::density::Density;
 use super::terms::gaussian::{Gaussian, GaussianChoice};
@@ -21,7 +23,10 @@ use hingenet_base::control::Control;
 use hingenet_base::numeric::linalg::{Matrix, dot};
 use hingenet_base::numeric::random::Random;
 use hingenet_base::optimise::squared_hinge::SquaredHinge;
+use hingenet_data::classifier::Classifier;
+use hingenet_data::rows::Rows;
 use hingenet_data::table::{Codes, Column, Table};
+use std::sync::{Arc, Mutex};
 
 const NAN: f64 = f64::NAN;
 
@@ -408,10 +413,11 @@ fn the_pool_weights_are_optimal_and_not_worse_than_the_start() {
         }
     }
     let missing: Vec<f64> = (0..n).map(|_| random.uniform()).collect();
-    let cases = Cases { n_classes: k, terms, missing, class, weight: vec![1.0; n], copies: 7.0 };
+    let prior = PoolWeights::of_other_tables(n);
+    let cases = Cases { n_classes: k, terms, missing, class, weight: vec![1.0; n], copies: 7.0, rows: n };
     let (weights, report) = cases.fit(&Control::default()).unwrap();
     assert!(report.converged && report.gap.unwrap() < 1e-6, "{report:?}");
-    assert!(report.objective <= cases.value(&PoolWeights::EQUAL));
+    assert!(report.objective <= cases.value(&prior));
     assert!(weights.0.iter().flatten().all(|w| *w >= 0.0));
     // moving any single weight does not help
     for f in 0..4 {
@@ -423,6 +429,63 @@ fn the_pool_weights_are_optimal_and_not_worse_than_the_start() {
             }
         }
     }
+}
+
+#[test]
+fn without_cases_the_weights_are_those_of_other_tables() {
+    let prior = PoolWeights::of_other_tables(30);
+    let none = Cases {
+        n_classes: 2,
+        terms: Vec::new(),
+        missing: Vec::new(),
+        class: Vec::new(),
+        weight: Vec::new(),
+        copies: 7.0,
+        rows: 30,
+    };
+    assert_eq!(none.fit(&Control::default()).unwrap().0, prior);
+    // fewer rows, less trust; the Gaussians lose most of it
+    let sum = |rows: usize| PoolWeights::of_other_tables(rows).at(0.0).iter().sum::<f64>();
+    assert!(sum(5) < sum(30) && sum(30) < sum(120) && sum(1000) == sum(100_000) && sum(0) == sum(5));
+    let share = |rows: usize| PoolWeights::of_other_tables(rows).at(0.0)[2] / sum(rows);
+    assert!(share(10) < share(60));
+    assert!(PoolWeights::of_other_tables(2).0.iter().flatten().all(|w| *w >= 0.0));
+}
+
+/// Names of 150 rows, of which two share one, change nothing: the pool is that of rows whose names are not known.
+#[test]
+fn a_column_that_names_the_rows_is_not_used() {
+    let n = 150;
+    let plain = mixed(n, 4, 0.0);
+    let with_names = |known: bool| {
+        let name = |i: usize| known.then_some(if i < 2 { 0 } else { i });
+        let categories = (0..n).map(|i| format!("patient {i}")).collect();
+        let mut columns = plain.features.columns().to_vec();
+        columns.push(Column::categorical("id", categories, Codes::from_options(n, (0..n).map(name))));
+        Labelled { features: Table::new(columns).unwrap(), ..plain.clone() }
+    };
+    let (named, nameless) = (with_names(true), with_names(false));
+    assert_eq!(identifiers(&named.features), [3]);
+    assert!(identifiers(&plain.features).is_empty() && identifiers(&nameless.features).is_empty());
+    let few: Vec<usize> = (0..15).collect();
+    assert!(identifiers(&named.features.rows(&few)).is_empty(), "too few rows to say so");
+    let fitted = |rows: &Labelled| {
+        let warnings = Arc::new(Mutex::new(Vec::new()));
+        let heard = warnings.clone();
+        let control = Control::default().on_warning(move |w| heard.lock().unwrap().push(w.to_string()));
+        let rows = Rows::of(&rows.dataset("class").unwrap()).unwrap();
+        let pool = fit(&rows, &PoolParams::default(), [None, None], &control).unwrap();
+        (pool, warnings.lock().unwrap().join("\n"))
+    };
+    let ((a, warned), (b, silent)) = (fitted(&named), fitted(&nameless));
+    assert!(warned.contains("column `id` is not used") && !silent.contains("not used"), "{warned}\n{silent}");
+    assert_eq!(a.terms.kernels.columns[3].cells, CellsSeen::None);
+    let queries = mixed(9, 5, 0.3).features;
+    let queries = Table::new(
+        [queries.columns(), &nameless.features.rows(&(0..9).collect::<Vec<_>>()).columns()[3..]].concat(),
+    )
+    .unwrap();
+    assert_eq!(a.log_proba(&queries).unwrap(), b.log_proba(&queries).unwrap());
 }
 
 #[test]

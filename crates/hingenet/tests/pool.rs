@@ -271,14 +271,54 @@ fn a_pool_without_rows_is_nearly_as_good_and_the_same_on_1_2_and_8_threads() {
 }
 
 #[test]
-fn few_rows_give_equal_weights_and_a_warning() {
+fn few_rows_give_the_weights_of_other_tables_and_a_warning() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let listener = heard.clone();
     let control = Control::default().on_warning(move |text| listener.lock().unwrap().push(text.to_string()));
     let model = data(12, 14).fit_with(&PoolParams::default(), &control).unwrap();
-    assert!(model.weights().0.iter().flatten().all(|w| *w == 0.25));
+    let again = data(12, 15).fit_with(&PoolParams::default(), &Control::default()).unwrap();
+    assert_eq!(model.weights(), again.weights(), "they do not depend on the rows");
+    assert!((0.4..0.8).contains(&model.weights().at(0.0).iter().sum::<f64>()));
     assert!(heard.lock().unwrap().iter().any(|w| w.contains("too few")));
     fingerprint(&model);
+}
+
+/// With few rows of each class the terms are too sure of themselves. The pool is not, as it would be with equal weights; and it
+/// is about as good as the best of its terms.
+#[test]
+fn few_rows_of_several_classes_make_no_sure_mistakes() {
+    let test = data(600, 62);
+    let truth: Vec<usize> = test.class.iter().map(|y| y.unwrap()).collect();
+    let loss = |log_proba: &[f64]| -> f64 {
+        let of_row = |(p, y): (&[f64], &usize)| {
+            let total: f64 = p.iter().map(|v| v.exp()).sum();
+            total.ln() - p[*y]
+        };
+        log_proba.chunks_exact(3).zip(&truth).map(of_row).sum::<f64>() / truth.len() as f64
+    };
+    const SAMPLES: u64 = 8;
+    let (mut pool, mut terms, mut alike) = (0.0, [0.0; 4], 0.0);
+    for seed in 0..SAMPLES {
+        let (together, alone) = data(40, 70 + seed).fit().log_proba_and_terms(&test.table()).unwrap();
+        pool += loss(&together) / SAMPLES as f64;
+        terms.iter_mut().zip(&alone).for_each(|(total, (_, p))| *total += loss(p) / SAMPLES as f64);
+        let product = |i: usize| alone.iter().map(|(_, p)| 0.25 * p[i].max(-12.0)).sum::<f64>();
+        alike += loss(&(0..together.len()).map(product).collect::<Vec<_>>()) / SAMPLES as f64;
+    }
+    let best = terms.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(pool < alike - 0.02 && pool < best + 0.04, "pool {pool}, terms {terms:?}, all alike {alike}");
+}
+
+/// A row that is alone in its class is no case for the weights, and its class is in every part that a term is fitted on again.
+#[test]
+fn a_class_of_one_row_leaves_the_weights_to_the_others() {
+    let mut train = data(80, 63);
+    let lonely = train.class.iter().position(|y| *y == Some(1)).unwrap();
+    let rest: Vec<usize> = (0..80).filter(|&i| train.class[i] == Some(1) && i != lonely).collect();
+    rest.iter().for_each(|&i| train.class[i] = Some(0));
+    let model = train.fit();
+    assert!(model.facts.pool_report.is_some(), "weights were fitted");
+    assert!(model.log_proba(&data(30, 64).table()).unwrap().iter().all(|p| p.is_finite()));
 }
 
 #[test]
@@ -375,7 +415,7 @@ fn terms_without_weight_are_left_out_and_nothing_changes() {
     let bits = |p: &[f64]| p.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
     let mut left_out = false;
     for seed in [45, 46, 47] {
-        let model = data(150, seed).fit();
+        let model = data(900, seed).fit();
         left_out |= model.weights().0.iter().flatten().any(|w| *w == 0.0);
         let (all, _) = model.log_proba_and_terms(&test.table()).unwrap();
         assert_eq!(bits(&model.log_proba(&test.table()).unwrap()), bits(&all));

@@ -25,12 +25,15 @@ const MOST_COLUMNS: usize = 3000;
 /// Features of at most this many levels always have their columns.
 const FEW_LEVELS: usize = 100;
 
-/// Features without columns because they have too many levels: those with most of them, until [`MOST_COLUMNS`] are left.
-/// All their levels are one point.
+/// Features without columns because they have too many levels: those that no row knows, and then those with most levels, until
+/// [`MOST_COLUMNS`] are left. All their levels are one point.
 pub(crate) fn too_fine(rows: &Table) -> Vec<usize> {
     let levels = |column: &Column| column.as_categorical().map_or(1, |c| c.categories().len());
     let mut columns: Vec<usize> = rows.columns().iter().map(levels).collect();
-    let mut fine = Vec::new();
+    let is_empty = |column: &Column| (0..column.len()).all(|i| column.is_missing(i));
+    let mut fine: Vec<usize> =
+        (0..columns.len()).filter(|&j| columns[j] > FEW_LEVELS && is_empty(rows.column(j))).collect();
+    fine.iter().for_each(|&j| columns[j] = 0);
     while columns.iter().sum::<usize>() > MOST_COLUMNS {
         let most = (0..columns.len()).rev().max_by_key(|&j| columns[j]);
         let Some(j) = most.filter(|&j| columns[j] > FEW_LEVELS) else { break };
