@@ -121,6 +121,6 @@ def log_densities(count, total, squares, low, high, widths):
             others = must.sum(1, keepdims=True) - must
             allowed = may & (others == 0)
             n = total[:, columns].sum(1, keepdims=True)
-            share = (total[:, columns] + PRIOR_ROWS) / (n + PRIOR_ROWS * allowed.sum(1, keepdims=True))
+            share = (total[:, columns] + PRIOR_ROWS) / (n + PRIOR_ROWS * np.maximum(allowed.sum(1, keepdims=True), 1))
             linear[:, columns] = np.where(allowed, np.log(share), NEVER)
     return constant.T, linear.T, quadratic.T
