@@ -9,8 +9,9 @@
 //! | infinite | refused by the readers |
 
 mod coder;
+mod grid;
 pub mod mdl;
-mod slots;
+mod order;
 mod standard;
 mod values;
 

@@ -2,8 +2,10 @@
 //! from. Every distinct value has its bin while there are at most [`MOST_BINS`]; beyond that neighbouring values share
 //! one. Which do depends on the values alone, not on their order or on how they came in pieces.
 
+use super::grid::Grid;
 use super::mdl::Blocks;
-use super::slots::{NO_BIN, Slots};
+use super::order::{Order, ascending};
+use crate::table::{Keyed, KeyedPart, NO_KEY};
 use hingenet_base::error::{Error, Result, require_len};
 
 /// Most bins of a column. Cuts are exact for columns of fewer distinct values.
@@ -45,8 +47,11 @@ pub struct ValueCounts {
     n_classes: usize,
     /// Low bits of a key that do not count.
     shift: u32,
-    slots: Slots,
-    /// Of each bin its smallest and its largest value: with the slots they fit into a near cache, where cells are looked up.
+    /// The bins by their values; they are numbered as they came to be.
+    order: Order,
+    /// Where a value that was met before has its bin.
+    grid: Grid,
+    /// Of each bin its smallest and its largest value.
     ends: Vec<[f64; 2]>,
     /// The rows of bin v and class c at `v K + c`.
     rows: Vec<u64>,
@@ -77,8 +82,13 @@ pub struct BinCells {
 /// Where bins went: whenever they were made coarser, the new number of each.
 pub type BinMoves = Vec<Vec<u16>>;
 
-/// Cells that are looked up together.
-const BATCH: usize = 64;
+/// Cells that are placed at a time: each may need a bin of its own before there are too many.
+const BATCH: usize = 1 << 18;
+/// All bins are brought near before they are met by chance if they are no more for each value.
+const NEAR: usize = 8;
+/// Most counts by key and class, so that they stay in a near cache, and most for each cell.
+const MOST_COUNTS: usize = 1 << 20;
+const COUNTS_OF_CELL: usize = 8;
 
 impl ValueCounts {
     /// No values, and so many classes.
@@ -87,7 +97,7 @@ impl ValueCounts {
     }
 
     fn with_shift(n_classes: usize, shift: u32) -> Self {
-        ValueCounts { n_classes, shift, slots: Slots::default(), ends: Vec::new(), rows: Vec::new() }
+        ValueCounts { n_classes, shift, ..ValueCounts::default() }
     }
 
     /// Counts from arrays; nothing is believed.
@@ -102,10 +112,8 @@ impl ValueCounts {
             return Err(Error::model_file("the values of a column are not in order"));
         }
         let mut counts = ValueCounts::with_shift(n_classes, *shift);
-        for v in 0..low.len() {
-            let rows = &rows[v * n_classes..][..n_classes];
-            counts.insert([low[v], high[v]], rows.iter().copied().enumerate());
-        }
+        let of_bin = |v: usize| rows[v * n_classes..][..n_classes].iter().copied().enumerate();
+        counts.place(low.len(), |_| true, |v| [low[v], high[v]], of_bin);
         Ok(counts)
     }
 
@@ -118,23 +126,22 @@ impl ValueCounts {
 
     /// The arrays, bins in ascending order.
     pub fn arrays(&self) -> ValueArrays {
-        let order = self.order();
         ValueArrays {
             shift: self.shift,
-            low: order.iter().map(|&v| self.ends[v][0]).collect(),
-            high: order.iter().map(|&v| self.ends[v][1]).collect(),
-            rows: order.iter().flat_map(|&v| self.rows(v).iter().copied()).collect(),
+            low: self.ordered().map(|v| self.ends[v][0]).collect(),
+            high: self.ordered().map(|v| self.ends[v][1]).collect(),
+            rows: self.ordered().flat_map(|v| self.rows(v).iter().copied()).collect(),
         }
     }
 
     /// Number of bins.
     pub fn n_bins(&self) -> usize {
-        self.slots.n_bins()
+        self.order.len()
     }
 
     /// Memory.
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.ends[..]) + size_of_val(&self.rows[..]) + self.slots.bytes()
+        size_of_val(&self.ends[..]) + size_of_val(&self.rows[..]) + self.order.bytes() + self.grid.bytes()
     }
 
     /// Smallest and largest value.
@@ -147,73 +154,156 @@ impl ValueCounts {
         self.ends.iter().map(|[low, _]| *low).collect()
     }
 
-    /// Counts a value of so many equal rows of a class.
-    #[inline]
-    pub fn add(&mut self, x: f64, class: usize, rows: u64) {
-        let x = x + 0.0; // −0 is 0
-        let v = self.bin(x);
-        self.count(v, x, class, rows);
-        if self.n_bins() > MOST_BINS {
-            self.coarsen();
-        }
-    }
-
-    /// Counts a column: cells (NaN where missing) with the class and the weight of each. Gives the bin of each cell, which
-    /// the bins may leave later on: `moves` has where they went.
+    /// Counts a column: cells (NaN where missing) with the class and the weight of each, 1 without weights. Gives the bin of
+    /// each cell, which the bins may leave later on: `moves` has where they went.
     pub fn add_cells(
         &mut self,
         cells: &[f64],
-        class: &[usize],
-        weights: &[u64],
+        class: &[u16],
+        weights: Option<&[u64]>,
         moves: &mut BinMoves,
     ) -> BinCells {
-        let mut found = BinCells { bins: vec![0; cells.len()], gaps: Vec::new() };
-        let mut likely = [0; BATCH];
-        for (at, batch) in cells.chunks(BATCH).enumerate() {
-            self.look_up(batch, &mut likely);
-            let mut is_stale = false;
-            for (m, (&x, &likely)) in (at * BATCH..).zip(batch.iter().zip(&likely)) {
-                if x.is_nan() {
-                    found.gaps.push(m as u32);
-                    continue;
+        let mut found = BinCells::default();
+        self.add_to(&mut found, cells, (class, weights), moves);
+        found
+    }
+
+    /// The same for cells that are keys of values: they are counted by key, and each value is looked up once.
+    pub fn add_keyed(
+        &mut self,
+        keyed: &Keyed,
+        class: &[u16],
+        weights: Option<&[u64]>,
+        moves: &mut BinMoves,
+    ) -> BinCells {
+        let mut found = BinCells { bins: Vec::with_capacity(keyed.len()), gaps: Vec::new() };
+        for part in keyed.parts() {
+            let start = found.bins.len();
+            let rows = start..start + part.keys().len();
+            let class = &class[rows.clone()];
+            match weights {
+                None if self.is_worth_counting(part) => {
+                    self.add_part(&mut found, part, class, moves);
                 }
-                let x = x + 0.0; // −0 is 0
-                let v = if is_stale || likely == NO_BIN { self.bin(x) } else { likely as usize };
-                self.count(v, x, class[m], weights[m]);
-                found.bins[m] = v as u16;
-                if self.n_bins() > MOST_BINS {
-                    let to = self.coarsen();
-                    found.bins[..m].iter_mut().for_each(|bin| *bin = to[usize::from(*bin)]);
-                    // its own bin has a number beyond those of a cell
-                    found.bins[m] = to[v];
-                    moves.push(to);
-                    is_stale = true;
+                _ => {
+                    let cells: Vec<f64> = part.cells().collect();
+                    self.add_to(&mut found, &cells, (class, weights.map(|all| &all[rows])), moves);
                 }
             }
         }
         found
     }
 
-    /// The bins of some values as far as the first look finds them, [`NO_BIN`] for others. No look waits for another one, so
-    /// all of them wait for the memory at once.
-    fn look_up(&self, cells: &[f64], likely: &mut [u32]) {
-        for (v, x) in likely.iter_mut().zip(cells) {
-            *v = self.slots.first(ordered_key(*x) >> self.shift);
+    /// Whether counts of all values by class are no trouble for these cells.
+    fn is_worth_counting(&self, part: &KeyedPart) -> bool {
+        let counts = part.values().len().saturating_mul(self.n_classes);
+        counts <= MOST_COUNTS.min(COUNTS_OF_CELL * part.keys().len())
+    }
+
+    /// Counts cells behind those that were found.
+    fn add_to(
+        &mut self,
+        found: &mut BinCells,
+        cells: &[f64],
+        (class, weights): (&[u16], Option<&[u64]>),
+        moves: &mut BinMoves,
+    ) {
+        let gaps = (found.bins.len()..).zip(cells).filter(|(_, x)| x.is_nan());
+        found.gaps.extend(gaps.map(|(m, _)| m as u32));
+        let row = |m: usize| [(class[m].into(), weights.map_or(1, |w| w[m]))];
+        for start in (0..cells.len()).step_by(BATCH) {
+            let some = &cells[start..cells.len().min(start + BATCH)];
+            let (is_known, ends) = (|m: usize| !some[m].is_nan(), |m: usize| [some[m]; 2]);
+            self.grid.choose(some.iter().copied().filter(|x| !x.is_nan()));
+            let mut bins = self.place(some.len(), is_known, ends, |m| row(start + m));
+            self.bound(&mut bins, &mut found.bins, moves);
+            found.bins.extend(bins.iter().map(|bin| *bin as u16));
         }
-        for (v, x) in likely.iter_mut().zip(cells) {
-            let [low, _] = self.ends.get(*v as usize).copied().unwrap_or_default();
-            let is_it = (ordered_key(low) ^ ordered_key(*x)) >> self.shift == 0;
-            *v = if is_it { *v } else { NO_BIN };
+    }
+
+    /// Counts cells that are keys.
+    fn add_part(&mut self, found: &mut BinCells, part: &KeyedPart, class: &[u16], moves: &mut BinMoves) {
+        let (k, values) = (self.n_classes, part.values());
+        // missing cells have a place behind the values
+        let place = |key: &u32| (*key as usize).min(values.len());
+        let mut counts = vec![0u32; (values.len() + 1) * k];
+        part.keys().iter().zip(class).for_each(|(key, c)| counts[place(key) * k + usize::from(*c)] += 1);
+        let (counts, missing) = counts.split_at(values.len() * k);
+        if missing.iter().any(|n| *n > 0) {
+            let gaps = (found.bins.len()..).zip(part.keys()).filter(|(_, key)| **key == NO_KEY);
+            found.gaps.extend(gaps.map(|(m, _)| m as u32));
         }
+        let rows = |v: usize| counts[v * k..][..k].iter().map(|n| u64::from(*n)).enumerate();
+        let occurs = |v: usize| counts[v * k..][..k].iter().any(|n| *n > 0);
+        self.grid.choose(values.iter().copied().filter(|x| !x.is_nan()));
+        let mut bins = self.place(values.len(), occurs, |v| [values[v]; 2], rows);
+        self.bound(&mut bins, &mut found.bins, moves);
+        let bins: Vec<u16> = bins.iter().map(|bin| *bin as u16).chain([0]).collect();
+        found.bins.extend(part.keys().iter().map(|key| bins[place(key)]));
+    }
+
+    /// Adds things, those that count, each with its smallest and its largest value and its rows of classes. The number of the
+    /// bin of each.
+    fn place<R: IntoIterator<Item = (usize, u64)>>(
+        &mut self,
+        n: usize,
+        counts: impl Fn(usize) -> bool,
+        ends_of: impl Fn(usize) -> [f64; 2],
+        rows_of: impl Fn(usize) -> R,
+    ) -> Vec<u32> {
+        let ValueCounts { n_classes, shift, order, grid, ends, rows } = self;
+        let (mut bins, mut keys) = (vec![0; n], Vec::new());
+        let add_rows = |rows: &mut [u64], bin: usize, m: usize| {
+            let of_bin = &mut rows[bin * *n_classes..][..*n_classes];
+            rows_of(m).into_iter().for_each(|(c, n)| of_bin[c] += n);
+        };
+        if NEAR * n > order.len() {
+            bring_near(rows);
+        }
+        for m in (0..n).filter(|m| counts(*m)) {
+            let [low, high] = ends_of(m);
+            match grid.place(low).filter(|_| low == high).and_then(|place| grid.bin(place)) {
+                Some(bin) => {
+                    add_rows(rows, bin, m);
+                    bins[m] = bin as u32;
+                }
+                None => keys.push((ordered_key(low) >> *shift, m as u32)),
+            }
+        }
+        for (m, v) in order.find_or_add(ascending(keys, n)) {
+            let (m, bin) = (m as usize, v as usize);
+            let [low, high] = ends_of(m).map(|x| x + 0.0); // −0 is 0
+            if bin == ends.len() {
+                ends.push([low, high]);
+                rows.resize((bin + 1) * *n_classes, 0);
+            }
+            widen(&mut ends[bin], [low, high]);
+            if let Some(place) = grid.place(low) {
+                // if the value is an end of a wider bin, it is no news there either
+                grid.keep(place, bin);
+            }
+            add_rows(rows, bin, m);
+            bins[m] = v;
+        }
+        bins
+    }
+
+    /// Makes bins coarser if there are too many. Those that were just found, and those before, get their new numbers.
+    fn bound(&mut self, bins: &mut [u32], before: &mut [u16], moves: &mut BinMoves) {
+        if self.n_bins() <= MOST_BINS {
+            return;
+        }
+        let to = self.coarsen();
+        bins.iter_mut().for_each(|bin| *bin = to[*bin as usize].into());
+        before.iter_mut().for_each(|bin| *bin = to[usize::from(*bin)]);
+        moves.push(to);
     }
 
     /// Adds the counts of another piece, whose class c is `classes[c]` here.
     pub fn merge(&mut self, other: &ValueCounts, classes: &[usize]) {
         self.shift_to(other.shift);
-        for v in 0..other.n_bins() {
-            let rows = other.rows(v).iter().zip(classes);
-            self.insert(other.ends[v], rows.map(|(n, c)| (*c, *n)));
-        }
+        let rows = |v: usize| other.rows(v).iter().zip(classes).map(|(n, c)| (*c, *n));
+        self.place(other.n_bins(), |_| true, |v| other.ends[v], rows);
         if self.n_bins() > MOST_BINS {
             self.coarsen();
         }
@@ -221,15 +311,19 @@ impl ValueCounts {
 
     /// The same counts, bins as they are numbered, where class c has become `classes[c]` of so many.
     pub fn with_classes(&self, n_classes: usize, classes: &[usize]) -> Self {
-        let mut counts = ValueCounts::with_shift(n_classes, self.shift);
-        counts.merge(self, classes);
-        counts
+        let mut rows = vec![0; self.n_bins() * n_classes];
+        for (to, from) in
+            rows.chunks_exact_mut(n_classes.max(1)).zip(self.rows.chunks_exact(self.n_classes.max(1)))
+        {
+            from.iter().zip(classes).for_each(|(n, c)| to[*c] += n);
+        }
+        ValueCounts { n_classes, rows, ..self.clone() }
     }
 
     /// MDL cuts (`mdl::cuts`) of the values.
     pub fn cuts(&self) -> Vec<f64> {
         let mut blocks = Blocks::default();
-        for v in self.order() {
+        for v in self.ordered() {
             let rows = self.rows(v).iter().enumerate().filter(|(_, n)| **n > 0);
             blocks.push(self.ends[v], rows.map(|(c, n)| (c, *n as f64)));
         }
@@ -240,48 +334,16 @@ impl ValueCounts {
         &self.rows[v * self.n_classes..][..self.n_classes]
     }
 
-    /// Counts a value of a bin.
-    #[inline]
-    fn count(&mut self, v: usize, x: f64, class: usize, rows: u64) {
-        widen(&mut self.ends[v], [x, x]);
-        self.rows[v * self.n_classes + class] += rows;
-    }
-
-    /// Adds rows, each with its class, whose values lie between two ends.
-    fn insert(&mut self, ends: [f64; 2], rows: impl Iterator<Item = (usize, u64)>) -> usize {
-        let v = self.bin(ends[0]);
-        widen(&mut self.ends[v], ends);
-        let of_bin = &mut self.rows[v * self.n_classes..][..self.n_classes];
-        rows.for_each(|(c, n)| of_bin[c] += n);
-        v
-    }
-
-    /// The bin of a value, a new one if need be.
-    #[inline]
-    fn bin(&mut self, x: f64) -> usize {
-        let (shift, ends) = (self.shift, &self.ends);
-        let key_of = |v: usize| ordered_key(ends[v][0]) >> shift;
-        let v = self.slots.find_or_add(ordered_key(x) >> shift, key_of);
-        if v == self.ends.len() {
-            self.ends.push([x; 2]);
-            self.rows.resize((v + 1) * self.n_classes, 0);
-        }
-        v
-    }
-
     /// The bins in ascending order.
-    fn order(&self) -> Vec<usize> {
-        let low = self.lows();
-        let mut order: Vec<usize> = (0..low.len()).collect();
-        order.sort_unstable_by(|&a, &b| low[a].total_cmp(&low[b]));
-        order
+    fn ordered(&self) -> impl Iterator<Item = usize> + '_ {
+        self.order.numbers().iter().map(|v| *v as usize)
     }
 
     /// Leaves out as many low bits of the keys as it takes; where each bin went.
     #[cold]
     fn coarsen(&mut self) -> Vec<u16> {
         let shift = self.shift;
-        let keys: Vec<u64> = self.order().iter().map(|&v| ordered_key(self.ends[v][0]) >> shift).collect();
+        let keys: Vec<u64> = self.ordered().map(|v| ordered_key(self.ends[v][0]) >> shift).collect();
         self.shift_to(shift + coarse_shift(keys.into_iter()))
     }
 
@@ -290,10 +352,18 @@ impl ValueCounts {
         if shift <= self.shift {
             return Vec::new();
         }
-        let fine = std::mem::replace(self, ValueCounts::with_shift(self.n_classes, shift));
-        let moved = |v: usize| self.insert(fine.ends[v], fine.rows(v).iter().copied().enumerate()) as u16;
-        (0..fine.n_bins()).map(moved).collect()
+        let mut fine = std::mem::replace(self, ValueCounts::with_shift(self.n_classes, shift));
+        self.grid = std::mem::take(&mut fine.grid).without_bins();
+        let rows = |v: usize| fine.rows(v).iter().copied().enumerate();
+        let to = self.place(fine.n_bins(), |_| true, |v| fine.ends[v], rows);
+        to.into_iter().map(|v| v as u16).collect()
     }
+}
+
+/// Reads some of every cache line, one behind the other: it comes from a far memory three times faster than when each is met by
+/// chance.
+fn bring_near(rows: &[u64]) {
+    std::hint::black_box(rows.iter().step_by(8).fold(0, |sum: u64, n| sum.wrapping_add(*n)));
 }
 
 /// Widens a bin to hold these ends too.
@@ -326,7 +396,8 @@ mod tests {
 
     fn counted(rows: &[(f64, usize)]) -> ValueCounts {
         let mut counts = ValueCounts::new(3);
-        rows.iter().for_each(|&(x, c)| counts.add(x, c, 1));
+        let (values, class): (Vec<f64>, Vec<u16>) = rows.iter().map(|&(x, c)| (x, c as u16)).unzip();
+        counts.add_cells(&values, &class, None, &mut BinMoves::new());
         counts
     }
 
@@ -359,24 +430,18 @@ mod tests {
         let rows = rows(3 * MOST_BINS, 5);
         let cells: Vec<f64> =
             rows.iter().enumerate().map(|(m, r)| if m % 9 == 4 { f64::NAN } else { r.0 }).collect();
-        let class: Vec<usize> = rows.iter().map(|r| r.1).collect();
-        let weights = vec![1; rows.len()];
+        let class: Vec<u16> = rows.iter().map(|r| r.1 as u16).collect();
         let (mut counts, mut moves) = (ValueCounts::new(3), BinMoves::new());
         let mut pieces = Vec::new();
         for start in (0..rows.len()).step_by(10_007) {
             let part = start..(start + 10_007).min(rows.len());
-            let found = counts.add_cells(
-                &cells[part.clone()],
-                &class[part.clone()],
-                &weights[part.clone()],
-                &mut moves,
-            );
+            let found = counts.add_cells(&cells[part.clone()], &class[part.clone()], None, &mut moves);
             pieces.push((part, moves.len(), found));
         }
         assert!(moves.len() > 1);
-        let mut plain = ValueCounts::new(3);
-        cells.iter().zip(&class).filter(|(x, _)| !x.is_nan()).for_each(|(x, c)| plain.add(*x, *c, 1));
-        assert_eq!(counts.arrays(), plain.arrays());
+        let known: Vec<_> =
+            rows.into_iter().enumerate().filter(|(m, _)| m % 9 != 4).map(|(_, row)| row).collect();
+        assert_eq!(counts.arrays(), counted(&known).arrays());
         let cuts = counts.cuts();
         let lows = counts.lows();
         for (part, seen, found) in pieces {
@@ -391,14 +456,56 @@ mod tests {
         }
     }
 
+    /// Of lists with values that stand in no cell, some larger than the cells there are; with weights, and with few values.
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn cells_that_are_keys_are_counted_as_their_values() {
+        for (n, size, digits) in [(500, 300, 1.0), (3 * MOST_BINS, 10_007, 1e9), (9_000, 4_000, 10.0)] {
+            let rows = rows(n, 6);
+            let value = |(m, row): (usize, &(f64, usize))| match m % 7 {
+                3 => f64::NAN,
+                _ => (row.0 * digits).round() / digits,
+            };
+            let cells: Vec<f64> = rows.iter().enumerate().map(value).collect();
+            let class: Vec<u16> = rows.iter().map(|r| r.1 as u16).collect();
+            let mut keyed = Keyed::default();
+            for part in cells.chunks(size) {
+                let mut values = vec![1e300];
+                let mut keys = std::collections::HashMap::new();
+                let mut key = |x: f64| {
+                    *keys.entry(x.to_bits()).or_insert_with(|| {
+                        values.push(x);
+                        values.len() as u32 - 1
+                    })
+                };
+                let keys: Vec<u32> = part.iter().map(|x| if x.is_nan() { NO_KEY } else { key(*x) }).collect();
+                keyed.push(&values.into(), &keys);
+            }
+            let weights: Vec<u64> = (0..n as u64).map(|m| 1 + m % 3).collect();
+            for weights in [None, Some(&weights[..])] {
+                let [mut by_cell, mut by_key] = [ValueCounts::new(3), ValueCounts::new(3)];
+                let [mut cell_moves, mut key_moves] = [BinMoves::new(), BinMoves::new()];
+                let of_cells = by_cell.add_cells(&cells, &class, weights, &mut cell_moves);
+                let of_keys = by_key.add_keyed(&keyed, &class, weights, &mut key_moves);
+                assert_eq!(by_key.arrays(), by_cell.arrays());
+                assert!(by_key.range().unwrap()[1] < 1e300);
+                assert_eq!((of_keys.gaps, of_keys.bins.len()), (of_cells.gaps, n));
+                let [key_lows, cell_lows] = [by_key.lows(), by_cell.lows()];
+                for m in (0..n).filter(|m| !cells[*m].is_nan()) {
+                    let [a, b] = [of_keys.bins[m], of_cells.bins[m]];
+                    assert_eq!(key_lows[usize::from(a)], cell_lows[usize::from(b)], "cell {m}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn classes_that_come_later_find_their_place() {
         let mut first = ValueCounts::new(1);
-        first.add(-0.0, 0, 2);
+        first.add_cells(&[-0.0], &[0], Some(&[2]), &mut BinMoves::new());
         let mut all = first.with_classes(2, &[1]);
         let mut second = ValueCounts::new(2);
-        second.add(0.0, 0, 1);
-        second.add(5.0, 1, 4);
+        second.add_cells(&[5.0, 0.0], &[1, 0], Some(&[4, 1]), &mut BinMoves::new());
         all.merge(&second, &[0, 1]);
         assert_eq!(
             all.arrays(),

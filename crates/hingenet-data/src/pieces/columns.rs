@@ -83,11 +83,15 @@ impl TableScan {
         }
         let place = |name: &String| self.classes.iter().position(|own| own == name).unwrap_or_default();
         let places: Vec<usize> = data.classes.iter().map(place).collect();
-        let class: Vec<usize> = data.class.iter().map(|c| places[c.unwrap_or_default()]).collect();
+        let class: Vec<u16> = data.class.iter().map(|c| places[c.unwrap_or_default()] as u16).collect();
+        let weighted = Some(&weights[..]).filter(|weights| weights.iter().any(|w| *w != 1));
         let count = |scan: &mut ColumnScan, column: &Column, moves: &mut BinMoves| match &mut scan.cells {
             Cells::Numbers(values) => {
-                let cells = column.as_numeric()?.with_nan();
-                Some(values.add_cells(cells, &class, &weights, moves))
+                let numbers = column.as_numeric()?;
+                Some(match numbers.as_keyed() {
+                    Some(keyed) => values.add_keyed(keyed, &class, weighted, moves),
+                    None => values.add_cells(numbers.with_nan(), &class, weighted, moves),
+                })
             }
             _ => None,
         };
@@ -98,7 +102,7 @@ impl TableScan {
                 let moves = kept.moves(columns.len());
                 let found = columns.zip(moves).map(|((scan, column), moves)| count(scan, column, moves));
                 let found = found.collect();
-                kept.add(data, found, &weights);
+                kept.add(data, found, weighted);
             }
         }
     }
@@ -107,7 +111,8 @@ impl TableScan {
     fn without_values(data: &Dataset, weights: &[u64]) -> Self {
         let mut class_rows = vec![0; data.classes.len()];
         data.class.iter().zip(weights).for_each(|(c, w)| class_rows[c.unwrap_or_default()] += w);
-        let scan = |column: &Column| ColumnScan::of(column, data.classes.len(), weights);
+        let total = weights.iter().sum();
+        let scan = |column: &Column| ColumnScan::of(column, data.classes.len(), weights, total);
         TableScan {
             target: data.target.clone(),
             rows: data.n_rows() as u64,
@@ -254,9 +259,12 @@ struct Maps<'a> {
 }
 
 impl ColumnScan {
-    /// A column, without its numbers.
-    fn of(column: &Column, n_classes: usize, weights: &[u64]) -> Self {
-        let observed = (0..column.len()).filter(|&m| !column.is_missing(m)).map(|m| weights[m]).sum();
+    /// A column, without its numbers; `total` is that of the weights.
+    fn of(column: &Column, n_classes: usize, weights: &[u64], total: u64) -> Self {
+        let observed = match column.n_missing() {
+            0 => total,
+            _ => (0..column.len()).filter(|&m| !column.is_missing(m)).map(|m| weights[m]).sum(),
+        };
         let cells = match column.data() {
             ColumnData::Numeric(_) if observed == 0 => Cells::Missing,
             ColumnData::Numeric(_) => Cells::Numbers(ValueCounts::new(n_classes)),

@@ -1,6 +1,7 @@
 //! One named column: numbers or categories, each with missing cells.
 
-use super::Codes;
+use super::{Codes, Keyed};
+use std::sync::OnceLock;
 
 /// A named column.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,9 +21,16 @@ pub enum ColumnData {
 }
 
 /// Finite numbers with missing cells (stored as NaN, which is never a value).
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Numeric {
-    values: Vec<f64>,
+    cells: Cells,
+}
+
+#[derive(Debug, Clone)]
+enum Cells {
+    LaidOut(Vec<f64>),
+    /// Laid out when somebody asks for that.
+    Keyed(Keyed, OnceLock<Vec<f64>>),
 }
 
 /// Fewer rows than this say nothing about names of rows.
@@ -46,7 +54,13 @@ impl Column {
     /// A column of numbers; NaN is a missing cell. Infinities must have been refused before.
     pub fn numeric(name: impl Into<String>, values: Vec<f64>) -> Self {
         debug_assert!(values.iter().all(|v| !v.is_infinite()));
-        Column { name: name.into(), data: ColumnData::Numeric(Numeric { values }), is_absent: false }
+        Column { name: name.into(), data: ColumnData::Numeric(values.into()), is_absent: false }
+    }
+
+    /// A column of numbers that are kept as keys.
+    pub(super) fn keyed(name: String, keyed: Keyed) -> Self {
+        let cells = Cells::Keyed(keyed, OnceLock::new());
+        Column { name, data: ColumnData::Numeric(Numeric { cells }), is_absent: false }
     }
 
     /// A column of categories; codes must lie below the number of categories.
@@ -99,7 +113,7 @@ impl Column {
     #[inline]
     pub fn len(&self) -> usize {
         match &self.data {
-            ColumnData::Numeric(n) => n.values.len(),
+            ColumnData::Numeric(n) => n.len(),
             ColumnData::Categorical(c) => c.codes.len(),
         }
     }
@@ -112,7 +126,7 @@ impl Column {
     /// Number of missing cells.
     pub fn n_missing(&self) -> usize {
         match &self.data {
-            ColumnData::Numeric(n) => n.values.iter().filter(|v| v.is_nan()).count(),
+            ColumnData::Numeric(n) => n.n_missing(),
             ColumnData::Categorical(c) => c.codes.n_missing(),
         }
     }
@@ -121,7 +135,7 @@ impl Column {
     #[inline]
     pub fn is_missing(&self, i: usize) -> bool {
         match &self.data {
-            ColumnData::Numeric(n) => n.values[i].is_nan(),
+            ColumnData::Numeric(n) => n.with_nan()[i].is_nan(),
             ColumnData::Categorical(c) => c.codes.get(i).is_none(),
         }
     }
@@ -138,7 +152,8 @@ impl Column {
     pub fn rows(&self, rows: &[usize]) -> Column {
         let data = match &self.data {
             ColumnData::Numeric(n) => {
-                ColumnData::Numeric(Numeric { values: rows.iter().map(|&i| n.values[i]).collect() })
+                let cells = n.with_nan();
+                ColumnData::Numeric(rows.iter().map(|&i| cells[i]).collect::<Vec<f64>>().into())
             }
             ColumnData::Categorical(c) => ColumnData::Categorical(Categorical {
                 categories: c.categories.clone(),
@@ -152,7 +167,7 @@ impl Column {
     pub fn joined(&self, other: &Column) -> Option<Column> {
         let data = match (&self.data, &other.data) {
             (ColumnData::Numeric(a), ColumnData::Numeric(b)) => {
-                ColumnData::Numeric(Numeric { values: [&a.values[..], &b.values].concat() })
+                ColumnData::Numeric([a.with_nan(), b.with_nan()].concat().into())
             }
             (ColumnData::Categorical(a), ColumnData::Categorical(b)) if a.categories == b.categories => {
                 let codes = a.codes.joined(&b.codes);
@@ -166,9 +181,22 @@ impl Column {
     /// Makes the cell of row `i` missing.
     pub fn blank(&mut self, i: usize) {
         match &mut self.data {
-            ColumnData::Numeric(n) => n.values[i] = f64::NAN,
+            ColumnData::Numeric(n) => n.blank(i),
             ColumnData::Categorical(c) => c.codes.blank(i),
         }
+    }
+}
+
+impl From<Vec<f64>> for Numeric {
+    /// Cells, NaN where one is missing.
+    fn from(values: Vec<f64>) -> Self {
+        Numeric { cells: Cells::LaidOut(values) }
+    }
+}
+
+impl Default for Numeric {
+    fn default() -> Self {
+        Vec::new().into()
     }
 }
 
@@ -176,26 +204,60 @@ impl Numeric {
     /// The value of row `i`, `None` when missing.
     #[inline]
     pub fn get(&self, i: usize) -> Option<f64> {
-        let v = self.values[i];
+        let v = self.with_nan()[i];
         (!v.is_nan()).then_some(v)
     }
 
     /// All cells in row order.
     pub fn iter(&self) -> impl Iterator<Item = Option<f64>> + '_ {
-        self.values.iter().map(|v| (!v.is_nan()).then_some(*v))
+        self.with_nan().iter().map(|v| (!v.is_nan()).then_some(*v))
     }
 
     /// The cells as stored: NaN stands for missing.
     #[inline]
     pub fn with_nan(&self) -> &[f64] {
-        &self.values
+        match &self.cells {
+            Cells::LaidOut(values) => values,
+            Cells::Keyed(keyed, values) => values.get_or_init(|| keyed.cells().collect()),
+        }
+    }
+
+    /// The cells as keys, where the file kept them so and the reader was asked to leave them (`ReadOptions::keyed`).
+    pub fn as_keyed(&self) -> Option<&Keyed> {
+        match &self.cells {
+            Cells::LaidOut(_) => None,
+            Cells::Keyed(keyed, _) => Some(keyed),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match &self.cells {
+            Cells::LaidOut(values) => values.len(),
+            Cells::Keyed(keyed, _) => keyed.len(),
+        }
+    }
+
+    fn n_missing(&self) -> usize {
+        match &self.cells {
+            Cells::LaidOut(values) => values.iter().filter(|v| v.is_nan()).count(),
+            Cells::Keyed(keyed, _) => keyed.n_missing(),
+        }
+    }
+
+    fn blank(&mut self, i: usize) {
+        if let Cells::Keyed(..) = self.cells {
+            self.cells = Cells::LaidOut(self.with_nan().to_vec());
+        }
+        if let Cells::LaidOut(values) = &mut self.cells {
+            values[i] = f64::NAN;
+        }
     }
 }
 
 impl PartialEq for Numeric {
     /// Equal values, and missing in the same rows.
     fn eq(&self, other: &Self) -> bool {
-        self.values.len() == other.values.len() && self.iter().eq(other.iter())
+        self.len() == other.len() && self.iter().eq(other.iter())
     }
 }
 

@@ -4,6 +4,7 @@
 mod category;
 mod codes;
 mod column;
+mod keyed;
 mod numbers;
 pub mod read;
 mod schema;
@@ -12,6 +13,9 @@ mod write;
 pub use category::{category_order, parse_number};
 pub use codes::Codes;
 pub use column::{Categorical, Column, ColumnData, ID_ROWS, Numeric, names_rows};
+#[cfg(feature = "parquet")]
+pub(crate) use keyed::cells_of;
+pub use keyed::{Keyed, KeyedPart, NO_KEY};
 pub use numbers::NumberRows;
 pub use read::{
     Batches, Format, Note, Places, ReadOptions, ReadResult, Record, Records, Source, would_match,

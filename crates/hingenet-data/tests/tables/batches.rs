@@ -385,7 +385,8 @@ mod of_typed_files {
                 [("parquet", as_parquet), ("parquet", as_second_parquet), ("parquet", as_full_parquet), ("arrow", as_arrow), ("arrows", as_stream), ("parquet.gz", |r, n| zipped(&as_parquet(r, n)))];
             for (format, write) in writers {
                 let folder = files(&rows, cut, format, |rows| write(rows, group));
-                for options in [ReadOptions::default(), typed()] {
+                let keyed = |options| ReadOptions { keyed: true, ..options };
+                for options in [ReadOptions::default(), typed(), keyed(ReadOptions::default()), keyed(typed())] {
                     let batches = batches(folder.path(), &options);
                     are_the_whole(&batches, most);
                     let whole = told(&batches.read(&Control::default()).unwrap());

@@ -4,10 +4,10 @@
 
 mod store;
 
-use super::columns::{Cells, ColumnScan, TableScan};
+use super::columns::{self, ColumnScan, TableScan};
 use crate::encode::{BinCells, BinMoves, FeatureCoder};
 use crate::rows::Dataset;
-use crate::table::{Categorical, Codes};
+use crate::table::Codes;
 use hingenet_base::ahead::make_ahead;
 use hingenet_base::error::{Error, Result};
 use rayon::prelude::*;
@@ -51,9 +51,13 @@ enum Kept {
     /// None is observed.
     Missing,
     /// Bins after so many moves, two bytes each, and then the rows of so many that are missing, four bytes each.
-    Bins { moves: usize, gaps: usize },
-    /// Numbers of names, two bytes each.
+    Bins {
+        moves: usize,
+        gaps: usize,
+    },
+    /// Numbers of names, two bytes each, or one while there are few of them.
     Names,
+    FewNames,
 }
 
 impl CodedRows {
@@ -78,7 +82,7 @@ impl CodedRows {
     }
 
     /// Keeps the rows of a piece: of numbers the bins that were found, of categories the codes.
-    pub(super) fn add(&mut self, data: &Dataset, bins: Vec<Option<BinCells>>, weights: &[u64]) {
+    pub(super) fn add(&mut self, data: &Dataset, bins: Vec<Option<BinCells>>, weights: Option<&[u64]>) {
         if self.lost.is_some() || data.n_rows() == 0 {
             return;
         }
@@ -92,27 +96,26 @@ impl CodedRows {
         &mut self,
         data: &Dataset,
         bins: &[Option<BinCells>],
-        weights: &[u64],
+        weights: Option<&[u64]>,
     ) -> std::result::Result<(), String> {
-        let mut bytes = Vec::with_capacity(2 * data.n_rows() * (bins.len() + 1));
-        let mut columns = vec![self.class.keep(&data.classes, &data.class, &mut bytes)?];
-        let cells = bins.iter().zip(data.features.columns()).zip(&mut self.columns).zip(&self.moves);
-        for (((bins, column), names), moves) in cells {
-            columns.push(match (bins, column.as_categorical()) {
-                (Some(found), _) => {
-                    bytes.extend(found.bins.iter().flat_map(|bin| bin.to_le_bytes()));
-                    bytes.extend(found.gaps.iter().flat_map(|m| m.to_le_bytes()));
-                    Kept::Bins { moves: moves.len(), gaps: found.gaps.len() }
-                }
-                (None, Some(texts)) => names.keep_column(texts, &mut bytes)?,
-                (None, None) => Kept::Missing,
+        let mut cells = vec![self.class.numbered(&data.classes, &data.class)?];
+        let columns = bins.iter().zip(data.features.columns()).zip(&mut self.columns).zip(&self.moves);
+        for (((bins, column), names), moves) in columns {
+            cells.push(match (bins, column.as_categorical()) {
+                (Some(found), _) => Cells::Bins(found, moves.len()),
+                (None, Some(texts)) => names.numbered(texts.categories(), texts.codes())?,
+                (None, None) => Cells::Missing,
             });
         }
-        let has_weights = weights.iter().any(|w| *w != 1);
-        if has_weights {
-            bytes.extend(weights.iter().flat_map(|w| w.to_le_bytes()));
-        }
-        self.blocks.push(Block { n_rows: data.n_rows(), has_weights, columns });
+        let n_rows = data.n_rows();
+        let columns: Vec<Kept> = cells.iter().map(Cells::kept).collect();
+        let mut bytes = vec![0; columns.iter().map(|kept| kept.bytes(n_rows)).sum()];
+        let mut rest = &mut bytes[..];
+        let places: Vec<&mut [u8]> =
+            columns.iter().map(|kept| rest.split_off_mut(..kept.bytes(n_rows)).unwrap_or_default()).collect();
+        cells.par_iter().zip(places).for_each(|(cells, place)| cells.put(place));
+        bytes.extend(weights.iter().copied().flatten().flat_map(|w| w.to_le_bytes()));
+        self.blocks.push(Block { n_rows, has_weights: weights.is_some(), columns });
         self.store.add(bytes).map_err(|e| {
             let folder = std::env::temp_dir();
             format!("coded rows cannot be kept in {} ({e}); TMPDIR names another folder", folder.display())
@@ -122,7 +125,7 @@ impl CodedRows {
     /// Notes what the bins stand for, once all pieces were scanned.
     pub fn end(&mut self, scan: &TableScan) {
         let lows = |column: &ColumnScan| match &column.cells {
-            Cells::Numbers(values) => values.lows(),
+            columns::Cells::Numbers(values) => values.lows(),
             _ => Vec::new(),
         };
         self.lows = scan.columns.iter().map(lows).collect();
@@ -151,29 +154,72 @@ impl CodedRows {
     }
 }
 
-impl Names {
-    /// Keeps a column of categories.
-    fn keep_column(
-        &mut self,
-        column: &Categorical,
-        bytes: &mut Vec<u8>,
-    ) -> std::result::Result<Kept, String> {
-        self.keep(column.categories(), column.codes(), bytes)
+/// The cells of a column of a piece.
+enum Cells<'a> {
+    Missing,
+    /// After so many moves.
+    Bins(&'a BinCells, usize),
+    /// Codes, and the number of each name. Few names have numbers of a byte.
+    Names(&'a Codes, Vec<u16>),
+    FewNames(&'a Codes, Vec<u16>),
+}
+
+impl Cells<'_> {
+    fn kept(&self) -> Kept {
+        match self {
+            Cells::Missing => Kept::Missing,
+            Cells::Bins(found, moves) => Kept::Bins { moves: *moves, gaps: found.gaps.len() },
+            Cells::Names(..) => Kept::Names,
+            Cells::FewNames(..) => Kept::FewNames,
+        }
     }
 
-    fn keep(
+    /// Writes them to the place they have in a block.
+    fn put(&self, place: &mut [u8]) {
+        let number = |numbers: &[u16], code: Option<usize>| code.map_or(Codes::MISSING_U16, |c| numbers[c]);
+        match self {
+            Cells::Missing => {}
+            Cells::Bins(found, _) => {
+                let (bins, gaps) = place.split_at_mut(2 * found.bins.len());
+                bins.as_chunks_mut()
+                    .0
+                    .iter_mut()
+                    .zip(&found.bins)
+                    .for_each(|(b, bin)| *b = bin.to_le_bytes());
+                gaps.as_chunks_mut()
+                    .0
+                    .iter_mut()
+                    .zip(&found.gaps)
+                    .for_each(|(g, gap)| *g = gap.to_le_bytes());
+            }
+            Cells::Names(codes, numbers) => {
+                let cells = place.as_chunks_mut().0.iter_mut();
+                cells.zip(codes.iter()).for_each(|(cell, code)| *cell = number(numbers, code).to_le_bytes());
+            }
+            // 65535 becomes 255, the narrow mark of a missing cell
+            Cells::FewNames(codes, numbers) => {
+                place
+                    .iter_mut()
+                    .zip(codes.iter())
+                    .for_each(|(cell, code)| *cell = number(numbers, code) as u8);
+            }
+        }
+    }
+}
+
+impl Names {
+    /// The codes of a piece with the numbers of its categories.
+    fn numbered<'a>(
         &mut self,
         categories: &[String],
-        codes: &Codes,
-        bytes: &mut Vec<u8>,
-    ) -> std::result::Result<Kept, String> {
-        let numbers: Vec<u16> = categories.iter().map(|name| self.number(name)).collect();
-        if self.known.len() > Codes::MAX_CATEGORIES {
-            return Err("a column has too many categories to keep its rows as codes".into());
+        codes: &'a Codes,
+    ) -> std::result::Result<Cells<'a>, String> {
+        let numbers = categories.iter().map(|name| self.number(name)).collect();
+        match self.known.len() {
+            n if n <= Codes::MISSING_U8.into() => Ok(Cells::FewNames(codes, numbers)),
+            n if n <= Codes::MAX_CATEGORIES => Ok(Cells::Names(codes, numbers)),
+            _ => Err("a column has too many categories to keep its rows as codes".into()),
         }
-        let number = |code: Option<usize>| code.map_or(Codes::MISSING_U16, |code| numbers[code]);
-        bytes.extend(codes.iter().flat_map(|code| number(code).to_le_bytes()));
-        Ok(Kept::Names)
     }
 
     /// The number of a name, the next one if it is new. (Numbers beyond those of codes are refused by who asks.)
@@ -276,14 +322,18 @@ impl Block {
             let (words, _) = take(8 * self.n_rows).as_chunks();
             words.iter().map(|word| u64::from_le_bytes(*word) as f64).collect()
         });
-        let mut columns = vec![coded(n_classes, class, parts[0])];
+        let names = |r: usize, states: &[u16], kept: &Kept, part: &[u8]| match kept {
+            Kept::FewNames => coded(r, states, part.iter().map(|cell| few_or_missing(*cell))),
+            _ => coded(r, states, words(part)),
+        };
+        let mut columns = vec![names(n_classes, class, &self.columns[0], parts[0])];
         let others = self.columns.par_iter().zip(&parts).skip(1).zip(features).zip(n_states);
         columns.par_extend(others.map(|(((kept, part), states), &r)| match (states, kept) {
             (States::One, _) => Codes::U8(vec![0; self.n_rows]),
-            (States::Names(states), Kept::Names) => coded(r, states, part),
+            (States::Names(states), Kept::Names | Kept::FewNames) => names(r, states, kept, part),
             (States::Bins(states), Kept::Bins { moves, .. }) => {
                 let (bins, gaps) = part.split_at(2 * self.n_rows);
-                let mut codes = coded(r, &states[*moves], bins);
+                let mut codes = coded(r, &states[*moves], words(bins));
                 let (gaps, _) = gaps.as_chunks();
                 gaps.iter().for_each(|m| codes.blank(u32::from_le_bytes(*m) as usize));
                 codes
@@ -299,23 +349,33 @@ impl Kept {
         match self {
             Kept::Missing => 0,
             Kept::Names => 2 * n_rows,
+            Kept::FewNames => n_rows,
             Kept::Bins { gaps, .. } => 2 * n_rows + 4 * gaps,
         }
     }
 }
 
-/// States below `r` of cells that are two bytes each; numbers without a state are missing.
-fn coded(r: usize, states: &[u16], cells: &[u8]) -> Codes {
-    let (cells, _) = cells.as_chunks();
-    let numbers = cells.iter().map(|cell| usize::from(u16::from_le_bytes(*cell)));
+/// Cells of two bytes.
+fn words(cells: &[u8]) -> impl Iterator<Item = u16> {
+    cells.as_chunks().0.iter().map(|cell| u16::from_le_bytes(*cell))
+}
+
+fn few_or_missing(cell: u8) -> u16 {
+    if cell == Codes::MISSING_U8 { Codes::MISSING_U16 } else { cell.into() }
+}
+
+/// States below `r` of numbers; numbers without a state are missing.
+fn coded(r: usize, states: &[u16], numbers: impl Iterator<Item = u16>) -> Codes {
     match r <= usize::from(Codes::MISSING_U8) {
         true => {
             let mut narrow = [Codes::MISSING_U8; 1 << 16];
             narrow.iter_mut().zip(states).for_each(|(n, s)| *n = (*s).min(Codes::MISSING_U8.into()) as u8);
-            Codes::U8(numbers.map(|number| narrow[number]).collect())
+            Codes::U8(numbers.map(|number| narrow[usize::from(number)]).collect())
         }
         false => Codes::U16(
-            numbers.map(|number| states.get(number).copied().unwrap_or(Codes::MISSING_U16)).collect(),
+            numbers
+                .map(|number| states.get(usize::from(number)).copied().unwrap_or(Codes::MISSING_U16))
+                .collect(),
         ),
     }
 }

@@ -10,43 +10,44 @@ type Each<'a> = &'a mut dyn FnMut(usize, &[u8]) -> Result<()>;
 /// Blocks, in the order in which they were added.
 #[derive(Debug)]
 pub(super) struct Store {
-    /// Bytes that may stay in memory.
+    /// Bytes that may stay in memory, and those that do.
     most: usize,
     in_memory: Vec<Vec<u8>>,
-    /// Once there is a file it has all blocks.
+    n_bytes: usize,
+    /// The blocks behind those in memory.
     file: Option<File>,
     lengths: Vec<usize>,
 }
 
 impl Store {
     pub fn new(most: usize) -> Self {
-        Store { most, in_memory: Vec::new(), file: None, lengths: Vec::new() }
+        Store { most, in_memory: Vec::new(), n_bytes: 0, file: None, lengths: Vec::new() }
     }
 
     /// Adds a block; an error if the temporary folder has no room for it.
     pub fn add(&mut self, block: Vec<u8>) -> Result<()> {
-        self.lengths.push(block.len());
-        self.in_memory.push(block);
-        if self.file.is_none() && self.lengths.iter().sum::<usize>() <= self.most {
+        self.n_bytes += block.len();
+        if self.file.is_none() && self.n_bytes <= self.most {
+            self.in_memory.push(block);
             return Ok(());
         }
         let mut file = match self.file.take() {
             Some(file) => file,
             None => tempfile::tempfile()?,
         };
-        self.in_memory.drain(..).try_for_each(|block| file.write_all(&block))?;
+        file.write_all(&block)?;
+        self.lengths.push(block.len());
         self.file = Some(file);
         Ok(())
     }
 
     /// Hands on all blocks.
     pub fn for_each(&mut self, each: Each<'_>) -> Result<()> {
-        let Some(file) = &mut self.file else {
-            return self.in_memory.iter().enumerate().try_for_each(|(at, block)| each(at, block));
-        };
+        self.in_memory.iter().enumerate().try_for_each(|(at, block)| each(at, block))?;
+        let Some(file) = &mut self.file else { return Ok(()) };
         file.seek(SeekFrom::Start(0))?;
         let mut block = Vec::new();
-        for (at, &length) in self.lengths.iter().enumerate() {
+        for (at, &length) in (self.in_memory.len()..).zip(&self.lengths) {
             block.resize(length, 0);
             file.read_exact(&mut block)?;
             each(at, &block)?;

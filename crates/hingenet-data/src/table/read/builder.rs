@@ -6,8 +6,12 @@ use super::context::{Context, Spot};
 use super::dictionary::{Cell, Dictionary};
 use super::number::{self, Number};
 use super::options::{Note, Place};
-use crate::table::{Codes, Column, category_order};
+use crate::table::{Codes, Column, Keyed, category_order};
+#[cfg(feature = "parquet")]
+use crate::table::{NO_KEY, cells_of};
 use hingenet_base::error::{Error, Result};
+#[cfg(feature = "parquet")]
+use std::sync::Arc;
 
 /// How a column is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,9 +43,7 @@ impl Role {
     }
 }
 
-/// Stands for the key of a missing cell, and for the code of a text that was not met yet.
-#[cfg(feature = "parquet")]
-pub(super) const NO_KEY: u32 = u32::MAX;
+/// Stands for the code of a text that was not met yet.
 #[cfg(feature = "parquet")]
 pub(super) const NO_CODE: u32 = u32::MAX;
 
@@ -57,6 +59,7 @@ enum Store {
     Nothing,
     Coded(Coded),
     Numbers(Vec<f64>),
+    Keyed(Keyed),
 }
 
 /// Distinct texts and the code of each cell; the largest code value stands for missing.
@@ -103,15 +106,30 @@ impl ColumnBuilder {
     /// The column of the next piece of the table: without cells, but what commas are stays known.
     pub(super) fn next(&self) -> Self {
         let Seen { comma, thousands, n_comma_fractions, n_fractions, .. } = &self.seen;
-        let n_fractions = n_fractions + self.numbers().map_or(0, fractions);
+        let n_fractions = n_fractions + self.n_fractions();
         let (comma, thousands) = (comma.clone(), thousands.clone());
         let seen =
             Seen { comma, thousands, n_comma_fractions: *n_comma_fractions, n_fractions, ..Seen::default() };
         ColumnBuilder { seen, ..ColumnBuilder::new(self.name.clone(), self.role.clone()) }
     }
 
-    fn numbers(&self) -> Option<&[f64]> {
-        match &self.store {
+    /// Numbers that are no whole ones, where other cells may be texts with commas.
+    fn n_fractions(&self) -> usize {
+        match (&self.store, &self.role) {
+            #[cfg(feature = "parquet")]
+            (_, Role::Numbers) => 0,
+            (Store::Numbers(values), _) => fractions(values),
+            (Store::Keyed(keyed), _) => keyed.n_fractions(),
+            _ => 0,
+        }
+    }
+
+    /// The numbers, laid out; `None` if the column has no numbers.
+    fn numbers_mut(&mut self) -> Option<&mut Vec<f64>> {
+        if let Store::Keyed(keyed) = &self.store {
+            self.store = Store::Numbers(keyed.cells().collect());
+        }
+        match &mut self.store {
             Store::Numbers(values) => Some(values),
             _ => None,
         }
@@ -127,6 +145,7 @@ impl ColumnBuilder {
                 cell * coded.codes.len() + 64 * coded.numbers.len()
             }
             Store::Numbers(values) => 8 * values.len(),
+            Store::Keyed(keyed) => keyed.bytes(),
         }
     }
 
@@ -135,7 +154,7 @@ impl ColumnBuilder {
         let cell = match &self.store {
             Store::Nothing => 0.0,
             Store::Coded(_) => 1.0,
-            Store::Numbers(_) => 8.0,
+            Store::Numbers(_) | Store::Keyed(_) => 8.0,
         };
         cell * n_cells as f64
     }
@@ -152,7 +171,7 @@ impl ColumnBuilder {
                 }
                 None => self.push_new(cell, place, context),
             },
-            Store::Numbers(_) => self.push_parsed(cell, place, context),
+            Store::Numbers(_) | Store::Keyed(_) => self.push_parsed(cell, place, context),
         }
     }
 
@@ -173,7 +192,9 @@ impl ColumnBuilder {
         match &mut self.store {
             Store::Nothing => {}
             Store::Coded(coded) => coded.push(Codes::MISSING_U16),
-            Store::Numbers(values) => values.push(f64::NAN),
+            Store::Numbers(_) | Store::Keyed(_) => {
+                self.numbers_mut().into_iter().for_each(|values| values.push(f64::NAN))
+            }
         }
     }
 
@@ -213,13 +234,24 @@ impl ColumnBuilder {
         first_row: u64,
         context: &Context<'_>,
     ) -> Result<()> {
-        let Store::Numbers(values) = &mut self.store else { return Ok(()) };
         if let Some(k) = numbers.iter().position(|x| x.is_infinite()) {
             let place = Place::Row(first_row + k as u64);
             return Err(infinite(&context.spot(place, numbers[k].to_string().as_bytes()), &self.name));
         }
-        values.extend_from_slice(numbers);
+        self.numbers_mut().into_iter().for_each(|values| values.extend_from_slice(numbers));
         Ok(())
+    }
+
+    #[cfg(feature = "parquet")]
+    /// The same for cells that are keys of finite values, [`NO_KEY`] where one is missing. They stay keys as long as all are.
+    pub(super) fn push_keyed(&mut self, values: &Arc<[f64]>, keys: &[u32]) {
+        if matches!(&self.store, Store::Numbers(cells) if cells.is_empty()) {
+            self.store = Store::Keyed(Keyed::default());
+        }
+        match &mut self.store {
+            Store::Keyed(keyed) => keyed.push(values, keys),
+            _ => self.numbers_mut().into_iter().for_each(|cells| cells.extend(cells_of(values, keys))),
+        }
     }
 
     /// Remembers that an integer above 2^53 was rounded.
@@ -230,7 +262,7 @@ impl ColumnBuilder {
     /// A cell of a numeric column.
     #[inline]
     fn push_parsed(&mut self, cell: Cell<'_>, place: Place, context: &Context<'_>) -> Result<()> {
-        let Store::Numbers(values) = &mut self.store else { return Ok(()) };
+        let Some(values) = self.numbers_mut() else { return Ok(()) };
         match context.number(cell.bytes()) {
             Number::Finite(x) if x.abs() < number::LARGE && !context.numbers_may_be_missing => {
                 values.push(x);
@@ -353,7 +385,7 @@ impl ColumnBuilder {
     pub(super) fn has_decimal_commas(&self, free_commas: bool) -> bool {
         match &self.store {
             Store::Nothing => false,
-            Store::Numbers(_) => self.seen.comma.is_some(),
+            Store::Numbers(_) | Store::Keyed(_) => self.seen.comma.is_some(),
             Store::Coded(coded) => {
                 free_commas
                     && self.may_have_commas()
@@ -379,9 +411,13 @@ impl ColumnBuilder {
         let column = match store {
             Store::Nothing => return Ok(None),
             Store::Numbers(mut values) => {
-                seen.check_commas(&values, decimal_commas, &name)?;
+                seen.check_commas(|| fractions(&values), decimal_commas, &name)?;
                 values.shrink_to_fit();
                 Column::numeric(name, values)
+            }
+            Store::Keyed(keyed) => {
+                seen.check_commas(|| keyed.n_fractions(), decimal_commas, &name)?;
+                Column::keyed(name, keyed)
             }
             Store::Coded(coded) => {
                 let inferred = role == Role::Infer && seen.n_texts == 0;
@@ -409,12 +445,17 @@ const WHICH_COMMA: &str = "if the comma marks decimals, say so with `--decimal ,
 impl Seen {
     /// Refuses commas that may part thousands unless other cells of the file decide what they are, and numbers of which some
     /// have decimal commas and others points.
-    fn check_commas(&self, values: &[f64], decimal_commas: bool, name: &str) -> Result<()> {
+    fn check_commas(
+        &self,
+        n_fractions: impl FnOnce() -> usize,
+        decimal_commas: bool,
+        name: &str,
+    ) -> Result<()> {
         let Some(spot) = self.comma.as_ref().or(self.thousands.as_ref()) else { return Ok(()) };
         if !decimal_commas {
             return Err(spot.error(name, "is not a number", WHICH_COMMA));
         }
-        if self.n_fractions + fractions(values) > self.n_comma_fractions {
+        if self.n_fractions + n_fractions() > self.n_comma_fractions {
             let problem = "has a decimal comma where other cells have decimal points";
             return Err(spot.error(name, problem, "give all numbers one decimal mark"));
         }
@@ -452,7 +493,11 @@ fn add_notes(column: &Column, role: &Role, seen: Seen, is_one_file: bool, notes:
         let file = (!is_one_file).then_some(file);
         notes.push(Note::LargeInteger { column: column.name().into(), file, place, value });
     }
-    let few = few_integers(numeric.with_nan()).filter(|_| role.is_open());
+    let few = match numeric.as_keyed() {
+        Some(keyed) => few_integers(keyed.cells()),
+        None => few_integers(numeric.with_nan().iter().copied()),
+    };
+    let few = few.filter(|_| role.is_open());
     if let Some(n) = few {
         let entry = (column.name().to_string(), n);
         match notes.iter_mut().find_map(|note| match note {
@@ -466,9 +511,9 @@ fn add_notes(column: &Column, role: &Role, seen: Seen, is_one_file: bool, notes:
 }
 
 /// Number of distinct values, if there are 2 to 10 and all are integers.
-fn few_integers(values: &[f64]) -> Option<usize> {
+fn few_integers(cells: impl Iterator<Item = f64>) -> Option<usize> {
     let mut distinct: Vec<f64> = Vec::new();
-    for &x in values.iter().filter(|x| !x.is_nan()) {
+    for x in cells.filter(|x| !x.is_nan()) {
         if !distinct.contains(&x) {
             distinct.push(x);
             if distinct.len() > 10 || x.fract() != 0.0 {

@@ -93,6 +93,9 @@ pub struct ReadOptions {
     /// Columns of a fitted model: they are read with their types if they are there, and other columns
     /// (but for the target and those named in `categorical` or `numeric`) are not read.
     pub schema: Option<Schema>,
+    /// Whether numbers that a file keeps as keys into a list of values may stay so: for who counts values. Others pay for
+    /// both, the keys and the cells.
+    pub keyed: bool,
 }
 
 impl ReadOptions {

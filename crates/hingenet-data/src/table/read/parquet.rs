@@ -6,7 +6,7 @@ use super::builder::{ColumnBuilder, Role};
 use super::context::Context;
 use super::options::{Format, Place, ReadOptions};
 use super::parquet_file::SharedFile;
-use super::parquet_keys::Keys;
+use super::parquet_keys::{Dictionary, Keys};
 use super::pieces::{FileRows, Opened, Piece};
 use super::{Input, arrow_sizes, parquet_columns, parquet_footer, parquet_sizes, plan, read_error};
 use arrow_array::cast::AsArray;
@@ -226,7 +226,7 @@ impl<T: ChunkReader + 'static> Part<'_, T> {
         self.control.check()?;
         let (chunk, _) = match &mut leaf.chunk {
             Some(open) => open,
-            none => none.insert(self.open(leaf.leaf, &leaf.kind)?),
+            none => none.insert(self.open(leaf.leaf, &leaf.kind, &column.role)?),
         };
         if let Chunk::Keys(keys) = chunk {
             keys.begin_piece();
@@ -246,19 +246,30 @@ impl<T: ChunkReader + 'static> Part<'_, T> {
     }
 
     /// The cells of a column in the group, and the memory they are read with.
-    fn open(&self, leaf: usize, kind: &DataType) -> Result<(Chunk, f64)> {
+    fn open(&self, leaf: usize, kind: &DataType, role: &Role) -> Result<(Chunk, f64)> {
         let Part { context, group, rows, .. } = *self;
         let metadata = group.metadata().column(leaf);
         let checked = parquet_sizes::check_chunk(self.input, metadata, rows, self.control);
         let checked = checked.map_err(|e| unchecked(context, e))?;
         let column = metadata.column_descr();
-        let is_text = *kind == DataType::Utf8 && column.physical_type() == Physical::BYTE_ARRAY;
-        let chunk = if checked.is_keys && is_text && column.max_def_level() <= 1 {
-            let pages = parquet_sizes::page_reader(group, leaf, rows).map_err(|e| damaged(context, e))?;
-            Chunk::Keys(Box::new(Keys::new(pages, column.max_def_level() > 0)))
-        } else {
-            let reader = parquet_sizes::column_reader(group, leaf, rows).map_err(|e| damaged(context, e))?;
-            Chunk::Values(Box::new(parquet_columns::Chunk::new(reader, kind.clone())))
+        let is_number = context.options.keyed && matches!(role, Role::Numbers | Role::Numeric(_));
+        let dictionary = match (kind, column.physical_type()) {
+            _ if !checked.is_keys || column.max_def_level() > 1 => None,
+            (DataType::Utf8, Physical::BYTE_ARRAY) => Some(Dictionary::texts()),
+            (DataType::Float64, Physical::DOUBLE) if is_number => Some(Dictionary::numbers(8)),
+            (DataType::Float32, Physical::FLOAT) if is_number => Some(Dictionary::numbers(4)),
+            _ => None,
+        };
+        let chunk = match dictionary {
+            Some(dictionary) => {
+                let pages = parquet_sizes::page_reader(group, leaf, rows).map_err(|e| damaged(context, e))?;
+                Chunk::Keys(Box::new(Keys::new(pages, column.max_def_level() > 0, dictionary)))
+            }
+            None => {
+                let reader =
+                    parquet_sizes::column_reader(group, leaf, rows).map_err(|e| damaged(context, e))?;
+                Chunk::Values(Box::new(parquet_columns::Chunk::new(reader, kind.clone())))
+            }
         };
         Ok((chunk, checked.bytes))
     }

@@ -1,14 +1,17 @@
-//! Columns of texts whose pages hold nothing but keys into one dictionary, as nearly all writers write them: a text is
-//! looked at once for all cells that have it. Which columns are such ones, the headers of their pages say.
+//! Columns whose pages hold nothing but keys into one dictionary, as nearly all writers write texts, and numbers of few
+//! distinct values: a text is looked at once for all cells that have it, and a number can stay a key. Which columns are such
+//! ones, the headers of their pages say.
 
-use super::builder::{ColumnBuilder, NO_CODE, NO_KEY};
+use super::builder::{ColumnBuilder, NO_CODE};
 use super::context::Context;
 use super::parquet::damaged;
+use crate::table::{NO_KEY, cells_of};
 use hingenet_base::error::Result as Read;
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::{ParquetError, Result};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Keys decoded at a time.
 const BATCH: usize = 8192;
@@ -18,18 +21,32 @@ pub(super) struct Keys {
     pages: Box<dyn PageReader>,
     /// Whether cells may be null, and are marked where they are.
     has_levels: bool,
-    dictionary: Texts,
-    /// The code that each text has in the piece at hand.
-    codes: Vec<u32>,
+    dictionary: Dictionary,
     page: Option<OpenPage>,
     cells: Vec<u32>,
 }
 
+/// What the keys stand for.
+pub(super) enum Dictionary {
+    /// Texts, and the code that each has in the piece at hand.
+    Texts(Texts, Vec<u32>),
+    Numbers(Numbers),
+}
+
 /// The texts of a dictionary.
 #[derive(Default)]
-struct Texts {
+pub(super) struct Texts {
     bytes: bytes::Bytes,
     places: Vec<Range<usize>>,
+}
+
+/// The numbers of a dictionary.
+pub(super) struct Numbers {
+    /// Four bytes or eight.
+    width: usize,
+    values: Arc<[f64]>,
+    has_nan: bool,
+    is_infinite: bool,
 }
 
 /// What is left of a page.
@@ -40,20 +57,15 @@ struct OpenPage {
 }
 
 impl Keys {
-    pub(super) fn new(pages: Box<dyn PageReader>, has_levels: bool) -> Self {
-        Keys {
-            pages,
-            has_levels,
-            dictionary: Texts::default(),
-            codes: Vec::new(),
-            page: None,
-            cells: Vec::new(),
-        }
+    pub(super) fn new(pages: Box<dyn PageReader>, has_levels: bool, dictionary: Dictionary) -> Self {
+        Keys { pages, has_levels, dictionary, page: None, cells: Vec::new() }
     }
 
     /// Forgets the codes of the last piece.
     pub(super) fn begin_piece(&mut self) {
-        self.codes.fill(NO_CODE);
+        if let Dictionary::Texts(_, codes) = &mut self.dictionary {
+            codes.fill(NO_CODE);
+        }
     }
 
     /// Adds the next cells to their column, at most `most` and at least one; the first of them stands in this row. The
@@ -66,8 +78,22 @@ impl Keys {
         context: &Context<'_>,
     ) -> Read<usize> {
         self.decode(most).map_err(|e| damaged(context, e))?;
-        let text = |key: usize| self.dictionary.text(key).map_err(|e| damaged(context, e));
-        column.push_keys(&self.cells, &mut self.codes, text, first_row, context)?;
+        match &mut self.dictionary {
+            Dictionary::Texts(texts, codes) => {
+                let text = |key: usize| texts.text(key).map_err(|e| damaged(context, e));
+                column.push_keys(&self.cells, codes, text, first_row, context)?;
+            }
+            Dictionary::Numbers(numbers) => {
+                numbers.check(&mut self.cells).map_err(|e| damaged(context, e))?;
+                match numbers.is_infinite {
+                    false => column.push_keyed(&numbers.values, &self.cells),
+                    true => {
+                        let cells: Vec<f64> = cells_of(&numbers.values, &self.cells).collect();
+                        column.push_numbers(&cells, first_row, context)?;
+                    }
+                }
+            }
+        }
         Ok(self.cells.len())
     }
 
@@ -80,8 +106,7 @@ impl Keys {
             }
             match self.pages.get_next_page()? {
                 Some(Page::DictionaryPage { buf, num_values, .. }) => {
-                    self.dictionary = Texts::read(buf, num_values as usize)?;
-                    self.codes = vec![NO_CODE; self.dictionary.places.len()];
+                    self.dictionary.read(buf, num_values as usize)?;
                 }
                 Some(page) => self.page = Some(OpenPage::new(&page, self.has_levels)?),
                 None => {
@@ -108,6 +133,66 @@ impl Keys {
     }
 }
 
+impl Dictionary {
+    pub(super) fn texts() -> Self {
+        Dictionary::Texts(Texts::default(), Vec::new())
+    }
+
+    /// Numbers of so many bytes.
+    pub(super) fn numbers(width: usize) -> Self {
+        Dictionary::Numbers(Numbers { width, values: Arc::default(), has_nan: false, is_infinite: false })
+    }
+
+    /// So many entries, as they stand in their page.
+    fn read(&mut self, bytes: bytes::Bytes, n: usize) -> Result<()> {
+        *self = match self {
+            Dictionary::Texts(..) => {
+                let texts = Texts::read(bytes, n)?;
+                let codes = vec![NO_CODE; texts.places.len()];
+                Dictionary::Texts(texts, codes)
+            }
+            Dictionary::Numbers(Numbers { width, .. }) => {
+                Dictionary::Numbers(Numbers::read(&bytes, n, *width)?)
+            }
+        };
+        Ok(())
+    }
+}
+
+fn short_dictionary() -> ParquetError {
+    ParquetError::EOF("a dictionary is shorter than it claims".into())
+}
+
+impl Numbers {
+    fn read(bytes: &[u8], n: usize, width: usize) -> Result<Self> {
+        let bytes = bytes.get(..n.saturating_mul(width)).ok_or_else(short_dictionary)?;
+        let values: Arc<[f64]> = match width {
+            4 => bytes.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four).into()).collect(),
+            _ => bytes.as_chunks().0.iter().map(|eight| f64::from_le_bytes(*eight)).collect(),
+        };
+        let has_nan = values.iter().any(|x| x.is_nan());
+        let is_infinite = values.iter().any(|x| x.is_infinite());
+        Ok(Numbers { width, values, has_nan, is_infinite })
+    }
+
+    /// Refuses keys of nothing; those of NaN become those of missing cells.
+    fn check(&self, keys: &mut [u32]) -> Result<()> {
+        let n = self.values.len();
+        if keys.iter().any(|&key| key as usize >= n && key != NO_KEY) {
+            return Err(no_such_key());
+        }
+        if self.has_nan {
+            let is_nan = |key: u32| self.values.get(key as usize).is_some_and(|x| x.is_nan());
+            keys.iter_mut().filter(|key| is_nan(**key)).for_each(|key| *key = NO_KEY);
+        }
+        Ok(())
+    }
+}
+
+fn no_such_key() -> ParquetError {
+    ParquetError::General("a key is not in its dictionary".into())
+}
+
 impl Texts {
     /// A dictionary of so many texts, each behind its length.
     fn read(bytes: bytes::Bytes, n: usize) -> Result<Self> {
@@ -118,7 +203,7 @@ impl Texts {
             let start = at + size_of::<u32>();
             at = start.saturating_add(length);
             if at > bytes.len() {
-                return Err(ParquetError::EOF("a dictionary is shorter than it claims".into()));
+                return Err(short_dictionary());
             }
             places.push(start..at);
         }
@@ -127,7 +212,7 @@ impl Texts {
 
     fn text(&self, key: usize) -> Result<&str> {
         let place = self.places.get(key).and_then(|place| self.bytes.get(place.clone()));
-        let text = place.ok_or_else(|| ParquetError::General("a key is not in its dictionary".into()))?;
+        let text = place.ok_or_else(no_such_key)?;
         Ok(str::from_utf8(text)?)
     }
 }

@@ -158,7 +158,9 @@ impl Rounds<'_> {
         let mut options = ReadOptions { target: Some(task.target.clone()), ..options.clone() };
         options.numeric.extend(task.weights.clone());
         loop {
-            let gathered = self.round(task, kept.as_deref_mut(), &options)?;
+            // values are counted here, and no other round does that
+            let keyed = ReadOptions { keyed: true, ..options.clone() };
+            let gathered = self.round(task, kept.as_deref_mut(), &keyed)?;
             let mixed = gathered.mixed();
             if mixed.iter().all(|name| options.categorical.contains(name)) {
                 if let (Some(kept), Findings::Columns(scan)) = (kept, &gathered.0) {
