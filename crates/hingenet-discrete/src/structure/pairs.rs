@@ -5,7 +5,8 @@
 
 use super::Structure;
 use crate::Samples;
-use crate::tally::{count_pairs, is_shared, joint_counts, narrow_columns, narrow_features, partner_counts};
+use crate::tally::{count_pairs, group_counts, groups, is_shared};
+use crate::tally::{joint_counts, narrow_columns, narrow_features};
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_data::information;
@@ -13,9 +14,6 @@ use rayon::prelude::*;
 
 /// The tables of all pairs are kept for the parameters if they are no larger than this (32 MB).
 const KEEP_ENTRIES: usize = 1 << 22;
-
-/// Partners of a feature that are counted together: enough to share what they share, few enough for all threads.
-const PARTNERS: usize = 8;
 
 /// Bytes of a pair of features, without its table.
 const BYTES_OF_PAIR: f64 = 96.0;
@@ -247,14 +245,10 @@ pub(crate) fn count<T: Send>(
     let all = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
     let all = all.filter(|&(i, j)| !(is_narrow(i) && is_narrow(j)));
     let (shared, wide): (Vec<_>, Vec<_>) = all.partition(|&(i, j)| is_shared(samples, i, j));
-    let shared: Vec<&[(usize, usize)]> =
-        shared.chunk_by(|a, b| a.0 == b.0).flat_map(|pairs| pairs.chunks(PARTNERS)).collect();
-    let shared = shared.into_par_iter().map(|pairs| {
+    let shared = groups(samples, &shared).into_par_iter().map(|groups| {
         control.check()?;
-        let partners: Vec<usize> = pairs.iter().map(|(_, j)| *j).collect();
-        let tables = partner_counts(samples, pairs[0].0, &partners);
-        let table = |(&(i, j), table)| (i, j, make(i, j, PairTable::LaidOut(table)));
-        Ok(pairs.iter().zip(tables).map(table).collect::<Vec<_>>())
+        let table = |(i, j, table)| (i, j, make(i, j, PairTable::LaidOut(table)));
+        Ok(group_counts(samples, &groups).into_iter().map(table).collect::<Vec<_>>())
     });
     pairs.extend(shared.collect::<Result<Vec<_>>>()?.into_iter().flatten());
     let wide = wide.into_par_iter().map(|(i, j)| {

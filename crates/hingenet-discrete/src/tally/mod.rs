@@ -1,10 +1,10 @@
-//! How often states occur together in coded rows, whatever the graph: row by row, pairs of one column
-//! with many (`partners`), or by bit planes for columns with few states (`planes`).
+//! How often states occur together in coded rows, whatever the graph: row by row, for all pairs among some columns at a
+//! time (`groups`), or by bit planes for columns with few states (`planes`).
 
-mod partners;
+mod groups;
 mod planes;
 
-pub(crate) use partners::{is_shared, partner_counts};
+pub(crate) use groups::{group_counts, groups, is_shared};
 pub(crate) use planes::{count_pairs, count_singles, narrow_columns, narrow_features};
 
 use crate::Samples;
