@@ -132,3 +132,55 @@ def test_parquet_that_does_not_fit_is_learnt_from_on_any_number_of_threads(model
         files.append((tmp_path / "model.hgn").read_bytes())
     first = 1 if model.endswith("mcl") else 0  # margins are trained otherwise where rows come past
     assert len(set(files[first:])) == 1
+
+
+def test_typed_files_that_do_not_fit_give_what_they_give_in_memory(tmp_path, run):
+    """Numbers as keys of a list, without, and with for the first pages only; gaps that are NaN; parts of a table; streams."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng, n = np.random.default_rng(4), 60_000
+    y = rng.integers(3, size=n)
+    x = np.round(rng.normal(size=(n, 6)) + 0.4 * y[:, None], 1) + 0.0
+    x[rng.random(n) < 0.1, 5] = np.nan
+    table = pa.table(
+        {
+            **{f"x{j}": x[:, j] for j in range(5)},
+            "gap": x[:, 5],
+            "single": x[:, 0].astype(np.float32),
+            "number": rng.integers(20, size=n) - y,
+            "word": np.array(["few", "some", "many"])[(y + (rng.random(n) < 0.4)) % 3],
+            "class": np.array(["a", "b", "c"])[y],
+        }
+    )
+    (tmp_path / "parts").mkdir()
+    pq.write_table(table, tmp_path / "keys.parquet", row_group_size=7000)
+    pq.write_table(table, tmp_path / "plain.parquet", row_group_size=25_000, use_dictionary=False)
+    pq.write_table(table, tmp_path / "full.parquet", dictionary_pagesize_limit=256, data_page_size=2000)
+    pq.write_table(table, tmp_path / "second.parquet", row_group_size=9999, data_page_version="2.0")
+    pq.write_table(table[:20_000], tmp_path / "parts" / "1.parquet", row_group_size=3001)
+    pq.write_table(table[20_000:], tmp_path / "parts" / "2.parquet", use_dictionary=["word", "x1"])
+    for name, writer in (("file.arrow", pa.ipc.new_file), ("stream.arrows", pa.ipc.new_stream)):
+        with writer(tmp_path / name, table.schema) as sink:
+            sink.write_table(table, max_chunksize=5000)
+    bounded = ("--max-memory", "3M", "--threads", "2")
+    forms = [f"{name}.parquet" for name in ("keys", "plain", "full", "second")]
+    forms += ["parts", "parts/?.parquet", "file.arrow", "stream.arrows"]
+    for model, ignored in (
+        ("tan:ml", "gap"),
+        ("nb:ml", "x0,x1,x2,x3,x4,single"),
+        ("sgbn:or,lambda1=100", "gap,word,single"),
+    ):
+        task = ("--target", "class", "--model", model, "--ignore", ignored, "-o", "model.hgn")
+        run("fit", "keys.parquet", *task)
+        whole = (tmp_path / "model.hgn").read_bytes()
+        for data in forms:
+            run("fit", data, *task, *bounded)
+            assert (tmp_path / "model.hgn").read_bytes() == whole, (model, data)
+    answers = set()
+    for data in forms:
+        run("predict", "model.hgn", data, "-o", "answers.csv", "--proba", *bounded)
+        answers.add((tmp_path / "answers.csv").read_bytes())
+        run("evaluate", data, "--target", "class", "--model", "nb:ml", "--ignore", "gap", *bounded)
+        run("network", data, "--target", "class", "--ignore", "gap,word,single", "--method", "or", "--lambda1", "100", *bounded)
+    assert len(answers) == 1

@@ -132,6 +132,32 @@ fn a_table_larger_than_the_memory_is_fitted_in_pieces() {
     assert!(refused.contains("class weights"), "{refused}");
 }
 
+/// Tables that grow with the third power of the states are asked for before they are counted.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_network_is_refused_before_its_tables_fill_the_memory() {
+    let row = |m: usize| {
+        (0..8).map(|j| format!("s{},", m * (j + 3) * (m + j) % 1009 % 60)).collect::<String>()
+            + ["a\n", "b\n"][m % 2]
+    };
+    let header = (0..8).map(|j| format!("x{j},")).collect::<String>() + "y\n";
+    let folder = Folder::with(&[("states.csv", &(header + &(0..4000).map(row).collect::<String>()))]);
+    let fit = |model: &str| format!("fit states.csv --target y --model {model} -o m.hgn -v --max-memory 30M");
+    folder.succeeds(&fit("tan:ml"));
+    let (old, names) = (folder.read("m.hgn"), folder.names());
+    let run = folder.run(&fit("kdb2:ml"));
+    assert_eq!(run.code, Some(3), "{}", run.show());
+    assert!(
+        run.stderr.contains("a network with") && run.stderr.contains("parameters needs"),
+        "{}",
+        run.show()
+    );
+    assert!(folder.read("m.hgn") == old && folder.names() == names);
+    // they would be 6 x 2 x 60 x 60 x 60 entries of 48 bytes
+    let (tan, kdb) = (peak_of(&folder, &fit("tan:ml")).1, peak_of(&folder, &fit("kdb2:ml")).1);
+    assert!(kdb < tan + 30e6, "{kdb:.2e} bytes, {tan:.2e} for tan");
+}
+
 /// A file that is damaged far behind its beginning is named with its line, and the model that was there stays.
 #[test]
 fn a_damaged_file_among_many_leaves_nothing_half_written() {
