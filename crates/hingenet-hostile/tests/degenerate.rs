@@ -1,5 +1,5 @@
 //! Tables as nobody should have them, with every model: a fit is refused with an error about the data, or whatever the
-//! model is asked has finite answers. `HINGENET_DEGENERATE=all` fits every model to every table (some minutes of processor
+//! model is asked has finite answers. `HINGENET_DEGENERATE=all` fits every model to every table (two minutes of processor
 //! time), `HINGENET_DEGENERATE=3/8` to every eighth table, from the third on; without it each table takes its turn with some of the models.
 
 use hingenet::Control;
