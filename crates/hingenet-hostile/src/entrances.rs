@@ -3,12 +3,13 @@
 use crate::{answers, mutate};
 use hingenet::explore::Explorer;
 use hingenet::model::{Model, ModelSpec, NamedNetwork};
-use hingenet::report::NetworkPicture;
+use hingenet::report::{NetworkPicture, NetworkReport};
 use hingenet::table::{
     Codes, Column, ColumnData, Format, ReadOptions, ReadResult, Source, Table, read, write_csv,
 };
 use hingenet::{Control, Error};
 use hingenet_data::table::{Note, read_pieces};
+use hingenet_view::network::{matrices_svg, moved_svg, network_svg, networks_svg};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -181,12 +182,19 @@ fn model_name(bytes: &[u8]) {
     spec.files();
 }
 
-/// The picture of a network becomes SVG that is sound XML and shows numbers.
+/// The picture of a network, or the networks of classes, become SVG that is sound XML and shows numbers.
 fn network_json(bytes: &[u8]) {
-    let Ok(picture) = NetworkPicture::from_json(&String::from_utf8_lossy(bytes)) else { return };
-    let svg = hingenet_view::network::network_svg(&picture);
-    if let Err(e) = roxmltree::Document::parse(&svg) {
-        panic!("{e}: {svg}");
+    let text = String::from_utf8_lossy(bytes);
+    let picture = NetworkPicture::from_json(&text).ok().map(|picture| vec![network_svg(&picture)]);
+    let networks = NetworkReport::from_json(&text).ok();
+    let networks = networks.map(|n| vec![networks_svg(&n), matrices_svg(&n), moved_svg(&n)]);
+    for svg in picture.into_iter().chain(networks).flatten() {
+        let drawn = roxmltree::Document::parse(&svg).unwrap_or_else(|e| panic!("{e}: {svg}"));
+        // names are text of others; what places things is ours
+        let ours = ["d", "x", "y", "width", "height", "stroke-width", "transform"];
+        let placing =
+            drawn.descendants().flat_map(|node| node.attributes()).filter(|a| ours.contains(&a.name()));
+        placing.for_each(|a| assert!(!a.value().contains("NaN") && !a.value().contains("inf"), "{svg}"));
     }
 }
 

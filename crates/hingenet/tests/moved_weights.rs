@@ -42,6 +42,44 @@ fn the_start_is_the_generative_network_and_few_parameters_move() {
     }
 }
 
+/// The bias node of Fig. 5: a node more, below the places of the others where there are any.
+#[test]
+fn biases_that_moved_are_arcs_of_a_node_of_their_own() {
+    let mut report = NetworkReport::of_model(&fitted("sgbn:mm,lambda1=10,k=60,nu=0.3")).unwrap().unwrap();
+    let constants = report.moved.iter().filter(|w| w.tail.is_none()).count();
+    assert!(constants > 0);
+    let drawn: Vec<_> =
+        report.networks.iter().filter_map(|n| n.class.as_deref()).map(|c| report.moved_arcs(c)).collect();
+    let arcs: Vec<_> = drawn.iter().flat_map(|d| &d.arcs).collect();
+    assert_eq!(arcs.len(), report.moved.len());
+    let from_it: Vec<_> = arcs.iter().filter(|a| a.arc.tail == report.nodes.len()).collect();
+    assert_eq!(from_it.len(), constants);
+    let extended = report.with_constant();
+    let node = extended.nodes.last().unwrap();
+    assert!(from_it.iter().all(|a| a.from == node.name) && extended.nodes.len() == report.nodes.len() + 1);
+    for (i, node) in report.nodes.iter_mut().enumerate() {
+        node.place = Some((i as f64, 2.0 * i as f64));
+    }
+    assert!(report.with_constant().nodes.last().unwrap().place.is_some_and(|(x, y)| x == 19.5 && y < 0.0));
+    report.moved.retain(|w| w.tail.is_some());
+    assert_eq!(report.with_constant(), report);
+}
+
+#[test]
+fn networks_come_back_from_json_and_arcs_to_nowhere_are_refused() {
+    let report = NetworkReport::of_model(&fitted("sgbn:mm,lambda1=10,k=12,nu=0.3")).unwrap().unwrap();
+    let text = serde_json::to_string(&report).unwrap();
+    assert_eq!(NetworkReport::from_json(&text).unwrap(), report);
+    let mut without = report.clone();
+    without.nodes.truncate(5);
+    let error = NetworkReport::from_json(&serde_json::to_string(&without).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("but there are 5"), "{error}");
+    let mut grouped = report;
+    grouped.nodes[0].group = Some(1);
+    let error = NetworkReport::from_json(&serde_json::to_string(&grouped).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("of group 1, but there are 0"), "{error}");
+}
+
 #[test]
 fn a_model_file_keeps_the_start_and_does_without() {
     let model = fitted("sgbn:mm,lambda1=10,k=12,nu=0.3");

@@ -1,12 +1,16 @@
 //! `hingenet chart`
 
 use super::Run;
+use crate::failure::usage;
 use crate::output::{self, Files};
 use crate::session::Session;
 use anyhow::{Context, Result};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use hingenet::Error;
+use hingenet::report::NetworkReport;
 use hingenet_view::chart::Drawing;
+use hingenet_view::network::{matrices_svg, moved_svg, networks_svg};
+use serde_json::Value;
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
@@ -14,11 +18,25 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = EXAMPLE)]
 pub struct Chart {
-    /// What to draw, as JSON (see below); - reads stdin
+    /// What to draw, as JSON (see below), or the JSON of `hingenet network`; - reads stdin
     drawing: PathBuf,
+    /// What of networks to draw
+    #[arg(long, value_enum)]
+    show: Option<Show>,
     /// SVG file to write; stdout if not given
     #[arg(short, long, value_name = "FILE.svg")]
     output: Option<PathBuf>,
+}
+
+/// A view of networks.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Show {
+    /// The networks and how they differ
+    Networks,
+    /// The arcs as matrices, with blocks of the groups of nodes
+    Matrix,
+    /// What discriminative learning moved (the field `moved`, as `inspect --format json` has it)
+    Moved,
 }
 
 /// Most bytes of a drawing: half a million points, and an end to what has none.
@@ -36,17 +54,42 @@ impl Run for Chart {
     }
 
     fn run(&self, session: &Session) -> Result<()> {
-        let text = self.text()?;
-        let drawing: Drawing = serde_json::from_str(&text).map_err(|problem| {
-            Error::data(format!("{}: {problem}", self.name()), "`hingenet chart --help` has an example")
-        })?;
-        output::write(self.output.as_ref(), drawing.svg().as_bytes())?;
+        output::write(self.output.as_ref(), self.drawn(&self.text()?)?.as_bytes())?;
         session.wrote(self.output.as_ref(), "");
         Ok(())
     }
 }
 
 impl Chart {
+    /// The picture; JSON with a list of networks is that of `hingenet network`.
+    fn drawn(&self, text: &str) -> Result<String> {
+        let json: Value = serde_json::from_str(text).map_err(|problem| self.bad(&problem))?;
+        if json.get("networks").is_some_and(Value::is_array) {
+            let report = NetworkReport::from_json(text).with_context(|| self.name())?;
+            return Ok(match self.show {
+                None | Some(Show::Networks) => networks_svg(&report),
+                Some(Show::Matrix) => matrices_svg(&report),
+                Some(Show::Moved) if report.moved.is_empty() => {
+                    let problem = format!("{}: no parameter moved", self.name());
+                    return Err(Error::data(problem, "the field `moved` lists them").into());
+                }
+                Some(Show::Moved) => moved_svg(&report),
+            });
+        }
+        if self.show.is_some() {
+            return Err(usage(
+                "--show is for networks",
+                "give the JSON of `hingenet network`, or leave it out",
+            ));
+        }
+        let drawing: Drawing = serde_json::from_value(json).map_err(|problem| self.bad(&problem))?;
+        Ok(drawing.svg())
+    }
+
+    fn bad(&self, problem: &serde_json::Error) -> Error {
+        Error::data(format!("{}: {problem}", self.name()), "`hingenet chart --help` has an example")
+    }
+
     /// What the drawing comes from, for people.
     fn name(&self) -> String {
         match output::is_file(&self.drawing) {

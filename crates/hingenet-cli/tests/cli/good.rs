@@ -250,6 +250,22 @@ fn a_chart_is_drawn_from_json_and_what_is_wrong_with_it_is_told() {
     folder.refuses("chart c.json -o c.json", 2, &["c.json is an input and would be overwritten"]);
 }
 
+#[test]
+fn networks_are_drawn_again_from_their_json() {
+    let folder = Folder::new();
+    folder.succeeds("generate gbn -n 120 --seed 1 -o g.csv");
+    folder.succeeds("network g.csv --target class --method or --shuffles 0 -o n.json -o n.svg");
+    folder.succeeds("chart n.json -o again.svg");
+    assert_eq!(folder.text("again.svg"), folder.text("n.svg"));
+    folder.succeeds("chart n.json --show matrix -o m.svg");
+    let arcs = folder.text("n.json").matches("\"is_compelled\"").count();
+    assert_eq!(folder.text("m.svg").matches("<rect class=\"cell").count(), arcs);
+    folder.refuses("chart n.json --show moved -o w.svg", 3, &["n.json: no parameter moved"]);
+    folder.succeeds("fit g.csv --target class --model sgbn:mm,lambda1=10,k=60,nu=0.3 -o g.hgn");
+    folder.succeeds("inspect g.hgn --format svg -o g.svg");
+    assert!(folder.text("g.svg").contains("(constant) → "));
+}
+
 /// One page for the program and one for each command that its help lists, each with its options.
 #[test]
 fn every_command_has_a_manual_page() {

@@ -14,8 +14,8 @@ const LETTERS: usize = 24;
 /// Least side of a cell with and without names.
 const LEAST: (f64, f64) = (8.0, 3.0);
 
-/// The matrix of one class. Nodes stand by group, then in their own order.
-pub fn adjacency_matrix(report: &NetworkReport, network: &ClassNetwork) -> String {
+/// The matrix of one class, and the length of its sides. Nodes stand by group, then in their own order.
+pub fn adjacency_matrix(report: &NetworkReport, network: &ClassNetwork) -> (String, f64) {
     let m = report.nodes.len();
     let mut order: Vec<usize> = (0..m).collect();
     order.sort_by_key(|&i| (report.nodes[i].group, i));
@@ -62,7 +62,7 @@ pub fn adjacency_matrix(report: &NetworkReport, network: &ClassNetwork) -> Strin
         );
     }
     out.push_str("</svg>\n");
-    out
+    (out, size)
 }
 
 fn bar(x: f64, y: f64, cell: f64) -> String {

@@ -8,7 +8,7 @@ mod panel;
 mod place;
 mod svg;
 
-pub use file::networks_svg;
+pub use file::{matrices_svg, moved_svg, networks_svg};
 pub use layout::{Layout, Place, layout};
 pub(crate) use layout::{layout_cards, rows_of_cards, without_cycles};
 pub use matrix::adjacency_matrix;

@@ -143,11 +143,12 @@ fn key(class: &str, sign: &str, is_open: bool, name: &str) -> (String, String) {
 /// What discriminative learning changed, class by class, in the layout of the networks.
 fn moved(report: &NetworkReport) -> Option<Section> {
     let text = "The networks were first learnt to describe their classes; then some weights were moved so that the classes are told \
-         apart better. The picture has the weights that moved, the wider the larger; constants of nodes (their bias) are \
-         in the table only.";
+         apart better. The picture has the weights that moved, the wider the larger; the arcs of the node (constant) are \
+         the constants of its children (their bias).";
     let mut section = Section::about(&report.moved, "moved", "What discriminative learning changed", text)?;
     section.keys = vec![key("changed", "Δ", false, "weight moved")];
-    let layout = common_layout(report);
+    let with_constant = report.with_constant();
+    let layout = common_layout(&with_constant);
     for (k, network) in report.networks.iter().enumerate() {
         let Some(class) = &network.class else { continue };
         let table = moved_table(report, class);
@@ -155,9 +156,9 @@ fn moved(report: &NetworkReport) -> Option<Section> {
             continue;
         }
         let drawn = report.moved_arcs(class);
-        let constants = table.rows.len() - drawn.arcs.len();
-        let reading = format!("{} weights and {constants} constants moved.", drawn.arcs.len());
-        let svg = difference_panel(report, &drawn, &layout);
+        let constants = drawn.arcs.iter().filter(|a| a.arc.tail == report.nodes.len()).count();
+        let reading = format!("{} weights and {constants} constants moved.", drawn.arcs.len() - constants);
+        let svg = difference_panel(&with_constant, &drawn, &layout);
         let mut figure = panel(report, format!("moved-{k}"), format!("Class {class}"), reading, svg);
         figure.table = table;
         section.figures.push(figure);
@@ -296,7 +297,7 @@ fn matrices(report: &NetworkReport) -> Section {
     if !report.groups.is_empty() {
         section.text.push(format!("Lines separate the groups, in this order: {}.", report.groups.join(", ")));
     }
-    section.figures = panels(report, "matrix", |n| (String::new(), adjacency_matrix(report, n)));
+    section.figures = panels(report, "matrix", |n| (String::new(), adjacency_matrix(report, n).0));
     section
 }
 

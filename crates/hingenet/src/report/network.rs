@@ -6,9 +6,10 @@ use crate::model::NodeFacts;
 use crate::model::exchange::quote;
 use crate::model::{Fitted, Model};
 use hingenet_base::control::Control;
-use hingenet_base::error::Result;
+use hingenet_base::error::{Error, Result};
 use hingenet_base::graph::{ArcErrors, Dag, Pdag, arc_errors};
 use hingenet_base::numeric::linalg::Matrix;
+use hingenet_data::encode::is_moderate;
 use hingenet_data::table::{Column, Table, UnseenPolicy};
 use hingenet_gaussian::network::GaussianNetwork;
 use hingenet_gaussian::structure::{ArcRule, Constraints};
@@ -25,6 +26,8 @@ const LEVEL: f64 = 0.95;
 const CLASSES: usize = 8;
 /// Arcs of a model with smaller weights are not told.
 const CUTOFF: f64 = 0.01;
+/// Name of the node that is 1 in every row.
+const CONSTANT: &str = "(constant)";
 
 /// Networks over the same nodes, and how they differ.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -347,20 +350,40 @@ impl NetworkReport {
         NetworkDifference { arcs: self.reported(of).map(arc).collect(), ..of.clone() }
     }
 
-    /// The weights of a class that discriminative learning moved, as arcs that changed; constants have no arc.
+    /// The report with a node more, behind all others: the constant 1, a parent of every node whose bias moved (the bias node of
+    /// Fig. 5). It stands below the places of the others; as it is where no bias moved.
+    pub fn with_constant(&self) -> Self {
+        let mut report = self.clone();
+        if self.moved.iter().all(|w| w.tail.is_some()) {
+            return report;
+        }
+        let places: Option<Vec<(f64, f64)>> = self.nodes.iter().map(|node| node.place).collect();
+        report.nodes.push(NetworkNode {
+            name: CONSTANT.into(),
+            group: None,
+            tier: None,
+            place: places.and_then(|places| below(&places)),
+        });
+        report
+    }
+
+    /// The parameters of a class that discriminative learning moved, as arcs that changed; biases come from the node that
+    /// [`Self::with_constant`] adds.
     pub fn moved_arcs(&self, class: &str) -> NetworkDifference {
-        let arc = |w: &MovedWeight| {
-            let arc = ArcDifference {
-                tail: w.tail?,
+        let arc = |w: &MovedWeight| ArcChange {
+            from: w.from.clone().unwrap_or_else(|| CONSTANT.into()),
+            to: w.to.clone(),
+            arc: ArcDifference {
+                tail: w.tail.unwrap_or(self.nodes.len()),
                 head: w.head,
                 change: Change::Changed,
                 first: w.before,
                 second: w.after,
                 interval: None,
-            };
-            Some(ArcChange { from: w.from.clone()?, to: w.to.clone(), arc, is_identified: true })
+            },
+            is_identified: true,
         };
-        let arcs = self.moved.iter().filter(|w| w.class == class).filter_map(arc).collect();
+        let arcs = self.moved.iter().filter(|w| w.class == class).map(arc).collect();
         let (first, second) = (format!("{class} before"), format!("{class} after"));
         NetworkDifference { first, second, arcs, chance: None }
     }
@@ -386,6 +409,35 @@ impl NetworkReport {
         moved.sort_by(|a, b| b.change().abs().total_cmp(&a.change().abs()));
         let report = NetworkReport::of_sources(names, &[], &sources, CUTOFF)?;
         Ok(Some(NetworkReport { moved, ..report }))
+    }
+
+    /// Reads what `network -o NET.json` wrote, or the networks of a model as its page has them; arcs must join nodes that are there.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let bad = |problem: String| Error::data(problem, "give what `hingenet network -o NET.json` writes");
+        let report: Self =
+            serde_json::from_str(text).map_err(|e| bad(format!("these are no networks: {e}")))?;
+        let n = report.nodes.len();
+        let drawn = report.networks.iter().flat_map(|network| &network.arcs).map(|a| (a.tail, a.head));
+        let compared = report.comparisons.iter().flat_map(|d| &d.arcs).map(|a| (a.arc.tail, a.arc.head));
+        let differing = report.differences.iter().map(|d| (d.tail, d.head));
+        let moved = report.moved.iter().map(|w| (w.tail.unwrap_or(w.head), w.head));
+        let mut arcs = drawn.chain(compared).chain(differing).chain(moved);
+        if let Some((tail, head)) = arcs.find(|&(tail, head)| tail.max(head) >= n) {
+            return Err(bad(format!("an arc goes from node {tail} to node {head}, but there are {n}")));
+        }
+        let weights = report.networks.iter().flat_map(|network| &network.arcs).map(|a| a.weight);
+        let both = report.comparisons.iter().flat_map(|d| &d.arcs).flat_map(|a| [a.arc.first, a.arc.second]);
+        let changed = report.moved.iter().flat_map(|w| [w.before, w.after]);
+        let places = report.nodes.iter().filter_map(|node| node.place).flat_map(|(x, y)| [x, y]);
+        if let Some(x) = weights.chain(both).chain(changed).chain(places).find(|x| !is_moderate(*x)) {
+            return Err(bad(format!("{x:e} is too large for a weight or a place")));
+        }
+        match report.nodes.iter().filter_map(|node| node.group).max() {
+            Some(group) if group >= report.groups.len() => {
+                Err(bad(format!("a node is of group {group}, but there are {}", report.groups.len())))
+            }
+            _ => Ok(report),
+        }
     }
 
     /// The networks in DOT, the language of Graphviz, one cluster a class: negative weights are dashed, arcs whose direction is
@@ -504,6 +556,18 @@ fn network(source: &Source<'_>, nodes: &[NetworkNode], groups: usize, cutoff: f6
         thresholds: source.confidence.map(ArcConfidence::threshold_curve).unwrap_or_default(),
         ..ClassNetwork::default()
     })
+}
+
+/// A place in the middle below all others.
+fn below(places: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let ends = |of: fn(&(f64, f64)) -> f64| {
+        places
+            .iter()
+            .map(of)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
+    };
+    let ((left, right), (low, high)) = (ends(|p| p.0), ends(|p| p.1));
+    (!places.is_empty()).then_some(((left + right) / 2.0, low - 0.15 * (high - low).max(right - left)))
 }
 
 /// What differs between a class network and the one that it was before.
