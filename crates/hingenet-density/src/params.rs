@@ -58,7 +58,7 @@ pub enum Threshold {
     BenjaminiHochberg(f64),
 }
 
-/// What the search for threshold and class weights makes small.
+/// What the search for threshold, class weights and C makes small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Criterion {
     /// The mean over classes of the error within the class.
@@ -66,6 +66,11 @@ pub enum Criterion {
     /// The share of rows decided wrongly, as in the paper.
     Error,
 }
+
+/// Candidates of the cross-validated C: with many log densities for each row, C = 1 is nearly a hard margin.
+pub const COSTS: [f64; 3] = [0.01, 0.1, 1.0];
+/// C where rows are too few to choose it: the paper's.
+pub const PAPERS_COST: f64 = 1.0;
 
 /// Candidates of the cross-validated fraction, from sparse to dense.
 pub const FRACTIONS: [f64; 10] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0];
@@ -140,10 +145,10 @@ pub struct Params {
     pub floor: Floor,
     /// Which pairs are kept.
     pub threshold: Threshold,
-    /// What a search for them and for class weights goes by.
+    /// What a search for them, for class weights and for C goes by.
     pub criterion: Criterion,
-    /// C of the SVM.
-    pub cost: f64,
+    /// C of the SVM; chosen by cross-validation where none is given.
+    pub cost: Option<f64>,
     /// Relative duality gap of the SVM.
     pub gap: f64,
     /// Penalty of the SVM.
@@ -179,7 +184,7 @@ impl Params {
                 _ => Threshold::CrossValidated,
             },
             criterion: Criterion::BalancedError,
-            cost: 1.0,
+            cost: None,
             gap: 1e-6,
             penalty: Penalty::TwoNorm,
             multiclass: Multiclass::OneVsRest,
@@ -196,7 +201,7 @@ impl Params {
     pub fn check(&self, n_classes: usize) -> Result<()> {
         let positive = |name: &str, v: f64| require(name, v, "a finite number > 0", v.is_finite() && v > 0.0);
         self.floor.check()?;
-        positive("C", self.cost)?;
+        self.cost.map_or(Ok(()), |c| positive("C", c))?;
         positive("gap", self.gap)?;
         self.check_threshold()?;
         self.check_augment()?;

@@ -28,6 +28,7 @@ fn fixed(fraction: f64) -> Params {
     Params {
         threshold: Threshold::Fraction(fraction),
         class_weights: ClassWeights::None,
+        cost: Some(1.0),
         gap: 1e-12,
         ..Params::new(Variant::Slb)
     }
@@ -201,10 +202,20 @@ fn kept_sets_are_nested_and_their_ends_are_lu_and_all_pairs() {
     let lu = exact(
         &table,
         &class,
-        &Params { class_weights: ClassWeights::None, gap: 1e-12, ..Params::new(Variant::Lu) },
+        &Params {
+            class_weights: ClassWeights::None,
+            cost: Some(1.0),
+            gap: 1e-12,
+            ..Params::new(Variant::Lu)
+        },
     );
     assert_eq!(lu, exact(&table, &class, &fixed(0.0)));
-    let all = Params { class_weights: ClassWeights::None, gap: 1e-12, ..Params::new(Variant::SlbAll) };
+    let all = Params {
+        class_weights: ClassWeights::None,
+        cost: Some(1.0),
+        gap: 1e-12,
+        ..Params::new(Variant::SlbAll)
+    };
     assert_eq!(exact(&table, &class, &all), exact(&table, &class, &fixed(1.0)));
 }
 
@@ -255,6 +266,7 @@ fn tables_agree_with_exact_scores_on_new_rows() {
         let params = Params {
             threshold: Threshold::Fraction(0.4),
             class_weights: ClassWeights::None,
+            cost: Some(1.0),
             ..Params::new(variant)
         };
         let control = Control::default();
@@ -454,6 +466,7 @@ fn incomplete_training_rows_mixed_columns_and_three_classes_work() {
     ] {
         let params = Params {
             class_weights: ClassWeights::None,
+            cost: Some(1.0),
             threshold: match variant {
                 Variant::Slb => Threshold::Fraction(0.3),
                 _ => Params::new(variant).threshold,
@@ -509,7 +522,7 @@ fn degenerate_columns_and_tiny_classes_are_survived() {
     .unwrap();
     let names = classes();
     for variant in [Variant::SlbAll, Variant::KdeNaiveBayes, Variant::KdeTan, Variant::KdeForest] {
-        let params = Params { class_weights: ClassWeights::None, ..Params::new(variant) };
+        let params = Params { class_weights: ClassWeights::None, cost: Some(1.0), ..Params::new(variant) };
         let rows = Rows::new(&wide, &class, &names, None).unwrap();
         let model = hingenet_density::fit(&rows, &params, &Control::default()).unwrap().model;
         let p = model.log_proba(&wide).unwrap();
@@ -572,7 +585,7 @@ fn bad_input_is_refused_with_a_clear_error() {
         change(&mut params);
         fit(&params, &table, &class, None)
     };
-    assert!(bad(&|s| s.cost = 0.0).starts_with("C = 0"));
+    assert!(bad(&|s| s.cost = Some(0.0)).starts_with("C = 0"));
     assert!(bad(&|s| s.threshold = Threshold::Fraction(1.5)).contains("fraction = 1.5"));
     assert!(bad(&|s| s.threshold = Threshold::Lambda(f64::NAN)).contains("lambda"));
     assert!(bad(&|s| s.threshold = Threshold::Lambda(-1.0)).contains("lambda"));

@@ -20,6 +20,7 @@ fn fixed(fraction: f64) -> Params {
     Params {
         threshold: Threshold::Fraction(fraction),
         class_weights: ClassWeights::None,
+        cost: Some(1.0),
         ..Params::new(Variant::Slb)
     }
 }
@@ -126,7 +127,7 @@ fn raw_columns_help_where_the_truth_is_linear() {
         (Table::new(columns).unwrap(), Codes::from_options(2, class.into_iter().map(Some)))
     };
     let ((train, class), (test, truth)) = (draw(80), draw(1000));
-    let lu = Params { class_weights: ClassWeights::None, ..Params::new(Variant::Lu) };
+    let lu = Params { class_weights: ClassWeights::None, cost: Some(1.0), ..Params::new(Variant::Lu) };
     let raw = Params { augment: Augment::Raw, ..lu.clone() };
     let right = |params: &Params| correct(&fit(&train, &class, params), &test, &truth);
     assert!(right(&raw) > 700 && right(&raw) + 20 > right(&lu), "{} {}", right(&raw), right(&lu));
@@ -166,8 +167,12 @@ fn scaling_a_column_changes_no_decision_with_raw_terms() {
 #[test]
 fn the_group_penalty_selects_columns_and_pairs_as_a_whole() {
     let (table, class) = two_class_table(60, 5, 48);
-    let params =
-        Params { penalty: Penalty::GroupNorm, cost: 0.02, augment: Augment::RawAndProducts, ..fixed(1.0) };
+    let params = Params {
+        penalty: Penalty::GroupNorm,
+        cost: Some(0.02),
+        augment: Augment::RawAndProducts,
+        ..fixed(1.0)
+    };
     let columns = columns_of(&table, &class, &params);
     let exact = fit_exact(&columns, &params, &Control::default()).unwrap();
     assert!(exact.reports.iter().all(|r| r.converged), "{:?}", exact.reports);
@@ -234,7 +239,7 @@ fn a_machine_around_a_generative_classifier_falls_back_to_it() {
                 let (table, class) =
                     if k == 2 { two_class_table(40, 3, seed) } else { three_class_table(35, seed) };
                 let generative = Params::new(variant);
-                let machine = Params { anchor, cost: 1e-9, floor: generative.floor, ..fixed(0.4) };
+                let machine = Params { anchor, cost: Some(1e-9), floor: generative.floor, ..fixed(0.4) };
                 let want = exact_outputs(&table, &class, k, &generative);
                 let got = exact_outputs(&table, &class, k, &machine);
                 for (g, w) in got.iter().zip(&want) {
@@ -255,7 +260,7 @@ fn a_machine_around_a_tree_moves_away_from_it_for_the_margin() {
     let (table, class) = two_class_table(60, 3, 54);
     let tree = Params { floor: Params::new(Variant::KdeTan).floor, anchor: Anchor::Tan, ..fixed(0.4) };
     let shortfall = |cost: f64| -> f64 {
-        let outputs = exact_outputs(&table, &class, 2, &Params { cost, ..tree.clone() });
+        let outputs = exact_outputs(&table, &class, 2, &Params { cost: Some(cost), ..tree.clone() });
         let sign = |r: usize| if class.get(r) == Some(1) { 1.0 } else { -1.0 };
         outputs.iter().enumerate().map(|(r, o)| (1.0 - sign(r) * o[0]).max(0.0)).sum()
     };

@@ -11,8 +11,9 @@ use hingenet_density::columns::{Columns, Kind};
 use hingenet_density::estimate::bandwidth::LineBandwidth;
 use hingenet_density::estimate::kernel::Floor;
 use hingenet_density::fit::fit_exact;
+use hingenet_density::fit::search::Rule;
 use hingenet_density::generate::{Dependence, Networks, Orders};
-use hingenet_density::params::{ClassWeights, Threshold};
+use hingenet_density::params::{COSTS, ClassWeights, Threshold};
 use hingenet_density::structure::trees::{forests, trees};
 use hingenet_density::{Params, Variant};
 use support::{classes, columns_of, draw, two_class_table};
@@ -151,7 +152,8 @@ fn equal_errors_choose_no_pairs_and_no_class_weights() {
     let columns =
         Columns::raw(vec![Kind::Continuous; 3], columns, (0..100).map(|r| r % 2).collect(), 2).unwrap();
     let model = fit_exact(&columns, &Params::new(Variant::Slb), &Control::default()).unwrap();
-    assert_eq!(model.used, Some((Threshold::Fraction(0.0), ClassWeights::None)));
+    let softest = Rule { cost: COSTS[0], class_weights: ClassWeights::None };
+    assert_eq!(model.used, Some((Threshold::Fraction(0.0), softest)));
 }
 
 #[test]
@@ -255,7 +257,7 @@ fn counts_do_not_tell_a_machine_the_class_of_a_row() {
     let names = classes();
     let rows = Rows::new(&train, &class, &names, None).unwrap();
     for variant in [Variant::Lu, Variant::SlbAll] {
-        let params = Params { class_weights: ClassWeights::None, ..Params::new(variant) };
+        let params = Params { class_weights: ClassWeights::None, cost: Some(1.0), ..Params::new(variant) };
         let model = hingenet_density::fit(&rows, &params, &Control::default()).unwrap().model;
         let p = model.log_proba(&test).unwrap();
         let right = (0..1000).filter(|&r| Some(usize::from(p[2 * r + 1] > p[2 * r])) == truth.get(r)).count();

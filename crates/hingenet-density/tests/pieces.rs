@@ -44,6 +44,7 @@ fn params(variant: Variant) -> Params {
     if variant == Variant::Slb {
         params.threshold = Threshold::Fraction(0.6);
         params.class_weights = ClassWeights::None;
+        params.cost = Some(1.0);
     }
     params
 }

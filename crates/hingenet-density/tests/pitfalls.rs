@@ -23,6 +23,7 @@ fn every_pair() -> Params {
     Params {
         threshold: Threshold::Fraction(1.0),
         class_weights: ClassWeights::None,
+        cost: Some(1.0),
         gap: 1e-12,
         ..Params::new(Variant::Slb)
     }
@@ -123,7 +124,7 @@ fn classes_with_few_rows_are_refused_by_name_or_warned_of() {
         let rows: Vec<usize> = (0..30 + rows).collect();
         (table.rows(&rows), class.rows(&rows))
     };
-    let lu = Params { class_weights: ClassWeights::None, ..Params::new(Variant::Lu) };
+    let lu = Params { class_weights: ClassWeights::None, cost: Some(1.0), ..Params::new(Variant::Lu) };
     for rows in [1, 3] {
         let (few, few_class) = part(rows);
         let error = fit(&few, &few_class, &lu).0.unwrap_err();
@@ -158,7 +159,7 @@ fn bandwidths_of_zero_and_costs_that_are_no_numbers_are_refused() {
         assert!(LineKde::new(&sample, h).unwrap_err().to_string().contains("bandwidth"));
     }
     for c in [-1.0, f64::NAN, f64::INFINITY] {
-        assert!(refused(Params { cost: c, ..every_pair() }).starts_with("C ="));
+        assert!(refused(Params { cost: Some(c), ..every_pair() }).starts_with("C ="));
     }
     for f in [-0.1, f64::NAN] {
         let fraction = Threshold::Fraction(f);

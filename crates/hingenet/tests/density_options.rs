@@ -28,13 +28,13 @@ fn errors(names: &[&str]) -> Vec<f64> {
 fn every_choice_of_pairs_finds_those_that_matter() {
     let names = [
         "lu,class_weights=none",
-        "slb,class_weights=none,threshold=top:20",
-        "slb,class_weights=none,threshold=hsic:0.005",
-        "slb,class_weights=none,threshold=bonferroni:0.05",
-        "slb,class_weights=none,threshold=benjamini_hochberg:0.05",
-        "slb,class_weights=none,fraction=0.05",
-        "slb,class_weights=none,criterion=error",
-        "slb,class_weights=none,criterion=error,features=resubstitution",
+        "slb,class_weights=none,threshold=top:20,c=1",
+        "slb,class_weights=none,threshold=hsic:0.005,c=1",
+        "slb,class_weights=none,threshold=bonferroni:0.05,c=1",
+        "slb,class_weights=none,threshold=benjamini_hochberg:0.05,c=1",
+        "slb,class_weights=none,fraction=0.05,c=1",
+        "slb,class_weights=none,criterion=error,c=1",
+        "slb,class_weights=none,criterion=error,features=resubstitution,c=1",
     ];
     let found = errors(&names);
     for (name, error) in names.iter().zip(&found).skip(1) {
@@ -46,14 +46,14 @@ fn every_choice_of_pairs_finds_those_that_matter() {
 #[test]
 fn every_rule_of_smoothing_classifies_as_well_as_the_others() {
     let rules = ["plugin", "normal", "one_stage", "diagonal", "product", "silverman", "scott", "lscv"];
-    let names = rules.map(|rule| format!("slb,class_weights=none,threshold=top:20,bandwidth={rule}"));
+    let names = rules.map(|rule| format!("slb,class_weights=none,c=1,threshold=top:20,bandwidth={rule}"));
     let found = errors(&names.each_ref().map(String::as_str));
     for (rule, error) in rules.iter().zip(&found) {
         assert!((error - found[0]).abs() < 0.04, "{rule}: {error}, plugin: {}", found[0]);
     }
     let data = Dataset::new(generate("forest", Some(120), 2).unwrap(), "class", None).unwrap();
     let answers = |rule: &str| {
-        let spec = format!("slb,class_weights=none,threshold=top:5,bandwidth={rule}").parse().unwrap();
+        let spec = format!("slb,class_weights=none,c=1,threshold=top:5,bandwidth={rule}").parse().unwrap();
         let model = fit(&spec, &data, FitOptions::default(), &Control::default()).unwrap();
         model.predict(&data.features, Default::default()).unwrap().log_proba
     };

@@ -5,11 +5,11 @@
 use super::TrainingSet;
 use super::machines::Machines;
 use super::memory;
-use super::search::{choose, class_weights, out_of_fold, select};
+use super::search::{Rule, choose, class_weights, out_of_fold, select};
 use crate::calibration::Calibration;
 use crate::columns::Columns;
 use crate::estimate::features::Densities;
-use crate::params::{ClassWeights, Params, Threshold, Variant};
+use crate::params::{PAPERS_COST, Params, Threshold, Variant};
 use crate::structure::Kept;
 use crate::structure::trees::{forests, trees};
 use crate::terms::raw::{RawTerm, Weighted};
@@ -27,8 +27,8 @@ pub struct ExactModel {
     pub scores: Scores,
     /// Probabilities of the scores.
     pub calibration: Calibration,
-    /// The threshold and the class weights that were used or chosen; `None` for generative classifiers.
-    pub used: Option<(Threshold, ClassWeights)>,
+    /// The threshold and the machine that were used or chosen; `None` for generative classifiers.
+    pub used: Option<(Threshold, Rule)>,
     /// How each SVM ended.
     pub reports: Vec<SolverReport>,
 }
@@ -71,8 +71,8 @@ pub(crate) struct Choice {
     /// Pairs of each class.
     pub kept: Kept,
     anchor: Option<Kept>,
-    /// The threshold and the class weights; `None` for generative classifiers.
-    used: Option<(Threshold, ClassWeights)>,
+    /// The threshold and the machine; `None` for generative classifiers.
+    used: Option<(Threshold, Rule)>,
     /// Outputs of the rows under them while they were held out; empty if there are none.
     outputs: Vec<Vec<f64>>,
 }
@@ -108,7 +108,9 @@ impl Choice {
         control: &Control,
     ) -> Result<ExactModel> {
         control.progress("training", 2, 3)?;
-        let rule = self.used.as_ref().map_or(&params.class_weights, |(_, rule)| rule);
+        let given =
+            || Rule { cost: params.cost.unwrap_or(PAPERS_COST), class_weights: params.class_weights.clone() };
+        let rule = self.used.as_ref().map_or_else(given, |(_, rule)| rule.clone());
         let machines = Machines {
             set: &set,
             columns,
@@ -116,7 +118,8 @@ impl Choice {
             available: &self.kept,
             kept: &self.kept,
             anchor: self.anchor.as_ref(),
-            class_weights: &class_weights(rule, columns),
+            class_weights: &class_weights(&rule.class_weights, columns),
+            cost: rule.cost,
             params,
             gap: params.gap,
             control,

@@ -22,6 +22,7 @@ pub(crate) use memory::LESS;
 pub use training::TrainingSet;
 
 use exact::log_prior;
+use search::Rule;
 
 /// Fits the variant that the parameters name and compiles it.
 pub fn fit(rows: &Rows<'_>, params: &Params, control: &Control) -> Result<Fit<DensityClassifier>> {
@@ -50,7 +51,7 @@ pub(crate) fn classifier(
     let classes = exact.densities.classes.iter();
     let class_pairs = classes.map(|c| c.pairs.iter().filter_map(place).collect()).collect();
     let summary = summary(&exact, &compiled);
-    let chosen = chosen(&summary, params);
+    let chosen = exact.used.as_ref().map_or_else(BTreeMap::new, |used| chosen(used, params));
     let model = DensityClassifier {
         variant: params.variant,
         n_classes: columns.n_classes,
@@ -73,7 +74,7 @@ fn summary(exact: &ExactModel, compiled: &Compiled) -> Summary {
             Some((Threshold::Fraction(f), _)) => Some(f),
             _ => None,
         },
-        balanced: matches!(exact.used, Some((_, ClassWeights::Balanced))),
+        balanced: matches!(&exact.used, Some((_, rule)) if rule.class_weights == ClassWeights::Balanced),
         kept: exact.densities.classes.iter().map(|c| c.pairs.len()).sum(),
         table_numbers: compiled.lines.iter().map(|t| t.values.len()).sum::<usize>()
             + layers.map(|l| l.values.len()).sum::<usize>(),
@@ -82,14 +83,18 @@ fn summary(exact: &ExactModel, compiled: &Compiled) -> Summary {
     }
 }
 
-/// The fraction of pairs and whether classes were balanced, where that was left to cross-validation.
-fn chosen(summary: &Summary, params: &Params) -> BTreeMap<String, f64> {
+/// The fraction of pairs, whether classes were balanced, and C, where that was left to cross-validation.
+fn chosen((threshold, rule): &(Threshold, Rule), params: &Params) -> BTreeMap<String, f64> {
     let mut chosen = BTreeMap::new();
-    if params.threshold == Threshold::CrossValidated {
-        chosen.extend(summary.fraction.map(|f| ("fraction".to_string(), f)));
+    if let (Threshold::CrossValidated, Threshold::Fraction(f)) = (params.threshold, *threshold) {
+        chosen.insert("fraction".to_string(), f);
     }
-    if params.class_weights == ClassWeights::CrossValidated && !params.variant.is_generative() {
-        chosen.insert("balanced".into(), f64::from(u8::from(summary.balanced)));
+    if params.class_weights == ClassWeights::CrossValidated {
+        let balanced = rule.class_weights == ClassWeights::Balanced;
+        chosen.insert("balanced".into(), f64::from(u8::from(balanced)));
+    }
+    if params.cost.is_none() {
+        chosen.insert("c".into(), rule.cost);
     }
     chosen
 }

@@ -1,12 +1,12 @@
-//! Nested cross-validation of the threshold and the class weights: HSIC and densities are estimated anew in
-//! every fold, then the candidates race over the folds, from sparse to dense for each rule of class weights, by balanced
-//! error or by the share of wrong decisions.
+//! Nested cross-validation of the threshold, the class weights and C: HSIC and densities are estimated anew in every fold,
+//! then the candidates race over the folds, from sparse to dense for each machine, by balanced error or by the share of
+//! wrong decisions.
 
 use super::TrainingSet;
 use super::machines::{Machines, Trained};
 use super::memory;
 use crate::columns::Columns;
-use crate::params::{Anchor, ClassWeights, Criterion, FRACTIONS, Params, Threshold};
+use crate::params::{Anchor, COSTS, ClassWeights, Criterion, FRACTIONS, PAPERS_COST, Params, Threshold};
 use crate::structure::trees::trees;
 use crate::structure::{Dependence, Kept};
 use crate::terms::PerTerm;
@@ -19,8 +19,17 @@ use hingenet_data::select::race::{CAREFUL, Judge, Race};
 /// Relative duality gap of the machines inside the search: errors do not change below it.
 const SEARCH_GAP: f64 = 1e-4;
 
-/// Thresholds from sparse to dense, and class weights to choose among.
-fn candidates(params: &Params) -> (Vec<Threshold>, Vec<ClassWeights>) {
+/// How a machine is trained, once its pairs are known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rule {
+    /// C.
+    pub cost: f64,
+    /// Class weights.
+    pub class_weights: ClassWeights,
+}
+
+/// Thresholds from sparse to dense, and machines to choose among, the softer margins first.
+fn candidates(params: &Params) -> (Vec<Threshold>, Vec<Rule>) {
     let thresholds = match params.threshold {
         Threshold::CrossValidated => FRACTIONS.map(Threshold::Fraction).to_vec(),
         fixed => vec![fixed],
@@ -29,7 +38,9 @@ fn candidates(params: &Params) -> (Vec<Threshold>, Vec<ClassWeights>) {
         ClassWeights::CrossValidated => vec![ClassWeights::None, ClassWeights::Balanced],
         fixed => vec![fixed.clone()],
     };
-    (thresholds, weights)
+    let costs = params.cost.map_or(COSTS.to_vec(), |cost| vec![cost]);
+    let rule = |&cost: &f64| weights.iter().map(move |w| Rule { cost, class_weights: w.clone() });
+    (thresholds, costs.iter().flat_map(rule).collect())
 }
 
 /// Weight of each class.
@@ -49,55 +60,57 @@ fn n_folds(columns: &Columns) -> usize {
     at_most(5, &counts)
 }
 
-/// A threshold with class weights, and the out-of-fold outputs of every row under them; empty if not all folds were run.
-pub type Choice = ((Threshold, ClassWeights), Vec<Vec<f64>>);
+/// A threshold with a machine, and the out-of-fold outputs of every row under them; empty if not all folds were run.
+pub type Choice = ((Threshold, Rule), Vec<Vec<f64>>);
 
-/// Chooses threshold and class weights; ties go to the sparsest threshold, then to no weights.
+/// Chooses threshold and machine; ties go to the sparsest threshold, then to the smallest C, then to no weights.
 pub fn choose(columns: &Columns, params: &Params, control: &Control) -> Result<Choice> {
-    let (thresholds, weights) = candidates(params);
-    let nothing_to_choose = thresholds.len() == 1 && weights.len() == 1;
+    let (thresholds, rules) = candidates(params);
+    let nothing_to_choose = thresholds.len() == 1 && rules.len() == 1;
     let folds = n_folds(columns);
     if nothing_to_choose || folds < 2 {
         if !nothing_to_choose {
             control.warn("a class has a single row: the threshold is not cross-validated, a tenth of the pairs is kept");
         }
         let threshold = if thresholds.len() == 1 { thresholds[0] } else { Threshold::Fraction(0.1) };
-        return Ok(((threshold, weights[0].clone()), Vec::new()));
+        let rule =
+            Rule { cost: params.cost.unwrap_or(PAPERS_COST), class_weights: rules[0].class_weights.clone() };
+        return Ok(((threshold, rule), Vec::new()));
     }
     let fold = columns.folds(folds, params.seed);
-    let race = run(columns, &fold, folds, &thresholds, &weights, params, control)?;
+    let race = run(columns, &fold, folds, &thresholds, &rules, params, control)?;
     // The leader never leaves, so there is a best point.
     let best = race.standing(Point::cmp)[0];
-    let (t, w) = race.runners[best].point;
-    Ok(((thresholds[t], weights[w].clone()), held_out(&fold, folds, &race, best)))
+    let (t, r) = race.runners[best].point;
+    Ok(((thresholds[t], rules[r].clone()), held_out(&fold, folds, &race, best)))
 }
 
-/// Positions of a threshold and of a rule for class weights among the candidates; the order of ties.
+/// Positions of a threshold and of a machine among the candidates; the order of ties.
 type Point = (usize, usize);
 
 /// A point for people.
-fn show(&(t, w): &Point) -> String {
-    format!("threshold {}, class weights {}", t + 1, w + 1)
+fn show(&(t, r): &Point) -> String {
+    format!("threshold {}, machine {}", t + 1, r + 1)
 }
 
-/// The race of all thresholds and class weights; it keeps the outputs of the held-out rows. The densities and features of
+/// The race of all thresholds and machines; it keeps the outputs of the held-out rows. The densities and features of
 /// a fold are most of the memory of a fit, so the folds are prepared one after the other.
 fn run(
     columns: &Columns,
     fold: &[usize],
     folds: usize,
     thresholds: &[Threshold],
-    weights: &[ClassWeights],
+    rules: &[Rule],
     params: &Params,
     control: &Control,
 ) -> Result<Race<Point, Vec<Vec<f64>>>> {
     let quiet = control.quiet();
     let part = |f: usize| Part::new(columns, split(fold, f), thresholds, params, &quiet);
     let walk = |part: &Part, path: &[Point], judge: &mut Judge<'_, Vec<Vec<f64>>>| {
-        part.walk(path, weights, params, judge, &quiet)
+        part.walk(path, rules, params, judge, &quiet)
     };
-    let path = |w: usize| (0..thresholds.len()).map(|t| (t, w)).collect();
-    let paths: Vec<Vec<Point>> = (0..weights.len()).map(path).collect();
+    let path = |r: usize| (0..thresholds.len()).map(|t| (t, r)).collect();
+    let paths: Vec<Vec<Point>> = (0..rules.len()).map(path).collect();
     let mut race = Race::new(folds, CAREFUL, show);
     race.run_in_turn(part, &paths, &walk, control)?;
     Ok(race)
@@ -157,20 +170,20 @@ impl Part {
     fn walk(
         &self,
         path: &[Point],
-        weights: &[ClassWeights],
+        rules: &[Rule],
         params: &Params,
         judge: &mut Judge<'_, Vec<Vec<f64>>>,
         control: &Control,
     ) -> Result<()> {
         let mut last: Option<(&Kept, Trained, Vec<Vec<f64>>)> = None;
-        for &(t, w) in path {
+        for &(t, r) in path {
             control.check()?;
             let kept = &self.kept[t];
             let (trained, outputs) = match last {
                 Some((same, trained, outputs)) if same == kept => (trained, outputs),
                 _ => {
                     let warm = last.map_or_else(Vec::new, |(_, trained, _)| trained.multipliers);
-                    let trained = self.train(kept, &weights[w], params, &warm, control)?;
+                    let trained = self.train(kept, &rules[r], params, &warm, control)?;
                     let outputs = trained.scores.evaluate(&self.judged);
                     (trained, outputs)
                 }
@@ -186,7 +199,7 @@ impl Part {
     fn train(
         &self,
         kept: &Kept,
-        rule: &ClassWeights,
+        rule: &Rule,
         params: &Params,
         warm: &[Vec<f64>],
         control: &Control,
@@ -198,7 +211,8 @@ impl Part {
             available: &self.available,
             kept,
             anchor: self.anchor.as_ref(),
-            class_weights: &class_weights(rule, &self.learn),
+            class_weights: &class_weights(&rule.class_weights, &self.learn),
+            cost: rule.cost,
             params,
             gap: SEARCH_GAP.max(params.gap),
             control,

@@ -50,8 +50,9 @@ options! { machine_setters:
         "keep combinations by their dependence instead: of at least V, the K largest, or significant at level P";
     CRITERION criterion: words(Criterion; "balanced_error" => Criterion::BalancedError, "error" => Criterion::Error)
         = "balanced_error",
-        "what inner cross-validation makes small to choose the fraction and the class weights; error is the paper's";
-    COST c: number(1e-12 ..= 1e12) = 1.0, "weight of the margin shortfalls of the support vector machine";
+        "what inner cross-validation makes small to choose the fraction, the class weights and c; error is the paper's";
+    COST c: number(1e-12 ..= 1e12) or CHOSEN,
+        "weight of the margin shortfalls of the support vector machine; 1 is the paper's";
     FEATURES features: words(TrainingFeatures; "leave_one_out" => TrainingFeatures::LeaveOneOut,
         "resubstitution" => TrainingFeatures::Resubstitution, "split" => TrainingFeatures::Split,
         "cross_fit" => TrainingFeatures::CrossFit) = "leave_one_out",

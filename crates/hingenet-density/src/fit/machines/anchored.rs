@@ -38,7 +38,7 @@ impl Machines<'_> {
         let design = Design::new(self, Scaling::Own);
         let p = design.columns.len();
         let rows = Matrix::from_fn(class.len(), p + 1, |i, j| if j < p { design.x[(i, j)] } else { 1.0 });
-        let costs = self.costs(if k == 2 { 0.5 * self.params.cost } else { self.params.cost });
+        let costs = self.costs(if k == 2 { 0.5 * self.cost } else { self.cost });
         let solved = self.solve_jointly(
             MulticlassProblem {
                 rows: &rows,

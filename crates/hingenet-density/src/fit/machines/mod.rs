@@ -36,6 +36,8 @@ pub struct Machines<'a> {
     pub anchor: Option<&'a Kept>,
     /// Weight of each class.
     pub class_weights: &'a [f64],
+    /// C of the machines.
+    pub cost: f64,
     /// Kind of the machines.
     pub params: &'a Params,
     /// Relative duality gap.
@@ -88,7 +90,7 @@ impl Machines<'_> {
     fn solve(&self, design: &Design, class: usize, warm: Option<&[f64]>) -> Result<SvmSolution> {
         let label = |y: usize| if y == class { 1.0 } else { -1.0 };
         let labels: Vec<f64> = self.classes_of_rows().into_iter().map(label).collect();
-        let costs = self.costs(self.params.cost);
+        let costs = self.costs(self.cost);
         let problem = SvmProblem { rows: &design.x, labels: &labels, costs: &costs };
         let groups = match self.params.penalty {
             Penalty::TwoNorm => return linear_svm(problem, self.gap, warm, self.control),
@@ -106,7 +108,7 @@ impl Machines<'_> {
             rows: &design.x,
             class: &class,
             losses: &MulticlassProblem::unit_losses(&class, k),
-            costs: &self.costs(self.params.cost),
+            costs: &self.costs(self.cost),
             intercepts: true,
         };
         let solved = self.solve_jointly(problem, warm)?;
