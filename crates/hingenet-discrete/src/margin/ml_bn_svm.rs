@@ -26,7 +26,8 @@ pub struct MarginParams {
     pub solver: Solver,
     /// Relative duality gap to prove.
     pub tolerance: f64,
-    /// The same for problems that are too large for dense steps.
+    /// The same for problems that are too large for dense steps. The default is that of a search, so that what inner folds have
+    /// judged is what is fitted in the end; nearer to the optimum such problems take long and overfit.
     pub large_tolerance: f64,
     /// Iterations of a first-order method.
     pub max_iterations: usize,
@@ -48,7 +49,7 @@ impl Default for MarginParams {
             smooth: true,
             solver: Solver::Auto,
             tolerance: 1e-6,
-            large_tolerance: 1e-3,
+            large_tolerance: SEARCH_TOLERANCE,
             max_iterations: 3000,
             persistent: true,
         }

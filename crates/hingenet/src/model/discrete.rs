@@ -43,7 +43,7 @@ options! { rule_setters:
     SOLVER solver: words(Solver; "auto" => Solver::Auto, "newton" => Solver::Newton,
         "interior" => Solver::Interior, "lbfgs" => Solver::Lbfgs) = "auto",
         "method; auto takes the one that measures best for the size of the problem";
-    GAP gap: number(0.0 < .. < 1.0) or "1e-6, 1e-3 where a problem is too large for dense steps",
+    GAP gap: number(0.0 < .. < 1.0) or "1e-6, 0.01 where a problem is too large for dense steps",
         "relative duality gap to prove: how far the objective may be from its optimum";
     TAU tau: number(0.0 ..= 1.0) or "chosen by inner folds",
         "weight of rows without a class in a semi-supervised fit; 0 leaves them out";
@@ -111,7 +111,7 @@ pub(super) fn learning(rule: Rule, spec: &ModelSpec) -> Option<Learning> {
         Rule::Mcl => Some(Learning::Conditional {
             params: ConditionalParams { ridge: RIDGE.of(spec), ..conditional(spec) },
             points: Vec::new(),
-            early_stopping: false,
+            early_stopping: EARLY_STOPPING.of(spec),
         }),
         Rule::Mm => Some(capped_margin(spec)),
         Rule::BnSvm => {

@@ -171,7 +171,10 @@ macro_rules! on_graph {
             ),
             discrete(
                 concat!($structure, ":mcl"), concat!($about, ", maximum conditional likelihood"),
-                &[net::POSITIVE_ALPHA, $($own.info,)* net::FORM.info, net::RIDGE.info, net::ITERATIONS.info],
+                &[
+                    net::POSITIVE_ALPHA, $($own.info,)* net::FORM.info, net::RIDGE.info, net::ITERATIONS.info,
+                    net::EARLY_STOPPING.info,
+                ],
                 $graph, Rule::Mcl,
             ),
             discrete(
