@@ -27,6 +27,14 @@ class Book:
         return f"![{label}](figures/{name}.svg)\n"
 
 
+    def network(self, name: str, label: str, report: dict, show: str) -> str:
+        """Networks as the product draws them, as a picture on the page."""
+        path = self.folder / "figures" / f"{name}.svg"
+        command = [*self.program, "chart", "-", "--show", show, "-o", str(path), "--quiet"]
+        subprocess.run(command, input=json.dumps(report), text=True, check=True)
+        return f"![{label}](figures/{name}.svg)\n"
+
+
 def table(header: list[str], rows: list[list[str]], text_columns: int = 1) -> str:
     """Numbers to the right, names to the left."""
     line = lambda cells: "| " + " | ".join(cells) + " |\n"  # noqa: E731
@@ -48,6 +56,11 @@ def counts(cells: list[Cell]) -> list[str]:
     share = f"{100 * inside / compared:.1f} %" if compared else "–"
     beside = sum(cell.state == "not comparable" and cell.ours is not None for cell in cells)
     return [str(len(cells)), str(compared), str(inside), share, str(outside), f"{other} ({beside})", str(waiting)]
+
+
+def of_all(count: int, ran: int, everything: int, what: str = "") -> str:
+    """How many of all, and how many of these have not been run."""
+    return " ".join(filter(None, [f"{count} of {everything}", what])) + (f" ({everything - ran} not run)" if ran < everything else "")
 
 
 COUNTED = ["cells", "compared", "inside both intervals", "share", "outside", "not comparable (run)", "not yet run"]

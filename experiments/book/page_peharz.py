@@ -119,7 +119,7 @@ def likelihoods(lines: Lines) -> str:
         train, test = (ratio(lines, model, part) for part in ("train", "test"))
         show = lambda found: f"{found[0]:.1f}" if found else "–"  # noqa: E731
         rows.append([f"`{model}`", str(test[1] if test else 0), show(train), f"{RATIOS[rule][0]:.2f}", show(test), f"{RATIOS[rule][1]:.2f}"])
-    return table(["model", "sets", "training rows, %", "printed", "test rows, %", "printed"], rows)
+    return table(["model", f"sets, of {len(SETS)}", "training rows, %", "printed", "test rows, %", "printed"], rows)
 
 
 def scatter(lines: Lines, part: str) -> list[dict]:
@@ -200,7 +200,7 @@ def better_than_margin(lines: Lines) -> str:
     ours = [(statistics.mean(accuracies(a)), statistics.mean(accuracies(b))) for a, b in pairs if a and b]
 
     def words(found):
-        return f"{sum(a > b for a, b in found)} better, {sum(a == b for a, b in found)} equal, {sum(a < b for a, b in found)} worse, {len(found)} sets"
+        return f"{sum(a > b for a, b in found)} better, {sum(a == b for a, b in found)} equal, {sum(a < b for a, b in found)} worse, {len(found)} of {len(SETS)} sets"
 
     return f"printed table: {words(theirs)}; ours: {words(ours)}"
 

@@ -3,7 +3,7 @@ Neuroimaging Data (2015).
 
 The first experiment (Table 3: order of the columns), the second (Tables 4 to 6: recovery of nine graphs) and the third
 (classification; Figures 2 and 3). The images are not public: rows of `generate gbn` stand in for them, with the numbers of
-subjects of the MRI and of the PET data, and three public tables.
+subjects of the MRI and of the PET data, and three public tables. The fourth (networks of brain regions) is run on one of these (`regions.py`).
 """
 import json
 import pathlib
@@ -17,6 +17,7 @@ import pandas
 import neighbourhoods
 import opponents
 import program
+import regions
 from pieces import ROOT, Context, Piece
 from tables import find
 
@@ -329,6 +330,7 @@ def pieces() -> list[Piece]:
         for number in range(SPLITS):
             run = lambda c, n=name, k=number: figures_2_3(c, n, k)  # noqa: E731
             found.append(Piece(f"zhou/figures-2-3/{name}/{number}/all", RECIPE, 10, run, seed=number, rank=int(number >= DRAWS)))
+    found.append(Piece("zhou/regions/autism-anatomy/all", RECIPE, 60, regions.fourth, rank=1))
     for name in TABLES:
         for number in range(SPLITS):
             run = lambda c, n=name, k=number: real_table(c, n, k)  # noqa: E731
