@@ -310,7 +310,7 @@ Balanced error against the number of training rows, the same numbers as in Table
 
 The paper proves that the error of SLB falls to that of the Bayes rule where the logarithm of the likelihood ratio is a sum of univariate and bivariate terms, and prints no numbers for it. Two problems of six features
 and two equal classes whose densities are known (`experiments/book/rates.py`): in *forest* each class is a tree of waves and humps, so that the kernel tree can find the ratio too; in *loop* the classes are normal and their
-dependencies are rings, which no tree has. Error beyond that of the Bayes rule in points of %, from the known posterior of {tenzer.RATE_TEST_ROWS} test rows, mean and 95 % interval over replicates.
+dependencies are rings, which no tree has. Error beyond that of the Bayes rule in points of %, from the known posterior of {tenzer.RATE_TEST_ROWS} test rows, mean and 95 % interval over replicates; C = 1.
 
 {rate_sections(book, lines)}
 ## The sets
