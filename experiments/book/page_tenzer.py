@@ -212,7 +212,9 @@ def rate_table(lines: Lines, problem: str) -> str:
 
 
 def rate_name(method: str) -> str:
-    return {"slb": MORE["slb"], tenzer.AS_THE_PAPER: NAMES["SLB"]}.get(method, f"`{method}`")
+    if method == tenzer.AS_THE_PAPER:
+        return NAMES["SLB"]
+    return f"`{method},c=1`" if method in tenzer.MACHINES else f"`{method}`"
 
 
 def rate_sections(book: Book, lines: Lines) -> str:
