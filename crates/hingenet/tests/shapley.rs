@@ -221,10 +221,9 @@ fn drawn_orders_agree_with_all_subsets_within_their_error() {
         let model = fitted(name, &data);
         let row = data.features.one_row(4).unwrap();
         let exact = explained(&model, &row, ShapleyParams::default());
-        // eight pairs of orders: the squares of errors in units of their estimates have mean 7/5 if all is well; those of one
-        // draw go together, so there are many
-        let mut squares = Vec::new();
-        for seed in 0..30 {
+        // the square of a standard error has the mean of the squared errors, whatever the orders contribute
+        let (mut squares, mut expected) = (0.0, 0.0);
+        for seed in 0..40 {
             let few = ShapleyParams { evaluations: 20, seed };
             let drawn = explained(&model, &row, few);
             check(name, &model, &row, &drawn);
@@ -234,15 +233,14 @@ fn drawn_orders_agree_with_all_subsets_within_their_error() {
                 // a column that the model does not use has no error
                 let errors = other.standard_error.clone().unwrap_or(vec![0.0; 3]);
                 for (c, error) in errors.iter().enumerate() {
-                    let difference = (term.scores[c] - other.scores[c]).abs();
-                    assert!(difference <= 25.0 * error + 1e-9, "{name}: {difference} {error}");
-                    squares.push((difference / error.max(1e-9)).powi(2));
+                    squares += (term.scores[c] - other.scores[c]).powi(2);
+                    expected += error.powi(2);
                 }
             }
             assert_eq!(explained(&model, &row, few).terms, drawn.terms);
         }
-        let mean = squares.iter().sum::<f64>() / squares.len() as f64;
-        assert!((0.3..4.0).contains(&mean), "{name}: {mean}");
+        let ratio = squares / expected;
+        assert!((0.6..1.6).contains(&ratio), "{name}: {ratio}");
     }
 }
 
