@@ -27,7 +27,7 @@ pub struct MarginParams {
     /// Relative duality gap to prove.
     pub tolerance: f64,
     /// The same for problems that are too large for dense steps. The default is that of a search, so that what inner folds have
-    /// judged is what is fitted in the end; nearer to the optimum such problems take long and overfit.
+    /// judged is what is fitted in the end; nearer to the optimum such problems take longer and decide no better.
     pub large_tolerance: f64,
     /// Iterations of a first-order method.
     pub max_iterations: usize,
