@@ -170,6 +170,12 @@ impl Control {
         self.check()
     }
 
+    /// So many steps of a stage, which may be done side by side.
+    pub fn steps<'a>(&'a self, stage: &'a str, total: usize) -> Result<Steps<'a>> {
+        self.progress(stage, 0, total)?;
+        Ok(Steps { control: self, stage, total, done: AtomicUsize::new(0) })
+    }
+
     /// Tells a result that is there before all is done.
     pub fn tell(&self, news: &str) {
         if let Some(teller) = &self.teller {
@@ -185,6 +191,21 @@ impl Control {
     }
 }
 
+/// Steps of one stage: each says when it is done.
+pub struct Steps<'a> {
+    control: &'a Control,
+    stage: &'a str,
+    total: usize,
+    done: AtomicUsize,
+}
+
+impl Steps<'_> {
+    /// Reports one step more, then checks whether to stop.
+    pub fn done(&self) -> Result<()> {
+        self.control.progress(self.stage, 1 + self.done.fetch_add(1, Ordering::Relaxed), self.total)
+    }
+}
+
 impl std::fmt::Debug for Control {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Control").field("stop", &self.stop).finish_non_exhaustive()
@@ -194,6 +215,21 @@ impl std::fmt::Debug for Control {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_that_are_done_side_by_side_are_counted() {
+        use rayon::prelude::*;
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let listener = heard.clone();
+        let control = Control::default().on_progress(move |p| {
+            listener.lock().unwrap().push((p.stage.to_string(), p.done, p.total));
+        });
+        let steps = control.steps("pairs", 5).unwrap();
+        (0..5).into_par_iter().try_for_each(|_| steps.done()).unwrap();
+        let mut heard = heard.lock().unwrap().clone();
+        heard.sort();
+        assert_eq!(heard, (0..=5).map(|done| ("pairs".to_string(), done, 5)).collect::<Vec<_>>());
+    }
 
     #[test]
     fn memory_beyond_the_bound_or_the_system_is_refused() {

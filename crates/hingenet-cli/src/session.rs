@@ -111,13 +111,6 @@ fn stop_flag() -> Result<Arc<AtomicBool>> {
 
 /// Time passed and left stand before the words, which may be cut. What is left is known once a step is done.
 const STYLE: &str = "{bar:30} {pos}/{len} {elapsed}{left} {wide_msg}";
-/// The time left, once a step is done.
-fn time_left(state: &ProgressState, out: &mut dyn std::fmt::Write) {
-    if (1..state.len().unwrap_or(0)).contains(&state.pos()) {
-        // a bar that cannot be written is not drawn
-        let _ = write!(out, " ({} left)", HumanDuration(state.eta()));
-    }
-}
 
 /// How often the bar is drawn again while no step is done, so that the time shows that work goes on.
 const TICK: Duration = Duration::from_millis(500);
@@ -125,29 +118,55 @@ const TICK: Duration = Duration::from_millis(500);
 /// Where no bar is drawn, time left is told in lines: the first after so long, then each time twice as much has passed.
 const FIRST_WORD: Duration = Duration::from_secs(20);
 
-/// What was told of the work at hand, where no bar is drawn.
-struct Told {
+/// How fast the steps of the stage at hand are done.
+#[derive(Clone)]
+struct Pace {
     stage: String,
     start: Instant,
+    done: usize,
+    total: usize,
+    /// When the last step was done.
+    last: Instant,
+    /// When to tell in a line how far it is.
     next: Duration,
 }
 
-impl Told {
-    fn of(stage: &str) -> Self {
-        Told { stage: stage.into(), start: Instant::now(), next: FIRST_WORD }
+impl Pace {
+    fn of(stage: &str, now: Instant) -> Self {
+        Pace { stage: stage.into(), start: now, done: 0, total: 0, last: now, next: FIRST_WORD }
     }
 
-    /// How far the work is, once it is time to say so and something is done: what is left takes as long as what was done.
-    fn word(&mut self, done: usize, total: usize, passed: Duration) -> Option<String> {
-        if !(1..total).contains(&done) || passed < self.next {
+    /// Another stage begins anew: its steps have a length of their own.
+    fn follow(pace: &mut Option<Self>, stage: &str, done: usize, total: usize, now: Instant) {
+        let same = pace.take().filter(|p| p.stage == stage && p.done <= done && p.total == total);
+        let mut same = same.unwrap_or_else(|| Pace::of(stage, now));
+        if done > same.done {
+            same.last = now;
+        }
+        *pace = Some(Pace { done, total, ..same });
+    }
+
+    /// What the steps not yet done will take if they are as long as those before. A step that takes longer than that adds
+    /// nothing to the others, and nobody knows when the last one will end.
+    fn left(&self, now: Instant) -> Option<Duration> {
+        if !(1..self.total).contains(&self.done) {
             return None;
         }
+        let step = (self.last - self.start).div_f64(self.done as f64);
+        let of_this = step.saturating_sub(now - self.last);
+        let left = of_this + step.mul_f64((self.total - self.done - 1) as f64);
+        (!left.is_zero()).then_some(left)
+    }
+
+    /// How far the work is, in words, once it is time to say so.
+    fn word(&mut self, now: Instant) -> Option<String> {
+        let passed = now - self.start;
+        let left = self.left(now).filter(|_| passed >= self.next)?;
         self.next = 2 * passed;
-        let left = passed.mul_f64((total - done) as f64 / done as f64);
         let (passed, left) = (HumanDuration(passed), HumanDuration(left));
+        let Pace { stage, done, total, .. } = self;
         Some(format!(
-            "{}: {done} of {total} steps after {passed}, about {left} left of it (`--max-time` bounds a fit)",
-            self.stage
+            "{stage}: {done} of {total} steps after {passed}, about {left} left of it (`--max-time` bounds a fit)"
         ))
     }
 }
@@ -156,7 +175,7 @@ impl Told {
 struct Speaker {
     quiet: bool,
     bar: ProgressBar,
-    told: Mutex<Option<Told>>,
+    pace: Arc<Mutex<Option<Pace>>>,
     said: Mutex<BTreeSet<String>>,
 }
 
@@ -164,16 +183,35 @@ impl Speaker {
     fn new(quiet: bool) -> Self {
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target);
+        let pace = Arc::new(Mutex::new(None::<Pace>));
         if let Ok(style) = ProgressStyle::with_template(STYLE) {
-            bar.set_style(style.with_key("left", time_left));
+            let pace = pace.clone();
+            let left = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let left = pace.lock().ok().and_then(|pace| pace.as_ref()?.left(Instant::now()));
+                if let Some(left) = left {
+                    // a bar that cannot be written is not drawn
+                    let _ = write!(out, " ({} left)", HumanDuration(left));
+                }
+            };
+            bar.set_style(style.with_key("left", left));
         }
         bar.finish_and_clear(); // until there is something to show
-        Speaker { quiet, bar, told: Mutex::default(), said: Mutex::default() }
+        Speaker { quiet, bar, pace, said: Mutex::default() }
     }
 
     fn progress(&self, stage: &str, done: usize, total: usize) {
-        if self.bar.is_hidden() {
-            return self.tell_left(stage, done, total);
+        // while the pace is locked the bar is not asked for anything: a bar that is drawn asks for the pace
+        let hidden = self.bar.is_hidden();
+        let word = self.pace.lock().ok().and_then(|mut pace| {
+            let now = Instant::now();
+            Pace::follow(&mut pace, stage, done, total, now);
+            pace.as_mut().filter(|_| hidden).and_then(|pace| pace.word(now))
+        });
+        if let Some(word) = word {
+            self.say(&format!("note: {word}"));
+        }
+        if hidden {
+            return;
         }
         if self.bar.is_finished() {
             self.bar.reset();
@@ -186,18 +224,6 @@ impl Speaker {
             self.bar.unset_length()
         }
         self.bar.set_position(done as u64);
-    }
-
-    fn tell_left(&self, stage: &str, done: usize, total: usize) {
-        let word = self.told.lock().ok().and_then(|mut told| {
-            if told.as_ref().is_none_or(|told| told.stage != stage) {
-                *told = Some(Told::of(stage));
-            }
-            told.as_mut().and_then(|told| told.word(done, total, told.start.elapsed()))
-        });
-        if let Some(word) = word {
-            self.say(&format!("note: {word}"));
-        }
     }
 
     fn say_once(&self, kind: &str, message: &str) {
@@ -217,23 +243,47 @@ impl Speaker {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRST_WORD, Told, quoted};
-    use std::time::Duration;
+    use super::{FIRST_WORD, Pace, quoted};
+    use std::time::{Duration, Instant};
+
+    const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
     fn long_work_tells_how_long_it_takes_also_without_a_bar() {
-        let mut told = Told::of("inner folds");
-        let seconds = Duration::from_secs;
-        assert_eq!(told.word(3, 60, FIRST_WORD - seconds(1)), None);
-        assert_eq!(told.word(0, 60, seconds(30)), None, "nothing is known yet");
-        assert_eq!(told.word(5, 0, seconds(30)), None, "nobody knows how much there is");
-        let first = told.word(15, 60, seconds(40)).unwrap();
-        assert!(
-            first.starts_with("inner folds: 15 of 60 steps after 40 seconds, about 2 minutes left of it"),
-            "{first}"
+        let start = Instant::now();
+        let mut pace = Some(Pace::of("inner folds", start));
+        let mut word = |done, total, passed: Duration| {
+            Pace::follow(&mut pace, "inner folds", done, total, start + passed);
+            pace.as_mut().unwrap().word(start + passed)
+        };
+        assert_eq!(word(3, 0, 30 * SECOND), None, "nobody knows how much there is");
+        assert_eq!(word(3, 60, FIRST_WORD), None, "another number of steps is other work");
+        assert_eq!(word(15, 60, FIRST_WORD + 10 * SECOND), None, "it has just begun");
+        let first = word(15, 60, FIRST_WORD + 20 * SECOND).unwrap();
+        assert!(first.starts_with("inner folds: 15 of 60 steps after 20 seconds, about"), "{first}");
+        assert_eq!(word(20, 60, FIRST_WORD + 39 * SECOND), None);
+        assert!(word(20, 60, FIRST_WORD + 40 * SECOND).is_some());
+    }
+
+    #[test]
+    fn a_long_step_does_not_make_the_others_longer() {
+        let start = Instant::now();
+        let mut pace = None;
+        let mut left = |stage, done, passed: u32, seen: u32| {
+            Pace::follow(&mut pace, stage, done, 4, start + passed * SECOND);
+            pace.as_ref().unwrap().left(start + seen * SECOND)
+        };
+        assert_eq!(left("densities", 0, 0, 5), None, "nothing is known yet");
+        assert_eq!(left("densities", 1, 10, 10), Some(30 * SECOND));
+        assert_eq!(left("densities", 1, 12, 14), Some(26 * SECOND));
+        assert_eq!(
+            left("densities", 1, 100, 100),
+            Some(20 * SECOND),
+            "this step is late, two more are to come"
         );
-        assert_eq!(told.word(20, 60, seconds(79)), None);
-        assert!(told.word(20, 60, seconds(80)).is_some());
+        assert_eq!(left("densities", 3, 120, 500), None, "the last one is late");
+        assert_eq!(left("training", 1, 600, 600), None, "another stage begins anew");
+        assert_eq!(left("training", 2, 602, 602), Some(2 * SECOND));
     }
 
     #[test]

@@ -257,6 +257,28 @@ fn the_svm_certifies_its_gap_and_a_repeated_row_is_weight_two() {
     }
 }
 
+/// The way to the optimum is short wherever it begins: also where rows that overlap are so dear that most multipliers end at the
+/// far bound.
+#[test]
+fn machines_with_large_costs_take_few_steps() {
+    let (n, p, mut random) = (2000, 10, Random::new(5));
+    let labels: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+    let rows = Matrix::from_fn(n, p, |i, j| random.normal() + 0.3 * labels[i] / (1 + j) as f64);
+    let mut before = 0.0;
+    for cost in [1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6] {
+        let problem = SvmProblem { rows: &rows, labels: &labels, costs: &vec![cost; n] };
+        let solved = linear_svm(problem, 1e-4, None, &Control::default()).unwrap();
+        let report = &solved.report;
+        assert!(
+            report.converged && report.method.contains("interior") && report.iterations <= 20,
+            "{report:?}"
+        );
+        // the hinge loss falls as it becomes dearer
+        assert!(report.objective > before && report.objective < 1.2 * cost * n as f64, "{report:?}");
+        before = report.objective;
+    }
+}
+
 #[test]
 fn tables_agree_with_exact_scores_on_new_rows() {
     let networks = Networks::forest(6, Shape::Simple, 20).unwrap();

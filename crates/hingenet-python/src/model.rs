@@ -10,7 +10,7 @@ use hingenet::model::{
 use hingenet::table::{AlignReport, Codes, Column, Table, UnseenPolicy};
 use hingenet::{Control, Explanation, ExplanationKind, Reasons, ShapleyParams};
 use hingenet_data::table::{NumberRows, category_order};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -284,14 +284,14 @@ impl Model {
         log: bool,
         threads: usize,
     ) -> Answers<'py, f64> {
-        let predictions = self.predictions(py, &features, threads)?;
-        let shape = [predictions.len(), predictions.n_classes];
-        let mut values = predictions.log_proba;
-        if !log {
-            // here and not in Python, so that every way to predict gives the same bits
-            values.iter_mut().for_each(|v| *v = v.exp());
-        }
-        Ok((values.into_pyarray(py).reshape(shape)?, unseen(predictions.report)))
+        self.answers(py, &features, threads, |predictions| {
+            let mut values = std::mem::take(&mut predictions.log_proba);
+            if !log {
+                // here and not in Python, so that every way to predict gives the same bits
+                values.iter_mut().for_each(|v| *v = v.exp());
+            }
+            Ok(values)
+        })
     }
 
     /// Whether each class belongs to the prediction set of each row, and the columns with unseen categories.
@@ -303,10 +303,7 @@ impl Model {
         coverage: f64,
         threads: usize,
     ) -> Answers<'py, bool> {
-        let predictions = self.predictions(py, &features, threads)?;
-        let belongs = self.0.prediction_sets(&predictions, coverage).map_err(to_python)?;
-        let shape = [predictions.len(), predictions.n_classes];
-        Ok((belongs.into_pyarray(py).reshape(shape)?, unseen(predictions.report)))
+        self.answers(py, &features, threads, |predictions| self.0.prediction_sets(predictions, coverage))
     }
 
     /// The terms behind the decisions, as arrays: `base` and `scores` (row by class), `additive` (row),
@@ -378,6 +375,20 @@ pub enum Rows<'a> {
 }
 
 impl Model {
+    /// What `answer` makes of the predictions of `features`, one value for each class of each row.
+    fn answers<'py, T: Element>(
+        &self,
+        py: Python<'py>,
+        features: &Features<'_>,
+        threads: usize,
+        answer: impl FnOnce(&mut Predictions) -> hingenet::Result<Vec<T>>,
+    ) -> Answers<'py, T> {
+        let mut predictions = self.predictions(py, features, threads)?;
+        let shape = [predictions.len(), predictions.n_classes];
+        let values = answer(&mut predictions).map_err(to_python)?;
+        Ok((values.into_pyarray(py).reshape(shape)?, unseen(predictions.report)))
+    }
+
     /// Predictions of `features`, which stand in the order of training.
     fn predictions(&self, py: Python<'_>, features: &Features<'_>, threads: usize) -> PyResult<Predictions> {
         let (rows, (n_rows, n_columns)) = (self.rows(features)?, features.shape());

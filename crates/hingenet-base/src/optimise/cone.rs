@@ -434,6 +434,10 @@ impl PrimalDual for Point<'_> {
         self.distance() <= TOLERANCE
     }
 
+    fn excess(&self) -> f64 {
+        self.distance() / TOLERANCE
+    }
+
     fn factorise(&self) -> Result<Factored> {
         self.program.factorise(&self.scalings)
     }

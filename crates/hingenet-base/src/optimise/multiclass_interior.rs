@@ -70,6 +70,21 @@ impl<'a> Point<'a> {
         Point { problem, wanted, a, s, z: Matrix::zeros(k, x.cols()), x }
     }
 
+    /// `½ Σ_k |w_k|²`, without intercepts.
+    fn half_norm(&self) -> f64 {
+        let of_class = |k: usize| {
+            let w = &self.z.row(k)[..self.penalised()];
+            0.5 * dot(w, w)
+        };
+        (0..self.z.rows()).map(of_class).sum()
+    }
+
+    /// The sum of complementary products that is small enough.
+    fn allowed(&self) -> f64 {
+        let short = |i: usize| self.problem.costs[i] * self.s[(i, self.problem.class[i])];
+        0.1 * self.wanted * (self.half_norm() + (0..self.s.rows()).map(short).sum::<f64>())
+    }
+
     /// `Σ a s`, the duality gap once the weights fit to the multipliers.
     fn complementarity(&self) -> f64 {
         dot(self.a.data(), self.s.data())
@@ -147,17 +162,12 @@ impl PrimalDual for Point<'_> {
     type Move = Move;
 
     fn is_solved(&self) -> bool {
-        let weights: f64 = (0..self.z.rows())
-            .map(|k| {
-                let w = &self.z.row(k)[..self.penalised()];
-                0.5 * dot(w, w)
-            })
-            .sum();
-        let short: f64 =
-            (0..self.s.rows()).map(|i| self.problem.costs[i] * self.s[(i, self.problem.class[i])]).sum();
         let size = self.residual().data().iter().fold(0.0f64, |m, r| m.max(r.abs()));
-        self.complementarity() <= 0.1 * self.wanted * (weights + short)
-            && size <= 1e-7 * (1.0 + weights.sqrt())
+        self.complementarity() <= self.allowed() && size <= 1e-7 * (1.0 + self.half_norm().sqrt())
+    }
+
+    fn excess(&self) -> f64 {
+        self.complementarity() / self.allowed()
     }
 
     fn factorise(&self) -> Result<Factored> {

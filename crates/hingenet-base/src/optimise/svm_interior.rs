@@ -24,6 +24,12 @@ const MOST_STEPS: usize = 60;
 /// Largest order of the linear systems: a matrix of 72 MB, about a second for its factor.
 const LARGEST_SYSTEM: usize = 3000;
 
+/// Least share of the middle of their range at which multipliers start. The best dual value lies near 0 where costs are large:
+/// from there most multipliers must go to the other end of their range, in steps that are shorter the larger it is; with
+/// C = 10⁴ the first was too short to go on. From a tenth 10 to 20 steps are enough up to C = 10⁶, where columns are not
+/// nearly separable; a hundredth or a third are as good.
+const INSIDE: f64 = 0.1;
+
 /// Whether the smaller side of the problem is small enough for dense systems.
 pub(super) fn is_suitable(problem: &SvmProblem<'_>) -> bool {
     problem.rows.rows().min(problem.rows.cols() + 1) <= LARGEST_SYSTEM
@@ -159,7 +165,8 @@ struct Move {
 
 impl<'a> Point<'a> {
     /// Multipliers in the middle of their range, balanced between the classes and scaled to the best dual value on
-    /// that ray. (Starts near the solution of a related problem save no steps: they must be moved far inside first.)
+    /// that ray, but not below [`INSIDE`]. (Starts near the solution of a related problem save no steps: they must be
+    /// moved far inside first.)
     fn start(problem: &'a SvmProblem<'a>, wanted: f64) -> Self {
         let n = problem.costs.len();
         let half: Vec<f64> = problem.costs.iter().map(|c| 0.5 * c).collect();
@@ -167,7 +174,7 @@ impl<'a> Point<'a> {
         let sum: f64 = a.iter().sum();
         let w = combination(problem, &a);
         let norm = dot(&w, &w);
-        let scale = if norm > sum { sum / norm } else { 1.0 };
+        let scale = if norm > sum { (sum / norm).max(INSIDE) } else { 1.0 };
         a.iter_mut().for_each(|a| *a *= scale);
         let scores: Vec<f64> = problem.rows.mul_vec(&w).iter().map(|f| f * scale).collect();
         let mut point = Point {
@@ -204,6 +211,11 @@ impl<'a> Point<'a> {
         dot(&self.a, &self.s) + dot(&self.r, &self.xi)
     }
 
+    /// The gap that is small enough.
+    fn allowed(&self) -> f64 {
+        self.wanted * (self.half_norm + dot(self.problem.costs, &self.xi))
+    }
+
     /// `a s` and `r ξ` after a step of this length.
     fn products_after(&self, step: &Move, length: f64) -> (Vec<f64>, Vec<f64>) {
         let n = self.a.len();
@@ -234,7 +246,11 @@ impl PrimalDual for Point<'_> {
     type Move = Move;
 
     fn is_solved(&self) -> bool {
-        self.gap() <= self.wanted * (self.half_norm + dot(self.problem.costs, &self.xi))
+        self.gap() <= self.allowed()
+    }
+
+    fn excess(&self) -> f64 {
+        self.gap() / self.allowed()
     }
 
     fn factorise(&self) -> Result<Factored> {

@@ -176,14 +176,18 @@ fn refinement(wanted: f64, error: f64) -> f64 {
 impl Builder<'_> {
     fn build(&self, uses: &Uses<'_>, tolerance: f64, control: &Control) -> Result<Compiled> {
         let built = AtomicUsize::new(0);
-        let line = |i: usize| control.check().map(|()| self.line(i, tolerance));
+        let steps = control.steps("tables of the densities", self.columns.n_features() + uses.len())?;
+        let line = |i: usize| {
+            let table = self.line(i, tolerance);
+            steps.done().map(|()| table)
+        };
         let pair = |(pair, uses): (&(usize, usize), &Vec<Use<'_>>)| {
             control.check()?;
             let table = self.pair(*pair, uses, tolerance, control)?;
             let numbers: usize = table.layers.iter().map(|layer| layer.values.len()).sum();
             let numbers = numbers + built.fetch_add(numbers, Ordering::Relaxed);
             control.reserve(4.0 * numbers as f64, "holding the tables of the model", LESS)?;
-            Ok(table)
+            steps.done().map(|()| table)
         };
         Ok(Compiled {
             lines: (0..self.columns.n_features()).into_par_iter().map(line).collect::<Result<_>>()?,

@@ -34,17 +34,21 @@ pub struct Densities {
 impl Densities {
     /// Estimates all univariate and the kept bivariate densities of every class, and the raw terms.
     pub fn estimate(columns: &Columns, kept: &Kept, params: &Params, control: &Control) -> Result<Self> {
+        let total = columns.n_classes * columns.n_features() + kept.len();
+        let steps = control.steps("estimating densities", total)?;
         let classes = (0..columns.n_classes)
             .map(|y| {
                 let rows = columns.rows_of(y);
-                let marginals = (0..columns.n_features())
-                    .into_par_iter()
-                    .map(|i| Marginal::estimate(columns, i, &rows, params))
-                    .collect::<Result<Vec<_>>>()?;
+                let marginal = |i: usize| {
+                    let marginal = Marginal::estimate(columns, i, &rows, params)?;
+                    steps.done().map(|()| marginal)
+                };
+                let marginals =
+                    (0..columns.n_features()).into_par_iter().map(marginal).collect::<Result<Vec<_>>>()?;
                 let pairs = kept.of_class[y].clone();
                 let joint = |pair: &(usize, usize)| {
-                    control.check()?;
-                    Joint::estimate(None, columns, *pair, &rows, params, control)
+                    let joint = Joint::estimate(None, columns, *pair, &rows, params, control)?;
+                    steps.done().map(|()| joint)
                 };
                 let joints = pairs.par_iter().map(joint).collect::<Result<Vec<_>>>()?;
                 Ok(ClassDensities { marginals, pairs, joints })
@@ -80,24 +84,34 @@ impl Densities {
         own_count: impl Fn((usize, usize), usize) -> Option<usize> + Sync,
         control: &Control,
     ) -> Result<PerTerm> {
-        let single = |(i, (p, x)): (usize, (&Marginal, &Vec<f64>))| match p {
-            Marginal::Kernel { .. } => p.features(x, |q| own_kernel((i, i), q)),
-            Marginal::Frequencies(_) => p.features(x, |q| own_count((i, i), q)),
+        let total = self.classes.iter().map(|class| class.marginals.len() + class.pairs.len()).sum();
+        let steps = control.steps("reading densities", total)?;
+        let single = |(i, (p, x)): (usize, (&Marginal, &Vec<f64>))| {
+            let values = match p {
+                Marginal::Kernel { .. } => p.features(x, |q| own_kernel((i, i), q)),
+                Marginal::Frequencies(_) => p.features(x, |q| own_count((i, i), q)),
+            };
+            steps.done().map(|()| values)
         };
         let classes = self
             .classes
             .iter()
             .map(|class| {
-                let marginals: Vec<Vec<f64>> =
-                    class.marginals.par_iter().zip(queries).enumerate().map(single).collect();
+                let marginals = class
+                    .marginals
+                    .par_iter()
+                    .zip(queries)
+                    .enumerate()
+                    .map(single)
+                    .collect::<Result<Vec<_>>>()?;
                 let value = |(&(i, j), joint): (&(usize, usize), &Joint)| {
-                    control.check()?;
                     let (at, alone) =
                         ((&queries[i][..], &queries[j][..]), (&marginals[i][..], &marginals[j][..]));
-                    Ok(match joint {
+                    let values = match joint {
                         Joint::Table { .. } => joint.features(at, alone, |q| own_count((i, j), q)),
                         _ => joint.features(at, alone, |q| own_kernel((i, j), q)),
-                    })
+                    };
+                    steps.done().map(|()| values)
                 };
                 let pairs =
                     class.pairs.par_iter().zip(&class.joints).map(value).collect::<Result<Vec<_>>>()?;

@@ -53,7 +53,6 @@ impl ExactModel {
 /// Fits the variant that the parameters name, as exact densities and scores.
 pub fn fit_exact(columns: &Columns, params: &Params, control: &Control) -> Result<ExactModel> {
     let choice = Choice::of(columns, params, control)?;
-    control.progress("estimating densities", 1, 3)?;
     if params.variant.is_generative() {
         memory::reserve(columns, &choice.kept, params, control)?;
         let densities = Densities::estimate(columns, &choice.kept, params, control)?;
@@ -85,7 +84,6 @@ impl Choice {
 
     pub fn of(columns: &Columns, params: &Params, control: &Control) -> Result<Self> {
         params.check(columns.n_classes)?;
-        control.progress("choosing the pairs", 0, 3)?;
         if !params.variant.is_generative() {
             let ((threshold, rule), outputs) = choose(columns, params, control)?;
             let (mut kept, anchor) = select(columns, &[threshold], params, control)?;
@@ -107,7 +105,6 @@ impl Choice {
         params: &Params,
         control: &Control,
     ) -> Result<ExactModel> {
-        control.progress("training", 2, 3)?;
         let given =
             || Rule { cost: params.cost.unwrap_or(PAPERS_COST), class_weights: params.class_weights.clone() };
         let rule = self.used.as_ref().map_or_else(given, |(_, rule)| rule.clone());
@@ -118,7 +115,7 @@ impl Choice {
             available: &self.kept,
             kept: &self.kept,
             anchor: self.anchor.as_ref(),
-            class_weights: &class_weights(&rule.class_weights, columns),
+            class_weights: &class_weights(&rule.class_weights, &columns.class_totals()),
             cost: rule.cost,
             params,
             gap: params.gap,
@@ -143,7 +140,8 @@ impl Choice {
         columns: &Columns,
         params: &Params,
     ) -> ExactModel {
-        let prior = log_prior(&columns.class_totals(), &class_weights(&params.class_weights, columns));
+        let totals = columns.class_totals();
+        let prior = log_prior(&totals, &class_weights(&params.class_weights, &totals));
         let scores = Scores::of_forests(&prior, columns.n_features(), &self.kept, &self.kept);
         let outputs = scores.evaluate(held_out);
         ExactModel {

@@ -80,7 +80,6 @@ impl DensityPlan {
         task.check_sums(&sums)?;
         let DensityPlan { params, units, columns, choice, densities } = self;
         let tables = Tables::new(task, sums, &columns);
-        control.progress("densities of all rows", 1, 3)?;
         let densities = tables.densities(&densities, &choice.kept, &params, control)?;
         let exact = if params.variant.is_generative() {
             let held_out = tables.left_out(&densities, true, true, control)?;

@@ -158,14 +158,14 @@ fn criterion(columns: &Columns, features: &[usize], rows: &[usize], control: &Co
 /// The same of all features, each pair on the rows that have both.
 fn incomplete_class(columns: &Columns, rows: &[usize], control: &Control) -> Result<Values> {
     let (mut values, mut log_p) = (Vec::new(), Vec::new());
+    let (steps, quiet) =
+        (control.steps("dependence of pairs", pairs(columns.n_features()).count())?, control.quiet());
     for (i, j) in pairs(columns.n_features()) {
         let seen = |r: &usize| !columns.values[i][*r].is_nan() && !columns.values[j][*r].is_nan();
         let both: Vec<usize> = rows.iter().copied().filter(seen).collect();
-        let of_pair = if both.len() < 2 {
-            (vec![0.0], vec![0.0])
-        } else {
-            criterion(columns, &[i, j], &both, control)?
-        };
+        let of_pair =
+            if both.len() < 2 { (vec![0.0], vec![0.0]) } else { criterion(columns, &[i, j], &both, &quiet)? };
+        steps.done()?;
         values.extend(of_pair.0);
         log_p.extend(of_pair.1);
     }

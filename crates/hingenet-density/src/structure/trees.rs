@@ -46,8 +46,8 @@ pub fn pair_information(
         .map(|i| Ok(Marginal::estimate(&part, i, &all, &plain)?.features(&part.values[i], |_| None)))
         .collect::<Result<_>>()?;
     let list: Vec<(usize, usize)> = pairs(d).collect();
+    let steps = control.steps("information of pairs", list.len())?;
     let information = |&(i, j): &(usize, usize)| {
-        control.check()?;
         // m⁻¹ Σ_l log [p(x_l, y_l) / (p(x_l) p(y_l))] over the complete rows of the pair.
         let (x, y) = (&part.values[i], &part.values[j]);
         let joint = Joint::estimate(None, &part, (i, j), &all, &plain, control)?;
@@ -57,7 +57,7 @@ pub fn pair_information(
             sum += part.weights[r] * (log_joint[r] - values[i][r] - values[j][r]);
             total += part.weights[r];
         }
-        Ok(if total > 0.0 { sum / total } else { 0.0 })
+        steps.done().map(|()| if total > 0.0 { sum / total } else { 0.0 })
     };
     list.par_iter().map(information).collect()
 }

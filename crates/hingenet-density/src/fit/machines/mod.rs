@@ -76,8 +76,14 @@ impl Machines<'_> {
     fn against_the_rest(&self, classes: &[usize], warm: &[Vec<f64>]) -> Result<Trained> {
         let design = Design::new(self, Scaling::Standard);
         let start = |m: usize| warm.get(m).map(Vec::as_slice);
-        let machines = classes.par_iter().enumerate().map(|(m, &class)| self.solve(&design, class, start(m)));
-        let machines: Vec<SvmSolution> = machines.collect::<Result<_>>()?;
+        // a single machine tells how far it is, of several it is told which are done
+        let (steps, quiet) = (self.control.steps("training machines", classes.len())?, self.control.quiet());
+        let control = if classes.len() == 1 { self.control } else { &quiet };
+        let solve = |(m, &class): (usize, &usize)| {
+            let solved = self.solve(&design, class, start(m), control)?;
+            steps.done().map(|()| solved)
+        };
+        let machines: Vec<SvmSolution> = classes.par_iter().enumerate().map(solve).collect::<Result<_>>()?;
         let mut scores = self.no_scores(machines.len());
         for (output, machine) in machines.iter().enumerate() {
             design.add_to(&mut scores, output, &machine.weights, machine.intercept);
@@ -87,17 +93,23 @@ impl Machines<'_> {
     }
 
     /// Solves the machine of one class against the other rows, with the penalty of the parameters.
-    fn solve(&self, design: &Design, class: usize, warm: Option<&[f64]>) -> Result<SvmSolution> {
+    fn solve(
+        &self,
+        design: &Design,
+        class: usize,
+        warm: Option<&[f64]>,
+        control: &Control,
+    ) -> Result<SvmSolution> {
         let label = |y: usize| if y == class { 1.0 } else { -1.0 };
         let labels: Vec<f64> = self.classes_of_rows().into_iter().map(label).collect();
         let costs = self.costs(self.cost);
         let problem = SvmProblem { rows: &design.x, labels: &labels, costs: &costs };
         let groups = match self.params.penalty {
-            Penalty::TwoNorm => return linear_svm(problem, self.gap, warm, self.control),
+            Penalty::TwoNorm => return linear_svm(problem, self.gap, warm, control),
             Penalty::OneNorm => Group::singles(design.columns.len()),
             Penalty::GroupNorm => design.groups(),
         };
-        group_svm(problem, &groups, self.gap, self.control)
+        group_svm(problem, &groups, self.gap, control)
     }
 
     /// One machine of all classes (Crammer & Singer): every class has its own weights on the features of all classes.

@@ -141,20 +141,23 @@ pub fn all_pairs(
     control: &Control,
 ) -> Result<AllPairs> {
     let d = samples.len();
+    let steps = control.steps("kernels of the features", d)?;
     let factors: Vec<Factor> = samples
         .par_iter()
         .zip(kernels)
         .map(|(sample, kernel)| {
-            control.check()?;
-            Ok(Factor::new(sample, *kernel, tolerance))
+            let factor = Factor::new(sample, *kernel, tolerance);
+            steps.done().map(|()| factor)
         })
         .collect::<Result<_>>()?;
     let n = samples.first().map_or(0.0, |s| s.total);
     let panels = panels(&factors);
     let stacked =
         panels.iter().map(|panel| stack(&factors[panel.clone()])).collect::<Result<Vec<Matrix>>>()?;
+    let tasks: Vec<(usize, usize)> =
+        (0..panels.len()).flat_map(|a| (a..panels.len()).map(move |b| (a, b))).collect();
+    let steps = control.steps("dependence of pairs", tasks.len())?;
     let norms_of = |(a, b): (usize, usize)| {
-        control.check()?;
         let block = stacked[a].mul_transpose(&stacked[b]);
         let (mut norms, mut row) = (Vec::new(), 0);
         for i in panels[a].clone() {
@@ -165,10 +168,8 @@ pub fn all_pairs(
             }
             row += factors[i].rank();
         }
-        Ok(norms)
+        steps.done().map(|()| norms)
     };
-    let tasks: Vec<(usize, usize)> =
-        (0..panels.len()).flat_map(|a| (a..panels.len()).map(move |b| (a, b))).collect();
     let found = tasks.into_par_iter().map(norms_of).collect::<Result<Vec<_>>>()?;
     let mut norms = Matrix::zeros(d, d);
     found.into_iter().flatten().for_each(|(pair, norm)| norms[pair] = norm);
