@@ -113,7 +113,8 @@ def fit_on(context: Context, folder: pathlib.Path, split: Split, model: str, *mo
     kinds = ["--numeric", ",".join(split.numeric)] if split.numeric else []
     others = [f for f in split.features if f not in split.numeric]
     kinds += ["--categorical", ",".join(others)] if others and split.source is None else []
-    return program.fit(context, folder, train, split.target, model, *kinds, *more)
+    program.fit(context, folder, train, split.target, model, *kinds, *more)
+    return program.facts(context, folder)
 
 
 def with_gaps(split: Split, name: str, fold: int) -> pandas.DataFrame:

@@ -36,9 +36,13 @@ def generate(context: Context, generator: str, rows: int, seed: int) -> pandas.D
     return pandas.read_csv(io.StringIO(call(context, "generate", generator, "-n", rows, "--seed", seed)))
 
 
-def fit(context: Context, folder: pathlib.Path, train: pathlib.Path, target: str, model: str, *more) -> dict:
-    """Fits `model.hgn`; what the search chose and how the solver ended."""
+def fit(context: Context, folder: pathlib.Path, train: pathlib.Path, target: str, model: str, *more) -> None:
+    """Fits `model.hgn`."""
     call(context, "fit", train, "--target", target, "--model", model, "-o", "model.hgn", *more, folder=folder)
+
+
+def facts(context: Context, folder: pathlib.Path) -> dict:
+    """What the search of `model.hgn` chose and how its solver ended."""
     return json.loads(call(context, "inspect", "model.hgn", "--format", "json", folder=folder))["facts"]
 
 

@@ -263,8 +263,9 @@ def kl_study(context: Context, kind: str, number: int) -> dict:
                 for model, result in zip(models, evaluated(context, folder, models)):
                     found.setdefault(model, {})[part] = round(result["accuracy"]["mean"], 5)
             for k in MOVED:
-                facts = program.fit(context, folder, folder / "train.csv", "class", moved_model(penalty, k, 1))
-                found[moved_model(penalty, k, 1)]["objective"] = float(f"{facts['solver']['objective']:.5g}")
+                program.fit(context, folder, folder / "train.csv", "class", moved_model(penalty, k, 1))
+                solver = program.facts(context, folder)["solver"]
+                found[moved_model(penalty, k, 1)]["objective"] = float(f"{solver['objective']:.5g}")
     return found
 
 

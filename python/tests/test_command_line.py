@@ -1,6 +1,7 @@
 """Python and the program `hingenet` share files and give the same bits."""
 
 import csv
+import os
 import subprocess
 from pathlib import Path
 
@@ -184,3 +185,24 @@ def test_typed_files_that_do_not_fit_give_what_they_give_in_memory(tmp_path, run
         run("evaluate", data, "--target", "class", "--model", "nb:ml", "--ignore", "gap", *bounded)
         run("network", data, "--target", "class", "--ignore", "gap,word,single", "--method", "or", "--lambda1", "100", *bounded)
     assert len(answers) == 1
+
+
+def test_a_terminal_sees_how_far_a_fit_is_and_how_long_the_rest_takes(tmp_path):
+    """The bar is drawn from a thread of its own while the fit goes on."""
+    pty = pytest.importorskip("pty", reason="pseudo-terminals are of Unix")
+    subprocess.run([PROGRAM, "generate", "forest", "-n", "600", "-o", "rows.csv"], cwd=tmp_path, check=True)
+    ours, its = pty.openpty()
+    fit = [PROGRAM, "fit", "rows.csv", "--target", "class", "--model", "slb", "-o", "model.hgn"]
+    with subprocess.Popen(fit, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=its) as process:
+        os.close(its)
+        seen = b""
+        try:
+            while chunk := os.read(ours, 65536):
+                seen += chunk
+        except OSError:  # Linux ends a pseudo-terminal in this way
+            pass
+        os.close(ours)
+        assert process.wait(timeout=60) == 0
+    text = seen.decode()
+    assert "search, fold 1 of 5" in text, text[-2000:]
+    assert "left)" in text, text[-2000:]

@@ -147,7 +147,7 @@ impl Pace {
     }
 
     /// What the steps not yet done will take if they are as long as those before. A step that takes longer than that adds
-    /// nothing to the others, and nobody knows when the last one will end.
+    /// nothing to the others, and nobody knows when the last one will end. Less than a second is not worth a word.
     fn left(&self, now: Instant) -> Option<Duration> {
         if !(1..self.total).contains(&self.done) {
             return None;
@@ -155,7 +155,7 @@ impl Pace {
         let step = (self.last - self.start).div_f64(self.done as f64);
         let of_this = step.saturating_sub(now - self.last);
         let left = of_this + step.mul_f64((self.total - self.done - 1) as f64);
-        (!left.is_zero()).then_some(left)
+        (left >= Duration::from_secs(1)).then_some(left)
     }
 
     /// How far the work is, in words, once it is time to say so.

@@ -88,7 +88,7 @@ fn names() -> Vec<String> {
     names.sort();
     assert!(!names.is_empty());
     names.push(WITH_GAPS.into());
-    names.extend(MADE.map(|(name, ..)| name.to_string()));
+    names.extend(made_models().map(|(name, ..)| name.to_string()));
     names
 }
 
@@ -97,21 +97,33 @@ const WITH_GAPS: &str = "pool-with-gaps";
 
 /// What else they do not hold, by the sections and fields that they lack: statistics that are kept, scores of prediction sets,
 /// columns left out, prototypes in place of rows, and where discriminative learning began.
-const MADE: [(&str, &str, Extra); 13] = [
-    ("statistics-nb", "nb:ml", Extra::Statistics),
-    ("statistics-tan", "tan:ml", Extra::Statistics),
-    ("statistics-aode", "aode:ml", Extra::Statistics),
-    ("statistics-sgbn", "sgbn:or,lambda1=20", Extra::Statistics),
-    ("statistics-sgbn-search", "sgbn:search", Extra::Statistics),
-    ("sets-tan", "tan:ml", Extra::Sets),
-    ("sets-sgbn", "sgbn:or,lambda1=20", Extra::Sets),
-    ("pool", "pool,fast=true", Extra::Sets),
-    ("row-names-tan", "tan:ml", Extra::RowNames),
-    ("row-names-pool", "pool,fast=true,a=tan:ml", Extra::RowNames),
-    ("pool-without-rows", "pool,fast=true,rows=none", Extra::None),
-    ("started-kl", "sgbn:kl,lambda1=20", Extra::None),
-    ("started-mm", "sgbn:mm,lambda1=20", Extra::None),
+const MADE: [(Extra, &[(&str, &str)]); 4] = [
+    (
+        Extra::Statistics,
+        &[
+            ("statistics-nb", "nb:ml"),
+            ("statistics-tan", "tan:ml"),
+            ("statistics-aode", "aode:ml"),
+            ("statistics-sgbn", "sgbn:or,lambda1=20"),
+            ("statistics-sgbn-search", "sgbn:search"),
+        ],
+    ),
+    (Extra::Sets, &[("sets-tan", "tan:ml"), ("sets-sgbn", "sgbn:or,lambda1=20"), ("pool", "pool,fast=true")]),
+    (Extra::RowNames, &[("row-names-tan", "tan:ml"), ("row-names-pool", "pool,fast=true,a=tan:ml")]),
+    (
+        Extra::None,
+        &[
+            ("pool-without-rows", "pool,fast=true,rows=none"),
+            ("started-kl", "sgbn:kl,lambda1=20"),
+            ("started-mm", "sgbn:mm,lambda1=20"),
+        ],
+    ),
 ];
+
+/// Their names and models, and what else they hold.
+fn made_models() -> impl Iterator<Item = (&'static str, &'static str, Extra)> {
+    MADE.iter().flat_map(|(extra, models)| models.iter().map(|(name, spec)| (*name, *spec, *extra)))
+}
 
 /// What a model is fitted with.
 #[derive(Clone, Copy, PartialEq)]
@@ -125,8 +137,8 @@ enum Extra {
 
 /// The file of a model.
 fn file(name: &str) -> Vec<u8> {
-    if let Some((_, spec, extra)) = MADE.iter().find(|(made, ..)| *made == name) {
-        return made(spec, *extra);
+    if let Some((_, spec, extra)) = made_models().find(|(made, ..)| *made == name) {
+        return made(spec, extra);
     }
     match name {
         WITH_GAPS => with_gaps(),
