@@ -10,6 +10,7 @@ mod sample;
 pub use coded::{CodedPiece, CodedRows, CodedTable};
 pub use columns::{Cells, ColumnScan, TableScan};
 pub use draw::{Draw, hash_bytes};
+pub(crate) use sample::LEAST_ROWS;
 pub use sample::{RowSample, joined};
 
 use crate::rows::Dataset;

@@ -9,7 +9,7 @@ use crate::table::{Codes, Column, ColumnData, Table};
 use hingenet_base::error::{Error, Result};
 
 /// Rows that every class has in the sample, if the table has them.
-const LEAST_ROWS: usize = 100;
+pub(crate) const LEAST_ROWS: usize = 100;
 
 /// Rows with the smallest hashes so far, of all and of each class.
 #[derive(Debug, Clone)]

@@ -1,9 +1,10 @@
-//! Choosing inside a fit, once for all families: [`folds`] deals rows, [`race`] scores options on held-out rows,
+//! Choosing inside a fit, once for all families: [`draw`] takes some of many rows, [`folds`] deals them, [`race`] scores options on held-out rows,
 //! [`criterion`] says what a good score is, [`calibration`] turns scores into probabilities. Knows no model: what is
 //! fitted is a closure of the family.
 
 pub mod calibration;
 pub mod criterion;
+pub mod draw;
 pub mod folds;
 pub mod race;
 

@@ -13,18 +13,12 @@ use crate::terms::PerTerm;
 use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::log::argmax;
-use hingenet_base::numeric::random::Random;
+use hingenet_data::select::draw::Drawn;
 use hingenet_data::select::folds::{at_most, split};
 use hingenet_data::select::race::{CAREFUL, Judge, Race};
 
 /// Relative duality gap of the machines inside the search: errors do not change below it.
 const SEARCH_GAP: f64 = 1e-4;
-
-/// Rows on which candidates race where there are more. Five folds of 4000 judge shares of errors to a third of a per cent, and
-/// more rows change the choice less than the folds do.
-const SEARCH_ROWS: usize = 20_000;
-/// Rows of a class among them, if it has so many: rare classes need densities, too.
-const ROWS_OF_CLASS: usize = 200;
 
 /// How a machine is trained, once its pairs are known.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,56 +77,15 @@ pub fn choose(columns: &Columns, params: &Params, control: &Control) -> Result<C
             Rule { cost: params.cost.unwrap_or(PAPERS_COST), class_weights: rules[0].class_weights.clone() };
         return Ok(((threshold, rule), Vec::new()));
     }
-    let drawn = Drawn::from(columns, params.seed);
+    let drawn = Drawn::of(&columns.class, &columns.weights, columns.n_classes, params.seed);
     let some = columns.subset(&drawn.rows);
     let fold = some.folds(folds, params.seed);
-    let race = run((&some, &drawn.stands_for), &fold, folds, &thresholds, &rules, params, control)?;
+    let race = run((&some, &drawn), &fold, folds, &thresholds, &rules, params, control)?;
     // The leader never leaves, so there is a best point.
     let best = race.standing(Point::cmp)[0];
     let (t, r) = race.runners[best].point;
     let outputs = held_out(&fold, folds, &race, best);
-    Ok(((thresholds[t], rules[r].clone()), drawn.among_all(outputs, columns.n_rows())))
-}
-
-/// The rows of a search.
-struct Drawn {
-    /// Rows, ascending.
-    rows: Vec<usize>,
-    /// How many rows of its class each stands for: with all rows, 1.
-    stands_for: Vec<f64>,
-}
-
-impl Drawn {
-    /// All rows or, of more than [`SEARCH_ROWS`], the same share of every class that has enough of them.
-    fn from(columns: &Columns, seed: u64) -> Self {
-        let share = SEARCH_ROWS as f64 / columns.n_rows() as f64;
-        let (mut rows, mut stands_for) = (Vec::new(), Vec::new());
-        for y in 0..columns.n_classes {
-            let mut of_class = columns.rows_of(y);
-            let weight = |rows: &[usize]| rows.iter().map(|&r| columns.weights[r]).sum::<f64>();
-            let all = weight(&of_class);
-            let wanted = (share * of_class.len() as f64).ceil().max(ROWS_OF_CLASS as f64) as usize;
-            if share < 1.0 && wanted < of_class.len() {
-                Random::stream(seed, y as u64).shuffle(&mut of_class);
-                of_class.truncate(wanted);
-                of_class.sort_unstable();
-            }
-            stands_for.push(if of_class.is_empty() { 1.0 } else { all / weight(&of_class) });
-            rows.extend(of_class);
-        }
-        rows.sort_unstable();
-        Drawn { rows, stands_for }
-    }
-
-    /// What belongs to the drawn rows, at their places among all rows; nothing stays nothing.
-    fn among_all(&self, of_drawn: Vec<Vec<f64>>, n_rows: usize) -> Vec<Vec<f64>> {
-        if of_drawn.is_empty() || of_drawn.len() == n_rows {
-            return of_drawn;
-        }
-        let mut all = vec![Vec::new(); n_rows];
-        self.rows.iter().zip(of_drawn).for_each(|(&r, outputs)| all[r] = outputs);
-        all
-    }
+    Ok(((thresholds[t], rules[r].clone()), drawn.among_all(outputs)))
 }
 
 /// Positions of a threshold and of a machine among the candidates; the order of ties.
@@ -146,7 +99,7 @@ fn show(&(t, r): &Point) -> String {
 /// The race of all thresholds and machines on rows that stand for so many; it keeps the outputs of the held-out rows. The
 /// densities and features of a fold are most of the memory of a fit, so the folds are prepared one after the other.
 fn run(
-    (columns, stands_for): (&Columns, &[f64]),
+    (columns, drawn): (&Columns, &Drawn),
     fold: &[usize],
     folds: usize,
     thresholds: &[Threshold],
@@ -155,7 +108,7 @@ fn run(
     control: &Control,
 ) -> Result<Race<Point, Vec<Vec<f64>>>> {
     let quiet = control.quiet();
-    let part = |f: usize| Part::new((columns, stands_for), split(fold, f), thresholds, params, &quiet);
+    let part = |f: usize| Part::new((columns, drawn), split(fold, f), thresholds, params, &quiet);
     let walk = |part: &Part<'_>, path: &[Point], judge: &mut Judge<'_, Vec<Vec<f64>>>| {
         part.walk(path, rules, params, judge, &quiet)
     };
@@ -181,8 +134,8 @@ fn held_out(fold: &[usize], folds: usize, race: &Race<Point, Vec<Vec<f64>>>, poi
 
 /// One fold: what does not depend on the point.
 struct Part<'a> {
-    /// How many rows of its class each row stands for.
-    stands_for: &'a [f64],
+    /// Which rows of all these are some of.
+    drawn: &'a Drawn,
     /// Rows to learn from.
     learn: Columns,
     set: TrainingSet,
@@ -200,7 +153,7 @@ struct Part<'a> {
 impl<'a> Part<'a> {
     /// Selects the pairs and estimates the densities of the rows to learn from.
     fn new(
-        (columns, stands_for): (&Columns, &'a [f64]),
+        (columns, drawn): (&Columns, &'a Drawn),
         (learn, held): (Vec<usize>, Vec<usize>),
         thresholds: &[Threshold],
         params: &Params,
@@ -213,11 +166,11 @@ impl<'a> Part<'a> {
         let judged = set.densities.features(&judge.values, false, control)?;
         // The machines read features; the rows behind the densities would be half of what a fold holds.
         set.densities.classes.clear();
-        let totals = scaled(judge.class_totals(), stands_for);
-        let of_row = |(w, y): (&f64, &usize)| w * stands_for[*y];
+        let totals = drawn.scaled(&judge.class_totals());
+        let of_row = |(w, y): (&f64, &usize)| w * drawn.stands_for[*y];
         let weights: Vec<f64> = judge.weights.iter().zip(&judge.class).map(of_row).collect();
         let shares = shares(&judge.class, &weights, &totals, params.criterion);
-        Ok(Part { stands_for, learn, set, available, kept, anchor, class: judge.class, shares, judged })
+        Ok(Part { drawn, learn, set, available, kept, anchor, class: judge.class, shares, judged })
     }
 
     /// Trains the machines of the points one after the other, each started from the last; gives the judge the marks and
@@ -259,7 +212,7 @@ impl<'a> Part<'a> {
         warm: &[Vec<f64>],
         control: &Control,
     ) -> Result<Trained> {
-        let totals = scaled(self.learn.class_totals(), self.stands_for);
+        let totals = self.drawn.scaled(&self.learn.class_totals());
         let machines = Machines {
             set: &self.set,
             columns: &self.learn,
@@ -267,7 +220,7 @@ impl<'a> Part<'a> {
             available: &self.available,
             kept,
             anchor: self.anchor.as_ref(),
-            class_weights: &scaled(class_weights(&rule.class_weights, &totals), self.stands_for),
+            class_weights: &self.drawn.scaled(&class_weights(&rule.class_weights, &totals)),
             cost: rule.cost,
             params,
             gap: SEARCH_GAP.max(params.gap),
@@ -281,11 +234,6 @@ impl<'a> Part<'a> {
         let rows = outputs.iter().zip(&self.class).zip(&self.shares);
         rows.map(|((out, class), share)| if decide(out) == *class { *share } else { 0.0 }).collect()
     }
-}
-
-/// Numbers of classes times how many rows each row of a class stands for.
-fn scaled(of_class: Vec<f64>, stands_for: &[f64]) -> Vec<f64> {
-    of_class.iter().zip(stands_for).map(|(v, s)| v * s).collect()
 }
 
 /// What each row adds to 1 - error if it is decided rightly: its share of all weight or, of the balanced error, its share of
@@ -377,36 +325,6 @@ pub fn out_of_fold(machines: &Machines<'_>) -> Result<Vec<Vec<f64>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn rows_of_classes(counts: [usize; 3]) -> Columns {
-        let class: Vec<usize> = (0..3).flat_map(|y| vec![y; counts[y]]).collect();
-        Columns::raw(Vec::new(), Vec::new(), class, 3).unwrap()
-    }
-
-    #[test]
-    fn a_search_on_some_rows_keeps_rare_classes_and_what_each_class_weighs() {
-        let columns = rows_of_classes([100_000, 50_000, 150]);
-        let drawn = Drawn::from(&columns, 3);
-        let some = columns.subset(&drawn.rows);
-        assert_eq!(some.class_totals()[2], 150.0, "all rows of a rare class");
-        assert!((19_900..20_300).contains(&some.n_rows()));
-        assert!(drawn.rows.windows(2).all(|w| w[0] < w[1]));
-        let totals = scaled(some.class_totals(), &drawn.stands_for);
-        assert!(totals.iter().zip(columns.class_totals()).all(|(a, b)| (a - b).abs() < 1e-6), "{totals:?}");
-        assert_ne!(drawn.rows, Drawn::from(&columns, 4).rows);
-
-        let outputs = drawn.rows.iter().map(|&r| vec![r as f64]).collect();
-        let all = drawn.among_all(outputs, columns.n_rows());
-        assert_eq!(all.iter().filter(|o| !o.is_empty()).count(), some.n_rows());
-        assert!(all.iter().enumerate().all(|(r, o)| o.is_empty() || *o == [r as f64]));
-    }
-
-    #[test]
-    fn a_search_on_few_rows_sees_all_of_them() {
-        let drawn = Drawn::from(&rows_of_classes([15_000, 5_000, 0]), 3);
-        assert!(drawn.rows.iter().copied().eq(0..20_000));
-        assert_eq!(drawn.stands_for, [1.0; 3]);
-    }
 
     /// Four rows of one class, one of another and none of a third: a mistake in the rare class costs the balanced error a half,
     /// the plain error its share of the weight.

@@ -135,8 +135,8 @@ fn lambda1(
         return Ok((params.tuning.lambda1.unwrap_or_else(|| usual_lambda1(sizes)), BTreeMap::new()));
     };
     let (_, sample) = Sample::new(rows)?;
-    let of_rows: Vec<f64> = (0..sample.classes).map(|c| sample.class_weight(c)).collect();
-    let choice = select::choose(&sample, params, control)?;
+    let of_rows = sample.class_weights();
+    let choice = select::on(&sample, params, control)?;
     let scale = row_weight(sizes) / row_weight(&of_rows);
     let chosen = choice.chosen.into_iter().map(|(key, value)| (key, value * scale)).collect();
     Ok((choice.point.lambda1 * scale, chosen))

@@ -95,7 +95,7 @@ struct ClassModels {
 
 impl ClassModels {
     fn learn(sample: &Sample, params: &GaussianParams, point: &Point, control: &Control) -> Result<Self> {
-        let sizes: Vec<f64> = (0..sample.classes).map(|c| sample.class_weight(c)).collect();
+        let sizes = sample.class_weights();
         let prior = priors(&sizes, params.priors);
         let (networks, reports) = class_networks(sample, params, point.lambda1, control)?;
         let needs_rows = params.learning != Learning::Generative || params.decision != Decision::Network;

@@ -5,6 +5,7 @@ use hingenet_base::error::{Error, Result};
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::encode::{Divisor, Standard};
 use hingenet_data::rows::Rows;
+use hingenet_data::select::draw::Drawn;
 
 /// Refuses a network of fewer nodes than two.
 pub(super) fn require_two_nodes(nodes: usize) -> Result<()> {
@@ -40,11 +41,27 @@ impl Sample {
         (self.x.select_rows(&rows), rows.iter().map(|&a| self.weights[a]).collect())
     }
 
+    /// Some of the rows; classes keep their shares.
+    pub fn some(&self, drawn: &Drawn) -> Sample {
+        let rows = &drawn.rows;
+        let class: Vec<usize> = rows.iter().map(|&a| self.class[a]).collect();
+        let taken: f64 = rows.iter().map(|&a| self.weights[a]).sum();
+        let share = taken / self.weights.iter().sum::<f64>();
+        let weights =
+            rows.iter().map(|&a| self.weights[a] * share * drawn.stands_for[self.class[a]]).collect();
+        Sample { x: self.x.select_rows(rows), class, weights, classes: self.classes }
+    }
+
     /// Number of rows of each class.
     pub fn class_counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.classes];
         self.class.iter().for_each(|&c| counts[c] += 1);
         counts
+    }
+
+    /// Total weight of each class.
+    pub fn class_weights(&self) -> Vec<f64> {
+        (0..self.classes).map(|c| self.class_weight(c)).collect()
     }
 
     /// Total weight of a class.

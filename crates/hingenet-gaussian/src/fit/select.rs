@@ -1,6 +1,6 @@
 //! Choosing λ1, k, ν and C by inner cross-validation: one after the other, each by a race of its values over the folds,
-//! for accuracy on held-out rows, then for log loss. A fold keeps what was fitted for the last choice, so that nothing
-//! is fitted again that the next value does not change. The scores of the chosen point on held-out rows also calibrate
+//! for accuracy on held-out rows, then for log loss; of many rows on some. A fold keeps what was fitted for the last choice,
+//! so that nothing is fitted again that the next value does not change. The scores of the chosen point on held-out rows also calibrate
 //! the Fisher machine.
 
 use super::rows::Sample;
@@ -11,6 +11,7 @@ use hingenet_base::control::Control;
 use hingenet_base::error::Result;
 use hingenet_base::numeric::linalg::Matrix;
 use hingenet_data::select::criterion::right_then_likely;
+use hingenet_data::select::draw::Drawn;
 use hingenet_data::select::folds::{Order, at_most, split, stratified};
 use hingenet_data::select::race::{CAREFUL, Judge, Race};
 use rayon::prelude::*;
@@ -34,10 +35,28 @@ pub(super) struct Choice {
     pub unseen: Option<Vec<Vec<f64>>>,
 }
 
-/// Fills in what `params` leaves open.
+/// Fills in what `params` leaves open, on some rows if there are many. What follows from outputs on held-out rows, a machine's
+/// calibration, needs all of them.
 pub(super) fn choose(sample: &Sample, params: &GaussianParams, control: &Control) -> Result<Choice> {
+    let drawn = Drawn::of(&sample.class, &sample.weights, sample.classes, params.search.seed);
+    if drawn.is_all() || params.decision != Decision::Network {
+        return on(sample, params, control);
+    }
+    // λ1 is a share of the number of rows
+    let some = sample.some(&drawn);
+    let rows_of_one = row_weight(&sample.class_weights()) / row_weight(&some.class_weights());
+    let mut of_some = params.clone();
+    of_some.tuning.lambda1 = params.tuning.lambda1.map(|lambda1| lambda1 / rows_of_one);
+    let mut choice = on(&some, &of_some, control)?;
+    choice.point.lambda1 = params.tuning.lambda1.unwrap_or(choice.point.lambda1 * rows_of_one);
+    choice.chosen.get_mut("lambda1").into_iter().for_each(|lambda1| *lambda1 *= rows_of_one);
+    Ok(choice)
+}
+
+/// Fills in what `params` leaves open on all these rows.
+pub(super) fn on(sample: &Sample, params: &GaussianParams, control: &Control) -> Result<Choice> {
     let counts = sample.class_counts();
-    let sizes: Vec<f64> = (0..sample.classes).map(|c| sample.class_weight(c)).collect();
+    let sizes = sample.class_weights();
     let lambda1_at = |share: f64| share * row_weight(&sizes);
     let open = params.tuning;
     let mut point = Point {
@@ -356,5 +375,45 @@ fn networks_at(learning: Learning, point: &Point) -> Point {
         Learning::Generative => Point { free: 0, nu: 0.0, c: nothing, ..*point },
         Learning::Mm => Point { c: nothing, ..*point },
         Learning::Kl => Point { nu: 0.0, ..*point },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hingenet_base::numeric::random::Random;
+
+    /// Three nodes that depend on each other in the second class, of which there are few rows.
+    fn many_rows() -> Sample {
+        let mut random = Random::new(4);
+        let class: Vec<usize> = (0..60_000).map(|a| usize::from(a % 300 == 0)).collect();
+        let mut x = Matrix::zeros(class.len(), 3);
+        for (a, &c) in class.iter().enumerate() {
+            let common = c as f64 * random.normal();
+            (0..3).for_each(|j| x[(a, j)] = common + random.normal());
+        }
+        Sample { x, weights: class.iter().map(|c| 1.0 + *c as f64).collect(), class, classes: 2 }
+    }
+
+    #[test]
+    fn options_are_chosen_on_some_of_many_rows_and_lambda1_is_that_of_all() {
+        let sample = many_rows();
+        let drawn = Drawn::of(&sample.class, &sample.weights, 2, 0);
+        let some = sample.some(&drawn);
+        assert!(some.class.len() < 20_200 && some.class_counts()[1] >= 100, "{:?}", some.class_counts());
+        let (all, few) = (sample.class_weights(), some.class_weights());
+        assert!(((few[1] / few[0]) / (all[1] / all[0]) - 1.0).abs() < 1e-12, "{few:?} of {all:?}");
+
+        let mut params = GaussianParams { learning: Learning::Mm, ..GaussianParams::default() };
+        params.tuning.free = Some(3);
+        let choice = choose(&sample, &params, &Control::default()).unwrap();
+        let shares = LAMBDA1_SHARES.map(|share| share * row_weight(&all));
+        let near = |wanted: &f64| (choice.point.lambda1 / wanted - 1.0).abs() < 1e-9;
+        assert!(shares.iter().any(near), "{} is none of {shares:?}", choice.point.lambda1);
+        assert_eq!(choice.chosen["lambda1"], choice.point.lambda1);
+        assert!(NU_GRID.contains(&choice.chosen["nu"]));
+
+        params.tuning.lambda1 = Some(777.0);
+        assert_eq!(choose(&sample, &params, &Control::default()).unwrap().point.lambda1, 777.0);
     }
 }
