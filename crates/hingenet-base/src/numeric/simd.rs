@@ -43,10 +43,14 @@ const ARTANH: [f64; 10] = {
     c
 };
 
-/// The polynomial with these coefficients, that of the highest power first.
-#[inline(always)]
-fn horner<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
-    coefficients[1..].iter().fold(coefficients[0], |p, c| p * x + c)
+/// The polynomial with these coefficients, that of the highest power first. Written out, step by step: the compiler does
+/// not put the steps of an inner loop into vectors, which made sums of kernels three times slower.
+macro_rules! horner {
+    ($x:ident, $coefficients:ident, $first:literal $($next:literal)+) => {{
+        let p = $coefficients[$first];
+        $(let p = p * $x + $coefficients[$next];)+
+        p
+    }};
 }
 
 /// `e^x` for `x <= 709`, relative error below 4e-16, without branches; 0 below -708.
@@ -60,7 +64,7 @@ pub fn exp(x: f64) -> f64 {
     let shifted = y * std::f64::consts::LOG2_E + ROUND;
     let k = shifted - ROUND;
     let r = (y - k * LN2_HI) - k * LN2_LO;
-    let p = horner(r, TAYLOR);
+    let p = horner!(r, TAYLOR, 0 1 2 3 4 5 6 7 8 9 10 11 12 13);
     let scaled = f64::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 52));
     if x < LOWEST { 0.0 } else { scaled }
 }
@@ -113,7 +117,7 @@ pub fn ln(x: f64) -> f64 {
     let m = f64::from_bits(x.to_bits().wrapping_sub(biased.wrapping_sub(BIAS) << 52));
     let f = (m - 1.0) / (m + 1.0);
     let s = f * f;
-    let p = horner(s, ARTANH);
+    let p = horner!(s, ARTANH, 0 1 2 3 4 5 6 7 8 9);
     k * LN2_HI + (2.0 * f + (2.0 * f * s * p + k * LN2_LO))
 }
 

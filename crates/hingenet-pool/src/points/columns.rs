@@ -20,8 +20,6 @@ pub(crate) struct Columns {
     features: Vec<Feature>,
     groups: Vec<Range<usize>>,
     len: usize,
-    /// Rows of each class, which stand together.
-    classes: Vec<Range<usize>>,
 }
 
 /// One feature of all points. What a missing cell stands for is the distribution of the feature in the class of its row:
@@ -30,12 +28,31 @@ pub(crate) struct Columns {
 enum Feature {
     /// Means of the cells; and their variances, where cells are missing (0 for the others).
     Number { means: Vec<f64>, variances: Option<Vec<f64>> },
-    /// Codes of the cells; and, where cells are missing, the share of every level in every class.
-    Levels { codes: Vec<u16>, shares: Option<Matrix> },
+    /// Codes of the cells; and which are missing, if any are.
+    Levels { codes: Vec<u16>, gaps: Option<Gaps> },
     /// Means and variances of prototypes.
     Spread { means: Vec<f64>, variances: Vec<f64> },
     /// Shares of the levels in prototypes, level by level.
     Shares(Vec<Vec<f64>>),
+}
+
+/// Missing categories of a feature.
+#[derive(Debug, Clone)]
+struct Gaps {
+    /// Rows that lack the feature, ascending, with their classes.
+    rows: Vec<(usize, usize)>,
+    /// Share of every level in every class.
+    shares: Matrix,
+}
+
+impl Gaps {
+    /// A missing category is the query's level with the share of the class: `D = 1 − share`, of which the 1 is there.
+    fn subtract_shares(&self, out: &mut [f64], level: usize, weight: f64, rows: &Range<usize>) {
+        let first = self.rows.partition_point(|(i, _)| *i < rows.start);
+        for (i, class) in self.rows[first..].iter().take_while(|(i, _)| *i < rows.end) {
+            out[i - rows.start] -= weight * self.shares[(*class, level)];
+        }
+    }
 }
 
 impl Columns {
@@ -54,7 +71,7 @@ impl Columns {
             }
         };
         let features = encoding.scales.iter().enumerate().map(feature).collect();
-        Columns { features, groups: encoding.groups.clone(), len: encoded.len(), classes }
+        Columns { features, groups: encoding.groups.clone(), len: encoded.len() }
     }
 
     /// Prototypes. Their kernels are means over what they stand for, `D = −2 ln E[exp(−½ λ D_j)]`: of a normal number with
@@ -75,7 +92,6 @@ impl Columns {
             features: encoding.scales.iter().enumerate().map(feature).collect(),
             groups: encoding.groups.clone(),
             len: prototypes.len(),
-            classes: Vec::new(),
         }
     }
 
@@ -127,11 +143,11 @@ impl Columns {
                     add_scaled(out, &variances[rows], weight);
                 }
             }
-            Feature::Levels { codes, shares } => {
+            Feature::Levels { codes, gaps } => {
                 let Some(level) = cells.iter().position(|e| *e != 0.0) else { return };
                 add_different(out, &codes[rows.clone()], level as u16, weight);
-                if let Some(shares) = shares {
-                    self.subtract_shares(out, codes, shares, level, weight, rows);
+                if let Some(gaps) = gaps {
+                    gaps.subtract_shares(out, level, weight, &rows);
                 }
             }
             Feature::Spread { means, variances } => {
@@ -140,25 +156,6 @@ impl Columns {
             Feature::Shares(levels) => {
                 let Some(level) = cells.iter().position(|e| *e != 0.0) else { return };
                 add_shares(out, &levels[level][rows], weight);
-            }
-        }
-    }
-
-    /// A missing category is the query's level with the share of the class: `D = 1 − share`, of which the 1 is there.
-    fn subtract_shares(
-        &self,
-        out: &mut [f64],
-        codes: &[u16],
-        shares: &Matrix,
-        level: usize,
-        weight: f64,
-        rows: Range<usize>,
-    ) {
-        for (c, class) in self.classes.iter().enumerate() {
-            let own = class.start.max(rows.start)..class.end.min(rows.end);
-            let share = weight * shares[(c, level)];
-            for i in own.filter(|&i| codes[i] == NO_CODE) {
-                out[i - rows.start] -= share;
             }
         }
     }
@@ -279,13 +276,17 @@ impl ClassMeans<'_> {
     fn levels(&self) -> Feature {
         let group = self.encoding.groups[self.feature].clone();
         let level = |i: usize| self.encoded.values.row(i)[group.clone()].iter().position(|e| *e != 0.0);
-        let codes = (0..self.encoded.len()).map(|i| level(i).map_or(NO_CODE, |a| a as u16)).collect();
+        let codes: Vec<u16> =
+            (0..self.encoded.len()).map(|i| level(i).map_or(NO_CODE, |a| a as u16)).collect();
         if !self.has_gaps() {
-            return Feature::Levels { codes, shares: None };
+            return Feature::Levels { codes, gaps: None };
         }
+        let of_class = |(c, rows): (usize, &Range<usize>)| rows.clone().map(move |i| (i, c));
+        let all = self.classes.iter().enumerate().flat_map(of_class);
+        let rows = all.filter(|(i, _)| codes[*i] == NO_CODE).collect();
         let share = |a: usize| self.of_classes(|i| self.encoded.values[(i, a)].powi(2) / SQUARED_HEIGHT);
         let columns: Vec<Vec<f64>> = group.map(share).collect();
         let shares = Matrix::from_fn(self.classes.len(), columns.len(), |c, a| columns[a][c]);
-        Feature::Levels { codes, shares: Some(shares) }
+        Feature::Levels { codes, gaps: Some(Gaps { rows, shares }) }
     }
 }

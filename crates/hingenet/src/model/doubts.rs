@@ -80,7 +80,7 @@ impl Kind {
     fn fits(self, column: &Column, data: &Dataset) -> bool {
         let texts = |looks: fn(&str) -> bool| column.as_categorical().is_some_and(|c| most_look(c, looks));
         match self {
-            Kind::Constant => distinct(column) <= 1,
+            Kind::Constant => is_constant(column),
             Kind::Date => texts(is_date),
             Kind::DecimalComma => texts(is_decimal_comma),
             Kind::Unit => column.as_categorical().is_some_and(has_unit),
@@ -155,6 +155,14 @@ pub(crate) fn distinct(column: &Column) -> usize {
     }
 }
 
+/// Whether no two observed values differ.
+fn is_constant(column: &Column) -> bool {
+    let ColumnData::Numeric(n) = column.data() else { return distinct(column) <= 1 };
+    let mut values = n.iter().flatten();
+    let first = values.next();
+    values.all(|v| Some(v) == first)
+}
+
 /// Categories that name nearly every row, or whole numbers that count the rows.
 pub(crate) fn is_id_like(column: &Column) -> bool {
     let observed = column.len() - column.n_missing();
@@ -164,10 +172,13 @@ pub(crate) fn is_id_like(column: &Column) -> bool {
     match column.data() {
         ColumnData::Categorical(c) => c.names_rows(),
         ColumnData::Numeric(n) => {
+            let range = || {
+                let wider = |(low, high): (f64, f64), v: f64| (low.min(v), high.max(v));
+                let (low, high) = n.iter().flatten().fold((f64::INFINITY, f64::NEG_INFINITY), wider);
+                high - low
+            };
             let whole = n.iter().flatten().all(|v| v.fract() == 0.0);
-            let low = n.iter().flatten().fold(f64::INFINITY, f64::min);
-            let high = n.iter().flatten().fold(f64::NEG_INFINITY, f64::max);
-            whole && high - low < 2.0 * observed as f64 && distinct(column) == observed
+            whole && range() < 2.0 * observed as f64 && distinct(column) == observed
         }
     }
 }
@@ -267,15 +278,16 @@ fn is_code(column: &Column) -> bool {
     let Some(first) = values.next() else { return false };
     let digits = |v: f64| v.abs().log10().floor();
     let like_first = |v: f64| v.fract() == 0.0 && v >= 1e4 && digits(v) == digits(first);
+    if !like_first(first) || !values.all(like_first) {
+        return false;
+    }
     let different = distinct(column);
-    let recur = 2 * different <= column.len() - column.n_missing();
-    recur && different >= MANY_NUMBERS && like_first(first) && values.all(like_first)
+    different >= MANY_NUMBERS && 2 * different <= column.len() - column.n_missing()
 }
 
 /// Whether the values alone tell the class of every row: one class for each category, or for each stretch of numbers.
 fn decides(column: &Column, data: &Dataset) -> bool {
     let n = data.class.len();
-    let classes = data.classes.len();
     if n < LEAK_ROWS || column.n_missing() > 0 || data.class.iter().any(|c| c.is_none()) {
         return false;
     }
@@ -290,11 +302,14 @@ fn decides(column: &Column, data: &Dataset) -> bool {
             agrees && LEAK_ROWS_PER_VALUE * distinct(column) <= n
         }
         ColumnData::Numeric(x) => {
-            let mut rows: Vec<(f64, Option<usize>)> = x.iter().flatten().zip(data.class.iter()).collect();
-            rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let turns = rows.windows(2).filter(|w| w[0].1 != w[1].1);
-            let clean = turns.clone().all(|w| w[0].0 < w[1].0);
-            clean && turns.count() < classes
+            let mut stretches = vec![(f64::INFINITY, f64::NEG_INFINITY); data.classes.len()];
+            for (v, class) in x.iter().flatten().zip(data.class.iter()) {
+                if let Some((low, high)) = class.and_then(|c| stretches.get_mut(c)) {
+                    (*low, *high) = (low.min(v), high.max(v));
+                }
+            }
+            stretches.sort_by(|a, b| a.0.total_cmp(&b.0));
+            stretches.windows(2).all(|w| w[0].1 < w[1].0)
         }
     }
 }

@@ -18,7 +18,8 @@ pub fn least_squares_criterion(sample: &Sample, h: f64) -> f64 {
     let root_pi = std::f64::consts::PI.sqrt();
     let wide = 2f64.sqrt() * h;
     // Twice the sum over i < j plus the diagonal, Σ w² at distance 0; equal rows count as pairs i < j.
-    let pairs = |g: f64| 0.5 * (pair_sum(sample, g, 9.0 * g, |g, u| exp(-0.5 * (u / g) * (u / g))) - n);
+    let pairs =
+        |g: f64| 0.5 * (pair_sum(sample, g, 9.0 * g, |g| move |u: f64| exp(-0.5 * (u / g) * (u / g))) - n);
     1.0 / (2.0 * root_pi * n * h) + (pairs(wide) - 8f64.sqrt() * pairs(h)) / (n * n * h * root_pi)
 }
 

@@ -34,25 +34,30 @@ pub(crate) fn normal_functional(r: usize) -> f64 {
     sign * factorial(r) / (2f64.powi(r as i32 + 1) * factorial(r / 2) * std::f64::consts::PI.sqrt())
 }
 
-/// `φ_g^(r)(u) = He_r(u/g) φ(u/g) / g^(r+1)` for even r.
+/// `φ_g^(R)(u) = He_R(u/g) φ(u/g) / g^(R+1)` for even R, as a function of u.
 #[inline(always)]
-fn kernel_derivative(r: usize, g: f64, u: f64) -> f64 {
-    let t = u / g;
-    hermite_even(r, t) * exp(-0.5 * t * t) / (std::f64::consts::TAU.sqrt() * g.powi(r as i32 + 1))
+fn kernel_derivative<const R: usize>(g: f64) -> impl Fn(f64) -> f64 {
+    let height = std::f64::consts::TAU.sqrt() * g.powi(R as i32 + 1);
+    #[inline(always)]
+    move |u| {
+        let t = u / g;
+        hermite_even(R, t) * exp(-0.5 * t * t) / height
+    }
 }
 
-/// The functional `ψ_r(g)` of a sample: term by term up to 1000 rows, on fine bins above.
-pub(crate) fn functional(z: &Sample, r: usize, g: f64) -> f64 {
-    let reach = (4.0 + r as f64) * g;
-    pair_sum(z, g, reach, |g, u| kernel_derivative(r, g, u)) / (z.total * z.total)
+/// The functional `ψ_R(g)` of a sample: term by term up to 1000 rows, on fine bins above.
+pub(crate) fn functional<const R: usize>(z: &Sample, g: f64) -> f64 {
+    let reach = (4.0 + R as f64) * g;
+    pair_sum(z, g, reach, kernel_derivative::<R>) / (z.total * z.total)
 }
 
-/// `Σ_i Σ_j w_i w_j k(g, z_i - z_j)` for a symmetric kernel of width g that is negligible beyond `reach`.
-pub(crate) fn pair_sum(z: &Sample, g: f64, reach: f64, kernel: impl Fn(f64, f64) -> f64) -> f64 {
+/// `Σ_i Σ_j w_i w_j k_g(z_i - z_j)` for a symmetric kernel of width g that is negligible beyond `reach`.
+pub(crate) fn pair_sum<K: Fn(f64) -> f64>(z: &Sample, g: f64, reach: f64, kernel: impl Fn(f64) -> K) -> f64 {
     if z.len() <= EXACT_ROWS {
+        let kernel = kernel(g);
         vectorised(
             #[inline(always)]
-            || exact_pair_sum(&z.values, &z.weights, |u| kernel(g, u)),
+            || exact_pair_sum(&z.values, &z.weights, &kernel),
         )
     } else {
         binned_pair_sum(z, g, reach, kernel)
@@ -81,12 +86,12 @@ fn exact_pair_sum(z: &[f64], w: &[f64], kernel: impl Fn(f64) -> f64) -> f64 {
 /// Bins of width δ = g/16. Linear binning moves a value to its two neighbours, which adds a variance of
 /// δ²/6 on average; a pair of values gets δ²/3, so the kernel is narrowed by as much and the error falls
 /// from order δ² to order δ⁴. Only occupied bins are stored, so an outlier costs nothing.
-fn binned_pair_sum(z: &Sample, g: f64, reach: f64, kernel: impl Fn(f64, f64) -> f64) -> f64 {
+fn binned_pair_sum<K: Fn(f64) -> f64>(z: &Sample, g: f64, reach: f64, kernel: impl Fn(f64) -> K) -> f64 {
     let step = g / 16.0;
     let bins = occupied_bins(z, step);
-    let narrowed = (g * g - step * step / 3.0).sqrt();
+    let kernel = kernel((g * g - step * step / 3.0).sqrt());
     let lags = (reach / step).floor() as i64;
-    let table: Vec<f64> = (0..=lags).map(|l| kernel(narrowed, l as f64 * step)).collect();
+    let table: Vec<f64> = (0..=lags).map(|l| kernel(l as f64 * step)).collect();
     let mut total = 0.0;
     let mut first = 0;
     for (k, (at, count)) in bins.iter().enumerate() {
@@ -131,12 +136,14 @@ mod tests {
         let mut values: Vec<f64> = (0..3000).map(|_| random.normal()).collect();
         values[7] = 50.0;
         let sample = Sample::new(values);
-        for (r, g) in [(4, 0.4), (6, 0.6)] {
-            let kernel = |g, u| kernel_derivative(r, g, u);
-            let exact = exact_pair_sum(&sample.values, &sample.weights, |u| kernel(g, u));
-            let binned = binned_pair_sum(&sample, g, (4.0 + r as f64) * g, kernel);
-            assert!((binned / exact - 1.0).abs() < 2e-4, "{r}: {binned} {exact}");
+        fn check<const R: usize>(sample: &Sample, g: f64) {
+            let kernel = kernel_derivative::<R>;
+            let exact = exact_pair_sum(&sample.values, &sample.weights, kernel(g));
+            let binned = binned_pair_sum(sample, g, (4.0 + R as f64) * g, kernel);
+            assert!((binned / exact - 1.0).abs() < 2e-4, "{R}: {binned} {exact}");
         }
+        check::<4>(&sample, 0.4);
+        check::<6>(&sample, 0.6);
     }
 
     #[test]

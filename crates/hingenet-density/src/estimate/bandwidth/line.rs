@@ -76,12 +76,12 @@ pub fn plug_in(sample: &Sample, stages: PilotStages) -> PlugIn {
         PilotStages::One => (None, (2.0 * root_two.powi(7) / (5.0 * n)).powf(1.0 / 7.0)),
         PilotStages::Two => {
             let g6 = (2.0 * root_two.powi(9) / (7.0 * n)).powf(1.0 / 9.0);
-            let psi6 = functional(&z, 6, g6);
+            let psi6 = functional::<6>(&z, g6);
             let g4 = (-3.0 * (2.0 / std::f64::consts::PI).sqrt() / (psi6 * n)).powf(1.0 / 7.0);
             (Some((g6, psi6)), g4)
         }
     };
-    let psi4 = functional(&z, 4, g4);
+    let psi4 = functional::<4>(&z, g4);
     let h = scale * (2.0 * std::f64::consts::PI.sqrt() * psi4 * n).powf(-0.2);
     PlugIn { scale, sixth, g4, psi4, h }
 }
