@@ -248,3 +248,32 @@ pub(super) fn combination(problem: &SvmProblem<'_>, a: &[f64]) -> Vec<f64> {
     }
     w
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Descent serves where rows and columns are too many for dense systems, or where rounding stops interior points.
+    #[test]
+    fn descent_ends_where_interior_points_end() {
+        let mut random = Random::new(23);
+        for (n, p, cost) in [(60, 4, 1.0), (40, 90, 0.1), (300, 10, 30.0)] {
+            let rows = Matrix::from_fn(n, p, |_, _| random.normal());
+            let side = |i: usize| if rows[(i, 0)] + 0.7 * random.normal() > 0.0 { 1.0 } else { -1.0 };
+            let labels: Vec<f64> = (0..n).map(side).collect();
+            let problem = SvmProblem { rows: &rows, labels: &labels, costs: &vec![cost; n] };
+            let control = Control::default();
+            let inside = linear_svm(problem, 1e-9, None, &control).unwrap();
+            let far = vec![0.5 * cost; n];
+            for start in [None, Some(&inside.multipliers[..]), Some(&far[..])] {
+                let found = descend(problem, 1e-9, start, &control).unwrap();
+                assert!(found.report.converged, "{n} x {p}: {:?}", found.report);
+                let (a, b) = (found.report.objective, inside.report.objective);
+                assert!((a / b - 1.0).abs() < 2e-9, "{n} x {p}: {a} {b}");
+                for (u, v) in found.weights.iter().zip(&inside.weights) {
+                    assert!((u - v).abs() < 1e-3 * (1.0 + v.abs()), "{n} x {p}: {u} {v}");
+                }
+            }
+        }
+    }
+}
