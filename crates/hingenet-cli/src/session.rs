@@ -119,7 +119,6 @@ const TICK: Duration = Duration::from_millis(500);
 const FIRST_WORD: Duration = Duration::from_secs(20);
 
 /// How fast the steps of the stage at hand are done.
-#[derive(Clone)]
 struct Pace {
     stage: String,
     start: Instant,
